@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** Where a query runs: the pool, or the transaction that the caller is in. */
+export type Sql = Kysely<Tables>;
+
+/**
+ * PostgreSQL, by one of two roads: PGlite in a worker of this process, or a server at `DATABASE_URL`.
+ * int8 comes back as a number (a value beyond the safe integers throws), timestamptz as a Date,
+ * jsonb parsed.
+ */
+export interface Database {
+  readonly engine: 'pglite' | 'postgres';
+  /** Single statements, each its own transaction. */
+  readonly sql: Sql;
+  /**
+   * Runs `work` in one transaction (read committed) and commits. What `work` throws rolls back and is
+   * thrown on. Throws `CommitOutcomeUnknown` when the connection was lost around COMMIT: the changes
+   * may or may not have been made, and only a look at the data tells.
+   */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Wakes every listener of `channel`, in this process and in others. A lost one costs time and nothing else. */
+  notify(channel: string, payload: string): Promise<void>;
+  /**
+   * Calls `heard` for each notification. After a lost connection has come back, `heard('')`: whatever
+   * was sent meanwhile is lost, so look at everything. Resolves once listening.
+   */
+  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
+  /** Resolves when every transaction under way has ended and the files are closed and unlocked. */
+  close(): Promise<void>;
+}
+
+export class CommitOutcomeUnknown extends Error {
+  override readonly name = 'CommitOutcomeUnknown';
+}

@@ -1,0 +1,94 @@
+/**
+ * Every refusal that a caller can mend or must know. The domain throws it, which rolls its transaction
+ * back; each transport has one exhaustive map from it to what it says. Anything else that is thrown is a
+ * fault: logged with its cause, shown as `Internal error`.
+ */
+export type ErrorCode =
+  | 'VALIDATION'
+  | 'NOT_FOUND'
+  | 'UNAUTHENTICATED'
+  | 'PERMISSION_DENIED'
+  | 'RATE_LIMITED'
+  | 'INSUFFICIENT_FUNDS'
+  | 'CARD_PAYMENTS_NOT_CONFIGURED'
+  | 'NOT_IN_SANDBOX'
+  | 'ONLY_IN_SANDBOX'
+  | 'LIMIT_REACHED'
+  | 'IDEMPOTENCY_CONFLICT'
+  | 'CHECKOUT_TOKEN_USED'
+  | 'CURSOR_EXPIRED'
+  | 'UPSTREAM_UNAVAILABLE';
+
+export abstract class PaymentError extends Error {
+  abstract readonly code: ErrorCode;
+}
+
+export interface FieldError {
+  /** Where in the input, e.g. `input.valueCents`. */
+  path: string;
+  message: string;
+}
+
+export class ValidationError extends PaymentError {
+  readonly code = 'VALIDATION';
+  readonly fields: readonly FieldError[];
+  constructor(fields: readonly FieldError[]) {
+    super(fields.map((field) => `${field.path}: ${field.message}`).join('; '));
+    this.fields = fields;
+  }
+}
+
+export class NotFoundError extends PaymentError {
+  readonly code = 'NOT_FOUND';
+}
+
+/** No credential, or one that is not valid (any more). */
+export class UnauthenticatedError extends PaymentError {
+  readonly code = 'UNAUTHENTICATED';
+}
+
+export class PermissionError extends PaymentError {
+  readonly code = 'PERMISSION_DENIED';
+  /** Permissions of which one would have done; empty where only an unrestricted key does. */
+  readonly requiresAnyOf: readonly string[];
+  constructor(message: string, requiresAnyOf: readonly string[] = []) {
+    super(message);
+    this.requiresAnyOf = requiresAnyOf;
+  }
+}
+
+export class RateLimitError extends PaymentError {
+  readonly code = 'RATE_LIMITED';
+  readonly retryAfterSeconds: number;
+  /** The limit in words, e.g. `1200 root fields a minute`. */
+  readonly limit: string;
+  constructor(limit: string, retryAfterSeconds: number) {
+    super(`Rate limit exceeded: ${limit}`);
+    this.limit = limit;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The environment, the account's set-up or a limit stands in the way. */
+export class UnavailableError extends PaymentError {
+  readonly code:
+    | 'CARD_PAYMENTS_NOT_CONFIGURED'
+    | 'NOT_IN_SANDBOX'
+    | 'ONLY_IN_SANDBOX'
+    | 'LIMIT_REACHED'
+    | 'CHECKOUT_TOKEN_USED';
+  constructor(code: UnavailableError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The same key was used before with another input. */
+export class IdempotencyError extends PaymentError {
+  readonly code = 'IDEMPOTENCY_CONFLICT';
+}
+
+/** The log no longer holds what comes after this cursor, or never held it. */
+export class CursorExpiredError extends PaymentError {
+  readonly code = 'CURSOR_EXPIRED';
+}

@@ -1,0 +1,32 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Crockford's base 32: no I, L, O, U, so a code can be read out on the telephone. */
+const READABLE = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** A random code of `length` characters, 5 bits each. */
+export function readableCode(length: number): string {
+  let code = '';
+  for (const byte of randomBytes(length)) code += READABLE[byte & 31];
+  return code;
+}
+
+/** 24 lower-case hex digits: the shape of the document's withdrawal and product identifiers. */
+export function objectId(): string {
+  return randomBytes(12).toString('hex');
+}
+
+/** 256 random bits with a prefix that tells a reader what leaked, were it to leak. */
+export function secret(prefix: string): string {
+  return prefix + randomBytes(32).toString('base64url');
+}
+
+/** What is stored of a secret. It has 256 bits of its own, so one round of SHA-256 is enough. */
+export function hashSecret(value: string): string {
+  return createHash('sha256').update(value).digest('hex');
+}
+
+/** Compares in constant time; unequal lengths too, which `timingSafeEqual` alone refuses by throwing. */
+export function equalSecrets(left: string, right: string): boolean {
+  const digest = (value: string) => createHash('sha256').update(value).digest();
+  return timingSafeEqual(digest(left), digest(right));
+}
