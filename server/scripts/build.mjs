@@ -1,0 +1,104 @@
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { ensureInstalled } from './install.mjs';
+import { fail, isMain, root, run, runNode, since } from './progress.mjs';
+import { clearStamp, filesUnder, fingerprint, readStamp, writeStamp } from './stamp.mjs';
+
+/**
+ * Brings server/dist, widget/dist and PGlite's prepared folder up to date, each only when what it is made of
+ * has changed. Ends the process where one cannot be built.
+ */
+export async function ensureBuilt() {
+  await ensureServer();
+  await ensureWidget();
+  await ensurePgdata();
+}
+
+async function ensureServer() {
+  const sources = filesUnder('server/src');
+  await ensure('server', {
+    madeOf: [...sources, 'server/tsconfig.json', 'tsconfig.json', 'pnpm-lock.yaml'],
+    results: ['server/dist/main.js'],
+    async build(previous) {
+      const outputs = sources.flatMap(compiledTo);
+      for (const stale of previous.filter((file) => !outputs.includes(file)))
+        rmSync(join(root, stale), { force: true });
+      // Types are a gate of the tests; without them compiling takes a fraction of the time.
+      const compiled = await runNode('node_modules/typescript/bin/tsc', ['-p', 'server', '--noCheck'], {
+        quiet: true,
+      });
+      if (!compiled.ok) return compiled;
+      for (const asset of sources.filter((file) => !file.endsWith('.ts'))) {
+        const copy = join(root, asset.replace(/^server\/src/, 'server/dist'));
+        mkdirSync(dirname(copy), { recursive: true });
+        copyFileSync(join(root, asset), copy);
+      }
+      return { ...compiled, outputs };
+    },
+  });
+}
+
+/** @param {string} source */
+function compiledTo(source) {
+  const target = source.replace(/^server\/src/, 'server/dist');
+  if (source.endsWith('.d.ts')) return [];
+  return source.endsWith('.ts') ? [target.replace(/ts$/, 'js'), target.replace(/ts$/, 'js.map')] : [target];
+}
+
+async function ensureWidget() {
+  await ensure('widget', {
+    madeOf: [...filesUnder('widget'), 'tsconfig.json', 'schema.graphql', 'pnpm-lock.yaml'],
+    results: ['widget/dist'],
+    build: () => run('npm', ['run', '--silent', 'build'], { cwd: join(root, 'widget'), quiet: true }),
+  });
+}
+
+async function ensurePgdata() {
+  const script = 'server/scripts/build-pgdata.mjs';
+  if (!existsSync(join(root, script))) return;
+  const pglite = createRequire(join(root, 'server/package.json')).resolve('@electric-sql/pglite');
+  await ensure('database template', {
+    madeOf: [script],
+    // pnpm's real path of a package holds its version.
+    and: [pglite.slice(root.length)],
+    results: [],
+    build: () => runNode(script, [], { quiet: true }),
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {object} part
+ * @param {string[]} part.madeOf files whose content decides whether it is built again
+ * @param {string[]} [part.and] what else decides
+ * @param {string[]} part.results what must be there afterwards
+ * @param {(previous: string[]) => Promise<{ ok: boolean, output: string, outputs?: string[] }>} part.build given the
+ *   outputs of the last time
+ */
+async function ensure(name, { madeOf, and = [], results, build }) {
+  const started = performance.now();
+  const stamp = `built-${name.replaceAll(' ', '-')}`;
+  const wanted = fingerprint(madeOf, [process.versions.node.split('.')[0] ?? '', ...and]);
+  const [last, ...previous] = readStamp(stamp).split('\n');
+  if (last === wanted && results.every((result) => existsSync(join(root, result)))) {
+    console.log(`✓ ${name} unchanged: skipped`);
+    return;
+  }
+  clearStamp(stamp);
+  if (process.stdout.isTTY) process.stdout.write(`… building ${name}\r`);
+  const { ok, output, outputs = [] } = await build(previous);
+  if (!ok) {
+    console.error(output.trimEnd());
+    fail(`${name} could not be built.`);
+  }
+  const missing = results.find((result) => !existsSync(join(root, result)));
+  if (missing) fail(`${name} was built, but ${missing} is not there.`);
+  writeStamp(stamp, [wanted, ...outputs].join('\n'));
+  console.log(`✓ ${name} built in ${since(started)}`);
+}
+
+if (isMain(import.meta.url)) {
+  await ensureInstalled();
+  await ensureBuilt();
+}

@@ -1,0 +1,26 @@
+import { runTests } from '../../test/run.mjs';
+import { gates, runGates } from './gates.mjs';
+import { ensureInstalled } from './install.mjs';
+import { fail, since } from './progress.mjs';
+
+// Everything a change has to pass; with names (`check.mjs types schema`) only these.
+const chosen = process.argv.slice(2);
+const unknown = chosen.find((name) => name !== 'tests' && !(name in gates));
+if (unknown)
+  fail(`There is no step called ${unknown}. There are: ${[...Object.keys(gates), 'tests'].join(', ')}.`);
+const wanted = (/** @type {string} */ name) => chosen.length === 0 || chosen.includes(name);
+
+await ensureInstalled();
+const results = await runGates(Object.keys(gates).filter(wanted));
+if (wanted('tests')) {
+  const started = performance.now();
+  const { ok } = await runTests([]);
+  results.push({ name: 'tests', ok, took: since(started) });
+}
+
+if (chosen.length !== 1) {
+  console.log('');
+  for (const { name, ok, took } of results)
+    console.log(`${ok ? '✓' : '✗'} ${name.padEnd(16)} ${took.padStart(8)}`);
+}
+process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;

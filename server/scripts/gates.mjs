@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, run, runNode, step } from './progress.mjs';
+
+/**
+ * What a change has to pass besides the tests, each a function of no arguments.
+ * @type {Record<string, () => Promise<{ ok: boolean, output: string }>>}
+ */
+export const gates = {
+  'format and lint': () =>
+    runNode('node_modules/@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.'], { quiet: true }),
+  types,
+  schema,
+  'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
+  sizes: () => run('npm', ['run', '--silent', 'size'], { cwd: join(root, 'widget'), quiet: true }),
+};
+
+/** The gates that take seconds, which `npm test` runs too. */
+export const FAST_GATES = ['format and lint', 'types', 'schema'];
+
+/** Runs these gates one after the other, all of them whatever happens. @param {string[]} names */
+export async function runGates(names) {
+  const results = [];
+  for (const name of names) {
+    const gate = gates[name];
+    if (!gate) throw new Error(`There is no gate called ${name}: ${Object.keys(gates).join(', ')}.`);
+    results.push(await step(name, gate));
+  }
+  return results;
+}
+
+async function types() {
+  const projects = ['.', 'test', 'widget'].filter((folder) =>
+    existsSync(join(root, folder, 'tsconfig.json')),
+  );
+  let output = '';
+  for (const project of projects) {
+    const memory = `node_modules/.psa/types-${project === '.' ? 'server' : project}.tsbuildinfo`;
+    const args = ['-p', project, '--noEmit', '--incremental', '--tsBuildInfoFile', memory];
+    output += (await runNode('node_modules/typescript/bin/tsc', args, { quiet: true })).output;
+  }
+  return { ok: output === '', output };
+}
+
+/** schema.graphql is what clients rely on: it must be what the code prints. */
+async function schema() {
+  const printed = await runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-schema.ts'], {
+    quiet: true,
+  });
+  if (!printed.ok) return printed;
+  const file = join(root, 'schema.graphql');
+  const ok = existsSync(file) && readFileSync(file, 'utf8') === printed.output;
+  return {
+    ok,
+    output:
+      'schema.graphql is not what the code prints. To renew it: npm run --silent schema > schema.graphql',
+  };
+}

@@ -1,0 +1,53 @@
+import { fail, isMain, root, run, since } from './progress.mjs';
+import { clearStamp, fingerprint, readStamp, writeStamp } from './stamp.mjs';
+
+const PNPM = 'pnpm@10.34.9';
+
+const DECIDES_WHAT_IS_INSTALLED = [
+  'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
+  'package.json',
+  'server/package.json',
+  'widget/package.json',
+  'test/package.json',
+];
+
+/**
+ * What is wrong with this version of Node, or undefined. 21, 23 and the first of 22 are refused by Vite and Vitest.
+ * @param {string} version
+ */
+export function unsuitableNode(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const suits = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major >= 24;
+  return suits ? undefined : `Node 20.19, 22.12, 24 or newer is needed; this is Node ${version}.`;
+}
+
+/** Installs the dependencies, unless nothing has changed since the last time. Ends the process where it cannot. */
+export async function ensureInstalled() {
+  const unsuitable = unsuitableNode(process.versions.node);
+  if (unsuitable) fail(unsuitable);
+
+  const wanted = fingerprint(DECIDES_WHAT_IS_INSTALLED, [PNPM, process.platform, process.arch]);
+  if (readStamp('installed') === wanted) return;
+  clearStamp('installed');
+
+  console.log(`Installing the dependencies with ${PNPM} …`);
+  const started = performance.now();
+  const install = ['install', '--frozen-lockfile', '--config.confirmModulesPurge=false'];
+  const { ok } = await run('npx', ['--yes', PNPM, ...install], {
+    // Tests use the system's Chromium.
+    env: { PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' },
+  });
+  if (!ok) {
+    fail(
+      'The dependencies could not be installed (see above). The npm registry must be reachable; then run this again.',
+    );
+  }
+  writeStamp('installed', wanted);
+  console.log(`✓ dependencies installed in ${since(started)}`);
+}
+
+if (isMain(import.meta.url)) {
+  await ensureInstalled();
+  console.log(`✓ ${root} is up to date`);
+}

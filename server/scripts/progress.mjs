@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The repository's folder, with a slash at its end. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Ends the process with one line, for what the person at the keyboard has to mend. @param {string} message @returns {never} */
+export function fail(message) {
+  console.error(`✗ ${message}`);
+  process.exit(1);
+}
+
+/** `2.1 s`. @param {number} startedMs a value of `performance.now()` */
+export function since(startedMs) {
+  return `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+}
+
+/**
+ * Runs a program in the repository's folder and resolves when it has ended. Its output is shown as it comes,
+ * or, with `quiet`, held back and returned, so that a success costs the reader one line.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string, env?: Record<string, string>, quiet?: boolean }} [options]
+ * @returns {Promise<{ ok: boolean, output: string }>}
+ */
+export function run(command, args, { cwd = root, env = {}, quiet = false } = {}) {
+  return new Promise((resolve) => {
+    let output = '';
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+      // npm and npx are .cmd files there, which only a shell starts.
+      shell: process.platform === 'win32' && /^np[mx]$/.test(command),
+    });
+    child.stdout?.on('data', (chunk) => (output += chunk));
+    child.stderr?.on('data', (chunk) => (output += chunk));
+    child.on('error', (error) => resolve({ ok: false, output: `${output}${command}: ${error.message}\n` }));
+    child.on('close', (code) => resolve({ ok: code === 0, output }));
+  });
+}
+
+/** As `run`, for a JavaScript file. @param {string} file @param {string[]} args @param {Parameters<typeof run>[2]} [options] */
+export function runNode(file, args, options) {
+  return run(process.execPath, [file, ...args], options);
+}
+
+/**
+ * Runs one step and says how it went in a line; what a failed step printed comes before it.
+ *
+ * @param {string} name
+ * @param {() => Promise<{ ok: boolean, output: string }>} work
+ * @returns {Promise<{ name: string, ok: boolean, took: string }>}
+ */
+export async function step(name, work) {
+  const started = performance.now();
+  if (process.stdout.isTTY) process.stdout.write(`… ${name}\r`);
+  const { ok, output } = await work();
+  const took = since(started);
+  if (!ok) console.error(output.trimEnd());
+  console.log(`${ok ? '✓' : '✗'} ${name} in ${took}`);
+  return { name, ok, took };
+}
+
+/** Whether this module is the program that was started, not one that another imports. @param {string} url */
+export function isMain(url) {
+  const started = process.argv[1];
+  return started !== undefined && realpathSync(started) === fileURLToPath(url);
+}

@@ -1,0 +1,37 @@
+import { ensureBuilt } from './build.mjs';
+import { ensureInstalled } from './install.mjs';
+import { isMain } from './progress.mjs';
+
+const USAGE = `Usage: npm start
+
+Installs and builds what is not up to date, then starts the server. Ctrl-C stops it.
+Without any configuration it is a payments service of its own, on http://localhost:4000/graphql.
+
+Environment variables
+  PORT                         where it listens (4000)
+  HOST                         on which address (127.0.0.1)
+  PUBLIC_URL                   what it puts into links (http://localhost:$PORT)
+  DATABASE_URL                 a PostgreSQL; without it PGlite keeps the data in PSA_DATA_DIR
+  PSA_DATA_DIR                 PGlite's folder (.data), or "memory" for none
+  PSA_BOOTSTRAP_LIVE_KEY       the first account's keys on an empty database
+  PSA_BOOTSTRAP_TEST_KEY       (generated and printed once)
+  PSA_UPSTREAM_URL             be a facade in front of the payments service at this address
+  PSA_UPSTREAM_LIVE_KEY        the merchant's keys there
+  PSA_UPSTREAM_TEST_KEY
+  PSA_UPSTREAM_WEBHOOK_SECRET  verifies its webhooks; several, comma-separated, while rotating
+  PSA_GRAPHQL_LIMIT            root fields a minute for an API key on /graphql (1200)
+  PSA_DEMO                     demo pages and simulator: on by default in embedded mode on a loopback HOST
+`;
+
+if (isMain(import.meta.url)) {
+  if (process.argv.includes('--help') || process.argv.includes('-h')) {
+    process.stdout.write(USAGE);
+  } else {
+    await ensureInstalled();
+    await ensureBuilt();
+    // GraphQL and others check more, and run slower, outside production.
+    process.env.NODE_ENV ??= 'production';
+    process.setSourceMapsEnabled(true);
+    await import(new URL('../dist/main.js', import.meta.url).href);
+  }
+}

@@ -1,0 +1,275 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const repository = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * The import table. Each file of this made-up house tries to import each other one; it may import what stands
+ * behind it, as a file, as a room with all that is in it (`db/`), or as a layer of any slice (`any model.ts`).
+ */
+const TABLE: Record<string, string[]> = {
+  'kernel/money.ts': ['kernel/'],
+  'kernel/ids.ts': ['kernel/'],
+
+  'payouts/model.ts': ['kernel/', 'any model.ts', 'payouts/fees.ts'],
+  'payouts/fees.ts': ['kernel/', 'any model.ts'],
+  'payouts/store.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'db/'],
+  'payouts/engine.ts': [
+    'kernel/',
+    'any model.ts',
+    'payouts/fees.ts',
+    'payouts/store.ts',
+    'commit/',
+    'db/',
+    'work/',
+    'rails/bank.ts',
+    'events/event.ts',
+    'ledger/postings.ts',
+  ],
+  'payouts/wire.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts'],
+  'payouts/routes.ts': [
+    'kernel/',
+    'payouts/model.ts',
+    'payouts/fees.ts',
+    'payouts/wire.ts',
+    'http/',
+    'access/model.ts',
+  ],
+  'payouts/remote.ts': [
+    'kernel/',
+    'payouts/model.ts',
+    'payouts/fees.ts',
+    'payouts/wire.ts',
+    'payouts/store.ts',
+    'upstream/',
+    'events/',
+    'db/',
+  ],
+  'payouts/schema.ts': [
+    'kernel/',
+    'any model.ts',
+    'payouts/fees.ts',
+    'wallet/schema.ts',
+    'access/schema.ts',
+    'graphql/builder.ts',
+    'events/subscribe.ts',
+  ],
+
+  'wallet/model.ts': ['kernel/', 'any model.ts'],
+  'wallet/store.ts': ['kernel/', 'wallet/model.ts', 'db/'],
+  'wallet/wire.ts': ['kernel/', 'wallet/model.ts'],
+  'wallet/schema.ts': [
+    'kernel/',
+    'any model.ts',
+    'payouts/schema.ts',
+    'access/schema.ts',
+    'graphql/builder.ts',
+    'events/subscribe.ts',
+  ],
+  'access/model.ts': ['kernel/', 'any model.ts'],
+  'access/schema.ts': [
+    'kernel/',
+    'any model.ts',
+    'payouts/schema.ts',
+    'wallet/schema.ts',
+    'graphql/builder.ts',
+    'events/subscribe.ts',
+  ],
+  'webhooks/model.ts': ['kernel/', 'any model.ts'],
+  'webhooks/receive.ts': ['kernel/', 'webhooks/model.ts', 'any wire.ts', 'events/', 'db/'],
+  'card-payments/model.ts': ['kernel/', 'any model.ts'],
+  'card-payments/engine.ts': [
+    'kernel/',
+    'any model.ts',
+    'commit/',
+    'db/',
+    'work/',
+    'rails/bank.ts',
+    'events/event.ts',
+    'ledger/postings.ts',
+  ],
+  'card-payments/page/page.ts': ['kernel/', 'card-payments/model.ts', 'http/', 'rails/bank.ts'],
+
+  'db/database.ts': ['kernel/'],
+  'rails/bank.ts': ['kernel/', 'rails/'],
+  'rails/simulated/bank.ts': ['kernel/', 'rails/'],
+  'http/guard.ts': ['kernel/', 'access/model.ts'],
+  'upstream/client.ts': ['kernel/', 'db/'],
+  'ledger/postings.ts': ['kernel/', 'ledger/', 'db/'],
+  'ledger/store.ts': ['kernel/', 'ledger/', 'db/'],
+  'events/event.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
+  'events/log.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
+  'events/subscribe.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
+  'work/queue.ts': ['kernel/', 'db/', 'commit/'],
+  'commit/commit.ts': ['kernel/', 'db/', 'ledger/', 'events/', 'work/'],
+  'graphql/builder.ts': ['kernel/', 'graphql/', 'http/', 'events/subscribe.ts', 'access/model.ts'],
+  'graphql/schema.ts': [
+    'kernel/',
+    'graphql/',
+    'http/',
+    'events/subscribe.ts',
+    'access/model.ts',
+    'any schema.ts',
+  ],
+  'graphql/transport/yoga.ts': ['kernel/', 'graphql/', 'http/', 'events/subscribe.ts', 'access/model.ts'],
+  'ops/metrics.ts': ['kernel/', 'db/', 'http/', 'config.ts'],
+
+  'config.ts': ['kernel/'],
+  'service.ts': ['kernel/', 'any model.ts'],
+  'app.ts': ['everything but main.ts'],
+  'main.ts': ['everything'],
+};
+const FILES = Object.keys(TABLE);
+
+let house: string;
+
+beforeEach(() => {
+  house = mkdtempSync(join(tmpdir(), 'psa house '));
+  for (const config of ['biome.jsonc', 'server/biome.jsonc']) {
+    mkdirSync(dirname(join(house, config)), { recursive: true });
+    copyFileSync(join(repository, config), join(house, config));
+  }
+});
+
+afterEach(() => {
+  rmSync(house, { recursive: true, force: true });
+});
+
+describe('the import table', () => {
+  it('reports every import that the table forbids, and none that it allows', async () => {
+    for (const file of FILES)
+      write(
+        file,
+        others(file).map((other) => `import '${specifier(file, other)}';`),
+      );
+
+    const reported = await lint('--only=style/noRestrictedImports');
+
+    const allowed = FILES.map((file) => [
+      file,
+      others(file).filter(
+        (_, index) => !reported.some((found) => found.file === file && found.line === index + 1),
+      ),
+    ]);
+    const granted = FILES.map((file) => [file, others(file).filter((other) => mayImport(file, other))]);
+    expect(Object.fromEntries(allowed)).toEqual(Object.fromEntries(granted));
+  });
+
+  it('looks at every kind of import', async () => {
+    write('payouts/model.ts', [
+      "import '../db/database.ts';",
+      "import { a } from '../db/database.ts';",
+      "import * as b from '../db/database.ts';",
+      "import type { C } from '../db/database.ts';",
+      "import { type D } from '../db/database.ts';",
+      "export { e } from '../db/database.ts';",
+      "export type { F } from '../db/database.ts';",
+      "export * from '../db/database.ts';",
+      "const g = await import('../db/database.ts');",
+    ]);
+
+    const reported = await lint('--only=style/noRestrictedImports');
+
+    expect(reported.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('keeps the server out of the widget', async () => {
+    write('../../widget/src/state.ts', [
+      "import type { Money } from '../../server/src/kernel/money.ts';",
+      "import '@psa/server';",
+      "import './locales/pt.ts';",
+    ]);
+
+    const reported = await lint('--only=style/noRestrictedImports');
+
+    expect(reported.map(({ line }) => line)).toEqual([1, 2]);
+  });
+});
+
+describe('the house rules', () => {
+  it.each([
+    ['noProcessEnv', 'payouts/engine.ts', 'export const port = process.env.PORT;'],
+    ['noConsole', 'payouts/engine.ts', "console.log('paid');"],
+    ['noDefaultExport', 'payouts/engine.ts', 'export default 1;'],
+    ['noReExportAll', 'payouts/engine.ts', "export * from './store.ts';"],
+    ['noBarrelFile', 'payouts/engine.ts', "export { a } from './store.ts';"],
+    ['useImportExtensions', 'payouts/engine.ts', "import './store';"],
+    ['noExplicitAny', 'payouts/engine.ts', 'export const amount: any = 1;'],
+    ['noFloatingPromises', 'payouts/engine.ts', 'async function pay() {}\npay();'],
+    ['noMisusedPromises', 'payouts/engine.ts', 'async function pay() {}\nif (pay()) pay;'],
+    ['noEmptyBlockStatements', 'payouts/engine.ts', 'try { pay(); } catch {}'],
+    ['noSkippedTests', '../../test/payouts/model.test.ts', "it.skip('pays', () => {});"],
+    ['noFocusedTests', '../../test/payouts/model.test.ts', "it.only('pays', () => {});"],
+    ['useFilenamingConvention', 'payouts/fooBar.ts', 'export const a = 1;'],
+  ])('%s holds', async (rule, file, code) => {
+    write('payouts/store.ts', ['export const a = 1;']);
+    write(file, [code]);
+
+    expect((await lint()).map((found) => found.rule)).toContain(rule);
+  });
+
+  it('noImportCycles holds, for types too', async () => {
+    write('payouts/model.ts', ["import type { B } from '../wallet/model.ts';", 'export type A = B | 1;']);
+    write('wallet/model.ts', ["import type { A } from '../payouts/model.ts';", 'export type B = A[];']);
+
+    expect((await lint()).map((found) => found.rule)).toContain('noImportCycles');
+  });
+
+  it.each([
+    ['config.ts', 'export const port = process.env.PORT;'],
+    ['main.ts', "console.log('listening');"],
+    ['ops/command-line.ts', "console.log('listening');"],
+  ])('lets %s do what the others must not', async (file, code) => {
+    write(file, [code]);
+
+    expect(await lint()).toEqual([]);
+  });
+});
+
+function others(file: string): string[] {
+  return FILES.filter((other) => other !== file);
+}
+
+function mayImport(file: string, other: string): boolean {
+  return TABLE[file]!.some((granted) => {
+    if (granted === 'everything') return true;
+    if (granted === 'everything but main.ts') return other !== 'main.ts';
+    if (granted.startsWith('any '))
+      return /^[^/]+\/[^/]+$/.test(other) && other.endsWith(`/${granted.slice(4)}`);
+    return granted.endsWith('/') ? other.startsWith(granted) : other === granted;
+  });
+}
+
+/** How `file` names `other`: `../db/database.ts`. */
+function specifier(file: string, other: string): string {
+  const path = posix.relative(posix.dirname(file), other);
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+function write(file: string, lines: string[]): void {
+  const path = join(house, 'server/src', file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${lines.join('\n')}\n`);
+}
+
+/** What Biome says about the house, by file (within server/src), line and rule. */
+async function lint(...options: string[]): Promise<{ file: string; line: number; rule: string }[]> {
+  const biome = join(repository, 'node_modules/@biomejs/biome/bin/biome');
+  const args = [biome, 'lint', '--reporter=github', '--max-diagnostics=none', ...options, '.'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: house,
+    maxBuffer: 2 ** 26,
+  }).catch((failed: { stdout: string }) => failed);
+  return [...stdout.matchAll(/title=lint\/\w+\/(\w+),file=(.*?),line=(\d+)/g)].map(
+    ([, rule, file, line]) => ({
+      file: file!.replaceAll('\\', '/').replace(/^.*server\/src\//, ''),
+      line: Number(line),
+      rule: rule!,
+    }),
+  );
+}

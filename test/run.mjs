@@ -1,0 +1,76 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBuilt } from '../server/scripts/build.mjs';
+import { FAST_GATES, runGates } from '../server/scripts/gates.mjs';
+import { ensureInstalled } from '../server/scripts/install.mjs';
+import { fail, isMain, root, runNode } from '../server/scripts/progress.mjs';
+import { ensureChromium } from './support/chromium.mjs';
+
+/** In the order they run. The browser's own configuration is there for the widget's components alone. */
+const CONFIGS = ['vitest.config.ts', 'vitest.browser.config.ts'];
+
+/**
+ * Runs every test, or those that Vitest's arguments choose, and prints `N passed, N failed`.
+ *
+ * @param {string[]} args
+ * @param {number} [failedBefore] of gates, which count in that line: it says `0 failed` only where all is well
+ */
+export async function runTests(args, failedBefore = 0) {
+  const chromium = await ensureChromium();
+  if ('problem' in chromium) fail(chromium.problem);
+  await ensureBuilt();
+
+  const total = { passed: 0, failed: failedBefore, skipped: 0 };
+  for (const config of CONFIGS.filter((name) => existsSync(join(root, 'test', name)))) {
+    const { passed, failed, skipped } = await vitest(config, args, { CHROME_BIN: chromium.path });
+    total.passed += passed;
+    total.failed += failed;
+    total.skipped += skipped;
+  }
+
+  if (total.passed + total.failed === 0) console.error('✗ No test was run.');
+  if (process.env.CI && total.skipped > 0)
+    console.error('✗ Tests were skipped, which counts as a failure where CI is set.');
+  console.log(
+    `${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`,
+  );
+  const ok = total.failed === 0 && total.passed > 0 && !(process.env.CI && total.skipped > 0);
+  return { ok };
+}
+
+/** @param {string} config @param {string[]} args @param {Record<string, string>} env */
+async function vitest(config, args, env) {
+  const folder = mkdtempSync(join(tmpdir(), 'psa-vitest-'));
+  try {
+    const report = join(folder, 'report.json');
+    const options = [
+      '--config',
+      config,
+      '--passWithNoTests',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    ];
+    const { ok } = await runNode('node_modules/vitest/vitest.mjs', ['run', ...options, ...args], {
+      cwd: join(root, 'test'),
+      env,
+    });
+    const counted = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : {};
+    const { numPassedTests: passed = 0, numPendingTests = 0, numTodoTests = 0 } = counted;
+    // A file that does not load, or an error outside of a test, fails the run and no test.
+    const failed = counted.numFailedTests || (ok ? 0 : 1);
+    return { passed, failed, skipped: numPendingTests + numTodoTests };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (isMain(import.meta.url)) {
+  const args = process.argv.slice(2);
+  await ensureInstalled();
+  // Who asks for some of the tests wants to know about these.
+  const results = args.length === 0 ? await runGates(FAST_GATES) : [];
+  const { ok } = await runTests(args, results.filter((gate) => !gate.ok).length);
+  process.exitCode = ok ? 0 : 1;
+}
