@@ -126,7 +126,7 @@ builder.mutationFields((t) => ({
   createCheckoutToken: t.field({
     type: CheckoutTokenSuccess,
     description: 'A token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
-    args: { input: t.arg({ type: CreateCheckoutTokenInput, required: true, validate: { schema: createCheckoutTokenInput } }) },
+    args: { input: t.arg({ type: CreateCheckoutTokenInput, required: true, validate: { schema: createCheckoutTokenInput as never } }) },
     errors: {
       union: { name: 'CreateCheckoutTokenResult' },
       types: [ValidationError, NotFoundError, PermissionError, RateLimitError, UnavailableError],
