@@ -1,6 +1,5 @@
 import { assertCardsAvailable, type CheckoutGrant } from '../card-payments/model.ts';
-import type { Collection, Committer } from '../commit/commit.ts';
-import { put } from '../commit/commit.ts';
+import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
@@ -19,27 +18,18 @@ import {
   PAYMENT_TOKEN_MS,
   TOKEN_PREFIX,
 } from './model.ts';
+import { tokens } from './records.ts';
 import {
   anyAccountExists,
   insertAccount,
   insertApiKey,
   insertToken,
   lockAccounts,
-  type StoredToken,
-  selectAccount,
+  selectAccounts,
   selectApiKey,
   selectToken,
-  selectTokensByHash,
   type TokenRow,
-  updateTokens,
 } from './store.ts';
-
-const tokens: Collection<StoredToken> = {
-  name: 'token',
-  load: selectTokensByHash,
-  keyOf: (row) => row.secretHash,
-  save: (sql, _tenant, rows) => updateTokens(sql, rows),
-};
 
 export function createAccessEngine({
   database,
@@ -76,7 +66,7 @@ export function createAccessEngine({
     },
 
     async createCheckoutToken(tenant, keyId, input) {
-      const account = await selectAccount(database.sql, tenant.accountId);
+      const [account] = await selectAccounts(database.sql, [tenant.accountId]);
       assertCardsAvailable(tenant.environment, account!);
       const expiresAt = expiryOf(input, clock.now());
       const token = await mint(tenant, {

@@ -89,7 +89,7 @@ export interface AccessService {
    */
   createCheckoutToken(
     tenant: Tenant,
-    keyId: string,
+    keyId: string | null,
     input: CreateCheckoutTokenInput,
   ): Promise<{ token: string; expiresAt: Date | null }>;
   /** Reads and follows one payment. */

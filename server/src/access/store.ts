@@ -32,15 +32,14 @@ export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Da
     .execute();
 }
 
-export async function selectAccount(sql: Sql, id: string): Promise<AccountRow | null> {
-  const row = await sql.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst();
-  if (!row) return null;
-  return {
+export async function selectAccounts(sql: Sql, ids: readonly string[]): Promise<AccountRow[]> {
+  const rows = await sql.selectFrom('account').selectAll().where('id', 'in', ids).execute();
+  return rows.map((row) => ({
     id: row.id,
     name: row.name,
     cardPaymentsEnabled: row.card_payments_enabled,
     cardReleaseDays: row.card_release_days,
-  };
+  }));
 }
 
 export async function insertApiKey(

@@ -21,8 +21,10 @@ export interface Follower {
   ): (() => void) | null;
   /** A live end exists at the log's present head, for `join` to succeed. */
   open(tenant: Tenant): Promise<void>;
+  /** From now on `heard` gets each event of the topic. */
+  listen(tenant: Tenant, topic: Topic, heard: (event: StoredEvent) => void): Promise<() => void>;
   /** Begins to hear what other instances commit. */
-  listen(): Promise<void>;
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -97,42 +99,56 @@ export function createFollower({
     if (end && end.listening > 0) void read(end);
   }
 
+  async function open(tenant: Tenant): Promise<void> {
+    const key = tenantKey(tenant);
+    if ((liveEnds.get(key)?.listening ?? 0) > 0) return;
+    const position = await readHead(database.sql, tenant);
+    const end = liveEnds.get(key);
+    // Nobody listened, so whatever lies between was delivered to nobody.
+    if (end && end.listening === 0) end.position = Math.max(end.position, position);
+    else if (!end)
+      liveEnds.set(key, { tenant, position, listeners: new Map(), listening: 0, reading: null, wokenAgain: false });
+  }
+
+  function join(
+    tenant: Tenant,
+    { after, topic, heard }: { after: number; topic: Topic; heard: (event: StoredEvent) => void },
+  ): (() => void) | null {
+    const end = liveEnds.get(tenantKey(tenant));
+    if (!end || end.position > after) return null;
+    const key = topicKey(topic);
+    const listener = { after, heard };
+    const listeners = end.listeners.get(key) ?? new Set();
+    end.listeners.set(key, listeners.add(listener));
+    end.listening += 1;
+    // Something may have been committed since the position was read, and its wake found nobody.
+    void read(end);
+    return () => {
+      if (!listeners.delete(listener)) return;
+      end.listening -= 1;
+      if (listeners.size === 0 && end.listeners.get(key) === listeners) end.listeners.delete(key);
+      if (end.listening === 0 && liveEnds.get(tenantKey(tenant)) === end) liveEnds.delete(tenantKey(tenant));
+    };
+  }
+
+  async function listen(tenant: Tenant, topic: Topic, heard: (event: StoredEvent) => void): Promise<() => void> {
+    await open(tenant);
+    // The live end is at its own position: who joins exactly there misses nothing from now on.
+    const after = liveEnds.get(tenantKey(tenant))?.position ?? 0;
+    return join(tenant, { after, topic, heard }) ?? listen(tenant, topic, heard);
+  }
+
   return {
     wake,
-    async listen() {
+    open,
+    join,
+    listen,
+    async start() {
       unlisten = await database.listen(STREAM_CHANNEL, (key) => {
         if (key === '') for (const end of liveEnds.values()) void read(end);
         else wake(tenantFromKey(key));
       });
       poll();
-    },
-    async open(tenant) {
-      const key = tenantKey(tenant);
-      const end = liveEnds.get(key);
-      if (end && end.listening > 0) return;
-      const position = await readHead(database.sql, tenant);
-      const now = liveEnds.get(key);
-      // Nobody listened, so whatever lies between was delivered to nobody.
-      if (now && now.listening === 0) now.position = Math.max(now.position, position);
-      else if (!now)
-        liveEnds.set(key, { tenant, position, listeners: new Map(), listening: 0, reading: null, wokenAgain: false });
-    },
-    join(tenant, { after, topic, heard }) {
-      const end = liveEnds.get(tenantKey(tenant));
-      if (!end || end.position > after) return null;
-      const key = topicKey(topic);
-      const listener = { after, heard };
-      const listeners = end.listeners.get(key) ?? new Set();
-      end.listeners.set(key, listeners.add(listener));
-      end.listening += 1;
-      // Something may have been committed since the position was read, and its wake found nobody.
-      void read(end);
-      return () => {
-        if (!listeners.delete(listener)) return;
-        end.listening -= 1;
-        if (listeners.size === 0) end.listeners.delete(key);
-        if (end.listening === 0) liveEnds.delete(tenantKey(tenant));
-      };
     },
     async close() {
       closed = true;

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { CursorExpiredError, ValidationError } from '../kernel/errors.ts';
+import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { decodeCursor, type StoredEvent } from './event.ts';
 import type { Follower } from './follow.ts';
@@ -63,9 +63,11 @@ export async function subscribe<Item>({
   let leave: (() => void) | null = null;
   let waiting: { resolve: () => void } | null = null;
   let failure: Error | null = null;
-  let done = signal.aborted;
+  let done = false;
 
   const end = () => {
+    // A credential that has ended is told; a client that has left is not there to be told.
+    if (signal.reason instanceof PaymentError) failure = signal.reason;
     done = true;
     leave?.();
     leave = null;
@@ -73,7 +75,8 @@ export async function subscribe<Item>({
     waiting?.resolve();
     signal.removeEventListener('abort', end);
   };
-  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end);
 
   function heard(event: StoredEvent): void {
     if (queue.length >= QUEUE_LIMIT) {

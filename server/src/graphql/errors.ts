@@ -118,10 +118,11 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
  * What a client is told of an error that no union has a member for. Errors of GraphQL itself are the caller's to mend
  * and pass as they are; whatever is neither theirs nor ours is a fault: given to `onFault`, shown as `Internal error`.
  */
-export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError | SlowConsumerError {
+export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
   const cause = error instanceof GraphQLError ? error.originalError : error;
-  // Not for the client: it closes the connection.
-  if (cause instanceof SlowConsumerError) return cause;
+  // A WebSocket is closed with 1013 for it; an event stream ends with this.
+  if (cause instanceof SlowConsumerError)
+    return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
   if (cause instanceof PaymentError) {
     const { code, status } = TOP_LEVEL[cause.code];
     return new GraphQLError(cause.message, {

@@ -4,20 +4,24 @@ import { HttpError, type Route, sendJson } from './routes.ts';
 
 export interface HttpServer {
   readonly server: Server;
+  /** From now on these answer; before, everything is answered with 503. */
+  serve(routes: readonly Route[]): void;
   /** Resolves with the port once listening; rejects where the address cannot be had. */
   listen(port: number, host: string): Promise<number>;
   /** Takes no more connections, lets answers under way end, closes what is idle. */
   close(): Promise<void>;
 }
 
+/** Event streams never end by themselves, and an answer may hang: after this they are cut off. */
+const GRACE_MS = 1_000;
+
 /** One `node:http` server over all routes. What a route throws is answered here, and only here. */
 export function createHttpServer({
-  routes,
   onFault,
 }: {
-  routes: readonly Route[];
   onFault: (error: unknown, request: IncomingMessage) => void;
 }): HttpServer {
+  let routes: readonly Route[] | null = null;
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
     answer(request, response).catch((error: unknown) => {
       if (!(error instanceof HttpError)) onFault(error, request);
@@ -33,6 +37,7 @@ export function createHttpServer({
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('x-content-type-options', 'nosniff');
+    if (!routes) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     const url = requestUrl(request);
     const allowed = new Set<string>();
     for (const route of routes) {
@@ -50,6 +55,9 @@ export function createHttpServer({
 
   return {
     server,
+    serve(all) {
+      routes = all;
+    },
     listen(port, host) {
       return new Promise((resolve, reject) => {
         server.once('error', reject);
@@ -61,7 +69,11 @@ export function createHttpServer({
     },
     close() {
       return new Promise((resolve) => {
-        server.close(() => resolve());
+        const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
         server.closeIdleConnections();
       });
     },
