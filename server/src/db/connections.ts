@@ -25,7 +25,7 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
 
   const guarded: PostgresPool = {
     async connect() {
-      if (closing) throw new Error('The database is closed');
+      if (closing !== undefined) throw new Error('The database is closed');
       busy += 1;
       try {
         return guard(await pool.connect(), done);

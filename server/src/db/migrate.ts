@@ -13,12 +13,17 @@ export class MigrationError extends Error {
  * Returns the names of what was applied now. Throws `MigrationError`, which names the file.
  */
 export async function migrate(database: Database, folder: string = MIGRATIONS): Promise<string[]> {
-  const migrator = new Migrator({ db: database.sql, provider: { getMigrations: () => readMigrations(folder) } });
+  const migrator = new Migrator({
+    db: database.sql,
+    provider: { getMigrations: () => readMigrations(folder) },
+  });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error) {
     const failed = results.find((result) => result.status === 'Error');
     const what = failed ? `Migration ${failed.migrationName}` : 'The migrations';
-    throw new MigrationError(`${what} failed: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw new MigrationError(`${what} failed: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
   }
   return results.map((result) => result.migrationName);
 }
@@ -30,9 +35,12 @@ async function readMigrations(folder: string): Promise<Record<string, Migration>
   const migrations: Record<string, Migration> = {};
   for (const file of await readdir(folder)) {
     if (!file.endsWith('.sql')) continue;
-    if (!/^\d{4}_\w+\.sql$/.test(file)) throw new MigrationError(`${file} should be named like 0001_tables.sql`);
+    if (!/^\d{4}_\w+\.sql$/.test(file))
+      throw new MigrationError(`${file} should be named like 0001_tables.sql`);
     const text = await readFile(`${folder}/${file}`, 'utf8');
     migrations[file.slice(0, -'.sql'.length)] = { up: async (db) => void (await sql.raw(text).execute(db)) };
   }
+  // A build that forgot to copy them must not pass for a database that needs none.
+  if (Object.keys(migrations).length === 0) throw new MigrationError(`There are no migrations in ${folder}`);
   return migrations;
 }

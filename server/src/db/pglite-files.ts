@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
@@ -8,7 +17,11 @@ import { NodeFS } from '@electric-sql/pglite/nodefs';
  * instead of it when the disk refuses one: what was written since the last flush may be lost, so a
  * database must not go on.
  */
-export function createFlushedFiles(folder: string, flushed: () => void, failed: (error: unknown) => void): NodeFS {
+export function createFlushedFiles(
+  folder: string,
+  flushed: () => void,
+  failed: (error: unknown) => void,
+): NodeFS {
   const files = new NodeFS(folder);
   const init = files.init.bind(files);
   files.init = async (pg, options) => {

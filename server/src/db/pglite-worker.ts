@@ -59,7 +59,10 @@ function stop(error: unknown): never {
 
 async function openInMemory() {
   const loadDataDir = readSeed();
-  return { db: await start({ startParams: PGlite.defaultStartParams, ...(loadDataDir && { loadDataDir }) }), created: true };
+  return {
+    db: await start({ startParams: PGlite.defaultStartParams, ...(loadDataDir && { loadDataDir }) }),
+    created: true,
+  };
 }
 
 async function openFolder(dataDir: string) {
@@ -69,7 +72,8 @@ async function openFolder(dataDir: string) {
     () => {
       flushes += 1;
     },
-    (error) => stop(new Error(`A flush to the disk failed: ${error instanceof Error ? error.message : error}`)),
+    (error) =>
+      stop(new Error(`A flush to the disk failed: ${error instanceof Error ? error.message : error}`)),
   );
   const loadDataDir = isNew ? readSeed() : undefined;
   const db = await start({ fs, startParams: DURABLE, ...(loadDataDir && { loadDataDir }) });
@@ -77,7 +81,8 @@ async function openFolder(dataDir: string) {
   // Proves that a commit reaches the disk. The message is a WAL record that nobody reads.
   const before = flushes;
   await db.exec(`select pg_logical_emit_message(true, 'psa', 'start')`);
-  if (flushes === before) throw new Error('PGlite commits without flushing to the disk, so it is not safe to use');
+  if (flushes === before)
+    throw new Error('PGlite commits without flushing to the disk, so it is not safe to use');
 
   if (isNew) {
     await db.exec('checkpoint');
@@ -86,7 +91,9 @@ async function openFolder(dataDir: string) {
   return { db, created: isNew };
 }
 
-async function start(options: NonNullable<ConstructorParameters<typeof PGlite>[0]> & { startParams: string[] }) {
+async function start(
+  options: NonNullable<ConstructorParameters<typeof PGlite>[0]> & { startParams: string[] },
+) {
   try {
     return await PGlite.create({
       ...options,
@@ -103,7 +110,10 @@ async function start(options: NonNullable<ConstructorParameters<typeof PGlite>[0
 }
 
 function readSeed(): Blob | undefined {
-  return seed === null ? undefined : new Blob([readFileSync(seed)], { type: 'application/x-gzip' });
+  if (seed === null) return undefined;
+  return new Blob([readFileSync(seed)], {
+    type: seed.endsWith('.gz') ? 'application/gzip' : 'application/x-tar',
+  });
 }
 
 /** PGlite goes on after a crash of its WebAssembly, often in an endless loop. */

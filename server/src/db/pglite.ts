@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
 import type { Database } from './database.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { lockDataDir } from './lock.ts';
 import type { Log } from './log.ts';
 import type { FromWorker, ToWorker, WorkerInput } from './pglite-worker.ts';
@@ -32,19 +33,30 @@ export interface Pglite extends Database {
 export async function openPglite(options: PgliteOptions): Promise<Pglite> {
   const { dataDir, clock, log, onFatal } = options;
   const inMemory = dataDir === 'memory';
-  const unlock = inMemory ? async () => {} : await lockDataDir(dataDir);
+  const unlock = inMemory ? undefined : await lockDataDir(dataDir);
   const backend = await startBackend(
     { dataDir: inMemory ? null : dataDir, seed: options.seed ?? builtSeed() },
     onFatal,
   ).catch(async (error) => {
-    await unlock();
+    await unlock?.();
     throw error;
   });
   const connections = openConnections(
-    { user: 'postgres', database: 'postgres', max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true, stream: backend.connect },
+    {
+      user: 'postgres',
+      database: 'postgres',
+      max: 1,
+      idleTimeoutMillis: 0,
+      allowExitOnIdle: true,
+      stream: backend.connect,
+    },
     log,
   );
+  const stopHousekeeping = inMemory
+    ? undefined
+    : startHousekeeping({ sql: connections.sql, flushes: backend.flushes, clock, log });
   const listeners = new Map<string, Set<(payload: string) => void>>();
+  let closed: Promise<void> | undefined;
 
   return {
     engine: 'pglite',
@@ -63,12 +75,18 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
         all.delete(own);
       };
     },
-    async close() {
-      await connections.close();
-      await backend.close();
-      await unlock();
+    close() {
+      closed ??= close();
+      return closed;
     },
   };
+
+  async function close() {
+    stopHousekeeping?.();
+    await connections.close();
+    await backend.close();
+    await unlock?.();
+  }
 }
 
 /** Written by the build; without it the first start runs initdb. */
@@ -88,14 +106,15 @@ interface Backend {
 function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Promise<Backend> {
   const file = import.meta.url.endsWith('.ts') ? './pglite-worker-from-source.mjs' : './pglite-worker.js';
   const worker = new Worker(new URL(file, import.meta.url), { workerData: input });
-  const post = (message: ToWorker) => worker.postMessage(message, message === 'close' ? [] : [message.buffer]);
+  const post = (message: ToWorker) =>
+    worker.postMessage(message, message === 'close' ? [] : [message.buffer]);
 
   return new Promise((resolve, reject) => {
     let stream: Duplex | undefined;
     let flushes = 0;
     let failure: Error | undefined;
     let state: 'starting' | 'open' | 'closed' = 'starting';
-    let closed = () => {};
+    let closed: (() => void) | undefined;
 
     const backend: Backend = {
       flushes: () => flushes,
@@ -118,7 +137,7 @@ function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Prom
 
     worker.on('message', (message: FromWorker) => {
       if (message.kind === 'fatal') return fail(new Error(message.message));
-      if (message.kind === 'closed') return closed();
+      if (message.kind === 'closed') return closed?.();
       flushes = message.flushes;
       if (message.kind === 'answer') stream?.push(message.bytes);
       else {
@@ -135,7 +154,7 @@ function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Prom
       if (failure || state === 'closed') return;
       failure = error;
       stream?.destroy(error);
-      closed();
+      closed?.();
       if (state === 'starting') reject(error);
       else onFatal(error);
     }
@@ -143,10 +162,16 @@ function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Prom
 }
 
 /** What `pg` takes for a socket. */
-function createProtocolStream(worker: Worker, post: (message: ToWorker) => void, failure: () => Error | undefined): Duplex {
+function createProtocolStream(
+  worker: Worker,
+  post: (message: ToWorker) => void,
+  failure: () => Error | undefined,
+): Duplex {
   let held: Uint8Array[] = [];
   const stream = new Duplex({
-    read() {},
+    read() {
+      // The worker pushes.
+    },
     write(message: Uint8Array, _encoding, written) {
       held.push(message);
       if (isAnswered(message)) {
@@ -167,8 +192,9 @@ function createProtocolStream(worker: Worker, post: (message: ToWorker) => void,
       if (error) stream.destroy(error);
       else setImmediate(() => stream.emit('connect'));
     },
-    setNoDelay() {},
-    setKeepAlive() {},
+    setNoDelay() {
+      // Nothing here waits to fill a packet.
+    },
     ref: () => worker.ref(),
     unref: () => worker.unref(),
   });

@@ -62,12 +62,13 @@ function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
   const channels = new Map<string, Set<Heard>>();
   let connection: Promise<pg.Client> | undefined;
   let closed = false;
-  let stopWaiting = () => {};
+  let stopWaiting: (() => void) | undefined;
 
   async function connect(): Promise<pg.Client> {
     const client = createClient();
-    // Every error also ends the connection or fails the query under way.
-    client.on('error', () => {});
+    client.on('error', (error) =>
+      log.warn({ err: error }, 'The connection that listens to the database failed'),
+    );
     client.on('notification', ({ channel, payload = '' }) => {
       for (const heard of channels.get(channel) ?? []) heard(payload);
     });
@@ -75,15 +76,13 @@ function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
       await client.connect();
       for (const channel of channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
-      void client.end().catch(() => {});
+      client.end().catch((endError) => log.warn({ err: endError }, 'Could not end a connection'));
       throw error;
     }
     client.once('end', () => {
       if (closed) return;
-      log.warn({}, 'The connection that listens to the database was lost');
       connection = reconnect();
-      // `close` ends the attempts; only who waits for them needs to know.
-      connection.catch(() => {});
+      connection.catch((error) => log.info({ err: error }, 'Gave up listening to the database'));
     });
     return client;
   }
@@ -139,7 +138,7 @@ function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
 
   async function close(): Promise<void> {
     closed = true;
-    stopWaiting();
+    stopWaiting?.();
     const client = await connection?.catch(() => undefined);
     await client?.end();
   }
