@@ -44,11 +44,14 @@ export async function createApp({
   clock,
   log,
   onFatal,
+  open = openDatabase,
 }: {
   config: Config;
   clock: Clock;
   log: Log;
   onFatal: (error: Error) => void;
+  /** A test gives a database that is already there. */
+  open?: typeof openDatabase;
 }): Promise<App> {
   const onFault = (fault: unknown) => log.error({ err: fault }, 'a fault of ours');
   const http = createHttpServer({ onFault });
@@ -61,7 +64,7 @@ export async function createApp({
   };
 
   try {
-    const database = await openDatabase({ ...config, clock, log, onFatal });
+    const database = await open({ ...config, clock, log, onFatal });
     closing.push(() => database.close());
     await migrate(database);
     const firstKeys = await bootstrapAccount({ database, clock, keys: config.bootstrapKeys });

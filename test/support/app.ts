@@ -1,0 +1,59 @@
+import { type App, createApp } from '../../server/src/app.ts';
+import { type Config, readConfig } from '../../server/src/config.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import type { Log } from '../../server/src/db/log.ts';
+import { createManualClock, type ManualClock } from './clock.ts';
+import { openFreshPglite } from './database.ts';
+import { createClient, type GraphQLClient } from './graphql.ts';
+
+export const LIVE_KEY = 'ps_live_test0123456789abcdef';
+export const TEST_KEY = 'ps_test_test0123456789abcdef';
+
+export interface TestApp extends App {
+  readonly clock: ManualClock;
+  /** With the first account's live key. */
+  readonly live: GraphQLClient;
+  readonly sandbox: GraphQLClient;
+  /** With any credential, or with none. */
+  client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
+  /** What the server logged as its own fault; a test that ends well has none. */
+  readonly faults: unknown[];
+}
+
+/** The whole server on a free port of 127.0.0.1, over a fresh database, with a clock that the test moves. */
+export async function startApp({
+  database,
+  clock = createManualClock(),
+  environment = {},
+  config = {},
+}: {
+  database?: Database;
+  clock?: ManualClock;
+  environment?: Record<string, string>;
+  config?: Partial<Config>;
+} = {}): Promise<TestApp> {
+  const faults: unknown[] = [];
+  const log: Log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (fields, message) => faults.push({ ...fields, message }),
+  };
+  const app = await createApp({
+    config: {
+      ...readConfig({
+        PORT: '0',
+        PSA_DATA_DIR: 'memory',
+        PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+        PSA_BOOTSTRAP_TEST_KEY: TEST_KEY,
+        ...environment,
+      }),
+      ...config,
+    },
+    clock,
+    log,
+    onFatal: (error) => faults.push(error),
+    open: async () => database ?? openFreshPglite(clock),
+  });
+  const client: TestApp['client'] = (credential, headers) => createClient(`${app.url}/graphql`, credential, headers);
+  return { ...app, clock, faults, client, live: client(LIVE_KEY), sandbox: client(TEST_KEY) };
+}

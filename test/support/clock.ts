@@ -1,0 +1,37 @@
+import type { Clock } from '../../server/src/kernel/clock.ts';
+
+/** A clock that stands still until a test moves it; what is due then runs in the order of its instants. */
+export interface ManualClock extends Clock {
+  /** Moves on by `ms`, running each task at its own instant. */
+  advance(ms: number): void;
+  moveTo(instant: Date): void;
+}
+
+export function createManualClock(start = new Date('2026-03-02T12:00:00.000Z')): ManualClock {
+  let now = start.getTime();
+  const tasks = new Set<{ at: number; task: () => void }>();
+
+  function moveTo(instant: Date): void {
+    const target = instant.getTime();
+    for (;;) {
+      const next = [...tasks].filter(({ at }) => at <= target).sort((left, right) => left.at - right.at)[0];
+      if (!next) break;
+      tasks.delete(next);
+      now = Math.max(now, next.at);
+      next.task();
+    }
+    now = Math.max(now, target);
+  }
+
+  return {
+    now: () => new Date(now),
+    schedule(at, task) {
+      const entry = { at: at.getTime(), task };
+      if (entry.at <= now) setImmediate(() => tasks.delete(entry) && task());
+      tasks.add(entry);
+      return () => tasks.delete(entry);
+    },
+    moveTo,
+    advance: (ms) => moveTo(new Date(now + ms)),
+  };
+}

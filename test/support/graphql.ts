@@ -1,0 +1,108 @@
+import type { ExecutionResult } from 'graphql';
+import { type Client, createClient as createWsClient } from 'graphql-ws';
+import WebSocket from 'ws';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
+type Data = any;
+
+export interface GraphQLClient {
+  /** One operation as JSON over POST. Throws where the answer has errors. */
+  request(query: string, variables?: Record<string, unknown>): Promise<Data>;
+  /** The same, with the HTTP status and whatever was answered. */
+  send(query: string, variables?: Record<string, unknown>): Promise<{ status: number; headers: Headers; body: Data }>;
+  /** A subscription over an event stream. */
+  sse(query: string, variables?: Record<string, unknown>): Stream;
+  /** A subscription over a WebSocket of its own, closed with the stream. */
+  ws(query: string, variables?: Record<string, unknown>): Stream;
+  /** The `graphql-ws` client itself. */
+  socket(options?: Partial<Parameters<typeof createWsClient>[0]>): Client;
+}
+
+/** Results in the order in which they come. */
+export interface Stream extends AsyncIterableIterator<ExecutionResult<Data>> {
+  /** The next result's data. Throws at an error or at the end. */
+  data(): Promise<Data>;
+  close(): Promise<void>;
+}
+
+export function createClient(
+  endpoint: string,
+  credential: string | null,
+  headers: Record<string, string> = {},
+): GraphQLClient {
+  const authorization = credential === null ? null : `Bearer ${credential}`;
+  const post = (body: unknown, accept: string, signal?: AbortSignal) =>
+    fetch(endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept, ...(authorization ? { authorization } : {}), ...headers },
+      body: JSON.stringify(body),
+      ...(signal ? { signal } : {}),
+    });
+
+  const client: GraphQLClient = {
+    async send(query, variables) {
+      const response = await post({ query, variables }, 'application/json');
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    },
+    async request(query, variables) {
+      const { status, body } = await client.send(query, variables);
+      if (body.errors) throw new Error(`${status} ${JSON.stringify(body.errors)}`);
+      return body.data;
+    },
+    sse(query, variables) {
+      const abort = new AbortController();
+      return toStream(events(post({ query, variables }, 'text/event-stream', abort.signal)), () => abort.abort());
+    },
+    ws(query, variables) {
+      const socket = client.socket();
+      return toStream(socket.iterate<Data>({ query, ...(variables ? { variables } : {}) }) as AsyncGenerator<ExecutionResult<Data>>, () => socket.dispose());
+    },
+    socket: (options) =>
+      createWsClient({
+        url: endpoint.replace(/^http/, 'ws'),
+        webSocketImpl: WebSocket,
+        retryAttempts: 0,
+        ...(authorization ? { connectionParams: { authorization } } : {}),
+        ...options,
+      }),
+  };
+  return client;
+}
+
+async function* events(answer: Promise<Response>): AsyncGenerator<ExecutionResult<Data>> {
+  const response = await answer;
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+    throw new Error(`${response.status} ${await response.text()}`);
+  let buffered = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>) {
+    buffered += chunk;
+    const blocks = buffered.split('\n\n');
+    buffered = blocks.pop()!;
+    for (const block of blocks) {
+      const event = /^event: (.*)$/m.exec(block)?.[1];
+      const data = /^data: (.*)$/m.exec(block)?.[1];
+      if (event === 'complete') return;
+      if (event === 'next' && data) yield JSON.parse(data);
+    }
+  }
+}
+
+function toStream(results: AsyncGenerator<ExecutionResult<Data>>, close: () => unknown): Stream {
+  const stream: Stream = {
+    next: () => results.next(),
+    async data() {
+      const { value, done } = await results.next();
+      if (done) throw new Error('the stream has ended');
+      if (value.errors) throw new Error(JSON.stringify(value.errors));
+      return value.data;
+    },
+    async close() {
+      close();
+      await results.return(undefined).catch(() => undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return stream;
+    },
+  };
+  return stream;
+}
