@@ -36,7 +36,9 @@ export const builder = new SchemaBuilder<{
     edgesFieldOptions: { nullable: { list: false, items: false } },
     nodeFieldOptions: { nullable: false },
     nodesOnConnection: true,
-    nodeQueryOptions: { description: 'Any object by its id; null where there is none, or it is not the caller’s.' },
+    nodeQueryOptions: {
+      description: 'Any object by its id; null where there is none, or it is not the caller’s.',
+    },
     nodesQueryOptions: { description: 'Several at once, in the order asked.' },
     nodeTypeOptions: {},
     pageInfoTypeOptions: {},
