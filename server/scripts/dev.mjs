@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { root } from './progress.mjs';
+import { endWithNpm, root } from './progress.mjs';
 
+endWithNpm();
 await ensureInstalled();
 await ensureBuilt();
 
