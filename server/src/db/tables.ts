@@ -1,3 +1,134 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { Environment } from '../kernel/tenant.ts';
+
+/** jsonb: written as text, read back parsed. */
+type Json<Value> = ColumnType<Value, string, string>;
+
 /** What the tables of `migrations/` look like to the queries. One interface a table, one field a column. */
-// biome-ignore lint/suspicious/noEmptyInterface: filled by the first migration
-export interface Tables {}
+export interface Tables {
+  account: AccountTable;
+  api_key: ApiKeyTable;
+  token: TokenTable;
+  stream: StreamTable;
+  event: EventTable;
+  ledger_account: LedgerAccountTable;
+  posting: PostingTable;
+  task: TaskTable;
+  idempotency: IdempotencyTable;
+  card_payment: CardPaymentTable;
+  checkout_use: CheckoutUseTable;
+  simulated_charge: SimulatedChargeTable;
+}
+
+interface OfTenant {
+  account_id: string;
+  environment: Environment;
+}
+
+interface AccountTable {
+  id: string;
+  name: string;
+  card_payments_enabled: boolean;
+  card_release_days: number;
+  created_at: Date;
+}
+
+interface ApiKeyTable extends OfTenant {
+  id: string;
+  secret_hash: string;
+  permissions: string[];
+  created_at: Date;
+  revoked_at: Date | null;
+}
+
+interface TokenTable extends OfTenant {
+  id: string;
+  kind: 'checkout' | 'payment' | 'dashboard';
+  secret_hash: string;
+  minted_by: string | null;
+  grant: Json<unknown>;
+  allowed_origins: string[];
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}
+
+interface StreamTable extends OfTenant {
+  version: Generated<number>;
+}
+
+interface EventTable extends OfTenant {
+  version: number;
+  kind: string;
+  resource: string;
+  resource_id: string;
+  previous_status: string | null;
+  occurred_at: Date;
+  snapshot: Json<unknown>;
+}
+
+interface LedgerAccountTable extends OfTenant {
+  name: string;
+  balance_cents: number;
+}
+
+interface PostingTable extends OfTenant {
+  transaction_id: string;
+  ledger_account: string;
+  amount_cents: number;
+  occurred_at: Date;
+}
+
+interface TaskTable extends OfTenant {
+  kind: string;
+  key: string;
+  due_at: Date;
+  attempts: Generated<number>;
+  leased_until: Date | null;
+}
+
+interface IdempotencyTable extends OfTenant {
+  operation: string;
+  key: string;
+  input_hash: string;
+  resource_id: string;
+}
+
+interface CardPaymentTable extends OfTenant {
+  number: Generated<number>;
+  order_code: string;
+  version: number;
+  status: 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
+  amount_cents: number;
+  description: string | null;
+  callback_url: string | null;
+  customer: Json<{ name?: string; email?: string; externalId?: string } | null>;
+  metadata: string | null;
+  success_url: string | null;
+  cancel_url: string | null;
+  checkout_attempt: string | null;
+  open_charge_id: string | null;
+  paid_charge_id: string | null;
+  declined_charges: number;
+  created_at: Date;
+  expires_at: Date;
+  paid_at: Date | null;
+  paid_late: boolean;
+  released_at: Date | null;
+  refunded_at: Date | null;
+  failure_reason: string | null;
+}
+
+interface CheckoutUseTable {
+  token_id: string;
+  order_code: string;
+}
+
+interface SimulatedChargeTable {
+  id: string;
+  amount_cents: number;
+  status: 'pending' | 'approved' | 'declined' | 'refunded' | 'void';
+  decline_reason: string | null;
+  final_decline: boolean;
+  settles_at: Date | null;
+}

@@ -1,0 +1,204 @@
+import { assertCardsAvailable, type CheckoutGrant } from '../card-payments/model.ts';
+import { type Committer, put } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
+import { hashSecret, objectId, secret } from '../kernel/ids.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
+import {
+  type AccessService,
+  bearer,
+  type Caller,
+  CHECKOUT_TOKEN_SECONDS,
+  type CreateCheckoutTokenInput,
+  type Credential,
+  type DashboardScope,
+  environmentOfKey,
+  KEY_PREFIX,
+  PAYMENT_TOKEN_MS,
+  TOKEN_PREFIX,
+} from './model.ts';
+import { tokens } from './records.ts';
+import {
+  anyAccountExists,
+  insertAccount,
+  insertApiKey,
+  insertToken,
+  lockAccounts,
+  selectAccounts,
+  selectApiKey,
+  selectToken,
+  type TokenRow,
+} from './store.ts';
+
+export function createAccessEngine({
+  database,
+  committer,
+  clock,
+}: {
+  database: Database;
+  committer: Committer;
+  clock: Clock;
+}): AccessService {
+  async function mint(
+    tenant: Tenant,
+    { kind, grant, ...rest }: Pick<TokenRow, 'kind' | 'grant' | 'mintedBy' | 'allowedOrigins' | 'expiresAt'>,
+  ): Promise<string> {
+    const token = secret(TOKEN_PREFIX[kind]);
+    const row: TokenRow = {
+      id: `tok_${objectId()}`,
+      kind,
+      ...tenant,
+      grant,
+      createdAt: clock.now(),
+      revokedAt: null,
+      ...rest,
+    };
+    await insertToken(database.sql, row, hashSecret(token));
+    return token;
+  }
+
+  return {
+    async authenticate(authorization) {
+      const presented = bearer(authorization);
+      const environment = environmentOfKey(presented);
+      return environment ? callerOfKey(presented, environment) : callerOfToken(presented);
+    },
+
+    async createCheckoutToken(tenant, keyId, input) {
+      const [account] = await selectAccounts(database.sql, [tenant.accountId]);
+      assertCardsAvailable(tenant.environment, account!);
+      const expiresAt = expiryOf(input, clock.now());
+      const token = await mint(tenant, {
+        kind: 'checkout',
+        grant: grantOf(input),
+        mintedBy: keyId,
+        allowedOrigins: (input.allowedOrigins ?? []).map((origin) => new URL(origin).origin),
+        expiresAt,
+      });
+      return { token, expiresAt };
+    },
+
+    createPaymentToken(tenant, orderCode) {
+      return mint(tenant, {
+        kind: 'payment',
+        grant: { orderCode },
+        mintedBy: null,
+        allowedOrigins: [],
+        expiresAt: plusMs(clock.now(), PAYMENT_TOKEN_MS),
+      });
+    },
+
+    async revokeToken(tenant, token) {
+      const secretHash = hashSecret(token);
+      await committer.change({
+        tenant,
+        read: (reader) => reader.load(tokens, secretHash),
+        decide: (state) => {
+          const row = state.get(tokens, secretHash);
+          if (!row || row.kind === 'payment' || row.revokedAt) throw new NotFoundError('Token not found');
+          return {
+            outcome: undefined,
+            writes: {
+              records: [put(tokens, { ...row, revokedAt: state.now })],
+              events: [
+                {
+                  kind: 'credential.revoked',
+                  resource: 'credential',
+                  resourceId: row.id,
+                  previousStatus: null,
+                  snapshot: {},
+                },
+              ],
+            },
+          };
+        },
+      });
+    },
+  };
+
+  async function callerOfKey(presented: string, environment: Environment): Promise<Caller> {
+    const key = await selectApiKey(database.sql, hashSecret(presented));
+    if (!key || key.environment !== environment) throw new UnauthenticatedError('Invalid API key');
+    return {
+      tenant: { accountId: key.accountId, environment },
+      credential: { kind: 'api_key', id: key.id, permissions: key.permissions },
+      allowedOrigins: [],
+      expiresAt: null,
+      endsWith: [key.id],
+    };
+  }
+
+  async function callerOfToken(presented: string): Promise<Caller> {
+    const row = await selectToken(database.sql, hashSecret(presented));
+    if (!row) throw new UnauthenticatedError('Invalid or revoked token');
+    if (row.expiresAt && row.expiresAt <= clock.now()) throw new UnauthenticatedError('This token has expired');
+    return {
+      tenant: { accountId: row.accountId, environment: row.environment },
+      credential: credentialOf(row),
+      allowedOrigins: row.allowedOrigins,
+      expiresAt: row.expiresAt,
+      endsWith: row.mintedBy ? [row.id, row.mintedBy] : [row.id],
+    };
+  }
+}
+
+function credentialOf({ id, kind, grant }: TokenRow): Credential {
+  switch (kind) {
+    case 'checkout':
+      return { kind: 'checkout_token', id, grant: grant as CheckoutGrant };
+    case 'payment':
+      return { kind: 'payment_token', id, orderCode: (grant as { orderCode: string }).orderCode };
+    case 'dashboard':
+      return { kind: 'dashboard_token', id, scopes: (grant as { scopes: DashboardScope[] }).scopes };
+  }
+}
+
+/** A reusable token does not expire by itself: it is revoked. */
+function expiryOf({ expiresInSeconds, reusable }: CreateCheckoutTokenInput, now: Date): Date | null {
+  if (expiresInSeconds == null && reusable) return null;
+  return plusMs(now, (expiresInSeconds ?? CHECKOUT_TOKEN_SECONDS) * 1_000);
+}
+
+function grantOf({ amount, reusable, allowedOrigins: _, expiresInSeconds: __, ...details }: CreateCheckoutTokenInput): CheckoutGrant {
+  // Products come with the catalogue; until an account has one, no id leads to any.
+  if (amount.productId != null) throw new NotFoundError('Product not found');
+  return {
+    ...details,
+    reusable: reusable ?? false,
+    amount:
+      amount.fixedCents != null
+        ? { kind: 'fixed', cents: amount.fixedCents }
+        : { kind: 'range', minCents: amount.range!.minCents, maxCents: amount.range!.maxCents },
+  };
+}
+
+/**
+ * The first account of an empty database, with one key for each environment: the given ones, or new ones.
+ * Null where there is an account already.
+ */
+export async function bootstrapAccount({
+  database,
+  clock,
+  keys,
+}: {
+  database: Database;
+  clock: Clock;
+  keys: { live?: string | undefined; sandbox?: string | undefined };
+}): Promise<{ accountId: string; live: string; sandbox: string } | null> {
+  return database.transaction(async (sql) => {
+    await lockAccounts(sql);
+    if (await anyAccountExists(sql)) return null;
+    const accountId = `acc_${objectId()}`;
+    const now = clock.now();
+    await insertAccount(sql, { id: accountId, name: 'Loja de Exemplo', cardPaymentsEnabled: true, cardReleaseDays: 14 }, now);
+    const minted = { live: keys.live ?? secret(KEY_PREFIX.live), sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox) };
+    for (const environment of ['live', 'sandbox'] as const)
+      await insertApiKey(
+        sql,
+        { accountId, environment },
+        { id: `key_${objectId()}`, secretHash: hashSecret(minted[environment]), permissions: [], createdAt: now },
+      );
+    return { accountId, ...minted };
+  });
+}

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import {
+
+  type CheckoutGrant,
+  cardAmount,
+  checkoutDetails,
+} from '../card-payments/model.ts';
+import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { originText } from '../kernel/text.ts';
+
+/** The document's section 5. An unrestricted key has none of them and may do everything. */
+export type Permission = 'subcontas.gerenciar' | 'subcontas.sacar';
+
+/** What a dashboard token may read. */
+export type DashboardScope = 'wallet' | 'payouts' | 'subaccounts' | 'card_payments' | 'products' | 'webhooks';
+
+/** What let the caller in, and what it grants. */
+export type Credential =
+  | { kind: 'api_key'; id: string; permissions: readonly Permission[] }
+  | { kind: 'checkout_token'; id: string; grant: CheckoutGrant }
+  | { kind: 'payment_token'; id: string; orderCode: string }
+  | { kind: 'dashboard_token'; id: string; scopes: readonly DashboardScope[] };
+
+export interface Caller {
+  readonly tenant: Tenant;
+  readonly credential: Credential;
+  /** Origins that may use it; empty for any. */
+  readonly allowedOrigins: readonly string[];
+  readonly expiresAt: Date | null;
+  /** Credentials whose revocation ends this one: itself, and the key that minted it. */
+  readonly endsWith: readonly string[];
+}
+
+/** `ps_live_…` and `ps_test_…` are the document's; the token prefixes are ours. */
+export const KEY_PREFIX: Record<Environment, string> = { live: 'ps_live_', sandbox: 'ps_test_' };
+export const TOKEN_PREFIX = { checkout: 'ps_checkout_', payment: 'ps_payment_', dashboard: 'ps_dashboard_' } as const;
+
+const TOKEN_DAY_MS = 86_400_000;
+/** Long enough for a payer to come back, and for a late confirmation to be seen. */
+export const PAYMENT_TOKEN_MS = 7 * TOKEN_DAY_MS;
+export const CHECKOUT_TOKEN_SECONDS = 86_400;
+
+// ── What a caller may ask for ───────────────────────────────────────────────────────────────────
+
+const centsRange = z
+  .object({ minCents: cardAmount, maxCents: cardAmount })
+  .refine((range) => range.minCents <= range.maxCents, { path: ['maxCents'], message: 'must not be below minCents' });
+
+/** graphql-jit does not know `@oneOf`, so the rule is said here too. */
+const checkoutAmountInput = z
+  .object({
+    fixedCents: cardAmount.nullish(),
+    range: centsRange.nullish(),
+    productId: z
+      .string()
+      .regex(/^[0-9a-f]{24}$/, 'must be 24 lower-case hex digits')
+      .nullish(),
+  })
+  .refine(
+    (amount) => [amount.fixedCents, amount.range, amount.productId].filter((member) => member != null).length === 1,
+    'must have exactly one of fixedCents, range and productId',
+  );
+
+export const createCheckoutTokenInput = checkoutDetails.extend({
+  amount: checkoutAmountInput,
+  allowedOrigins: z.array(originText).max(20, 'must name at most 20 origins').nullish(),
+  reusable: z.boolean().nullish(),
+  expiresInSeconds: z
+    .number()
+    .int('must be a whole number of seconds')
+    .min(60, 'must be at least 60')
+    .max(31_536_000, 'must be at most a year (31536000)')
+    .nullish(),
+});
+export type CreateCheckoutTokenInput = z.infer<typeof createCheckoutTokenInput>;
+
+// ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+export interface AccessService {
+  /**
+   * Who is behind an `Authorization: Bearer …` value.
+   * @throws UnauthenticatedError for none, a malformed, unknown, expired or revoked one
+   */
+  authenticate(authorization: string | null | undefined): Promise<Caller>;
+  /**
+   * A public token for the payment that it describes. The only copy is the answer.
+   * @throws ValidationError, NotFoundError (the product), UnavailableError (sandbox, or no cards)
+   */
+  createCheckoutToken(
+    tenant: Tenant,
+    keyId: string | null,
+    input: CreateCheckoutTokenInput,
+  ): Promise<{ token: string; expiresAt: Date | null }>;
+  /** Reads and follows one payment. */
+  createPaymentToken(tenant: Tenant, orderCode: string): Promise<string>;
+  /** Ends a checkout or dashboard token of this tenant at once. @throws NotFoundError */
+  revokeToken(tenant: Tenant, token: string): Promise<void>;
+}
+
+// ── Rules ───────────────────────────────────────────────────────────────────────────────────────
+
+/** The credential out of `Bearer …`. @throws UnauthenticatedError */
+export function bearer(authorization: string | null | undefined): string {
+  const match = /^Bearer +([A-Za-z0-9_-]{1,200})$/i.exec(authorization ?? '');
+  if (!match) throw new UnauthenticatedError('Invalid API key');
+  return match[1]!;
+}
+
+/** The environment is in a key's prefix; null for what is not a key. */
+export function environmentOfKey(secret: string): Environment | null {
+  if (secret.startsWith(KEY_PREFIX.live)) return 'live';
+  return secret.startsWith(KEY_PREFIX.sandbox) ? 'sandbox' : null;
+}
+
+/** For what no listed permission covers. @throws PermissionError */
+export function assertUnrestrictedKey(caller: Caller): string {
+  const { credential } = caller;
+  if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
+  if (credential.permissions.length > 0)
+    throw new PermissionError('This API key is restricted to other operations; it needs an unrestricted one');
+  return credential.id;
+}
+
+/** @throws PermissionError */
+export function assertMayReadWallet(caller: Caller): void {
+  assertMayRead(caller, 'wallet');
+}
+
+/** Every card payment of the account. @throws PermissionError */
+export function assertMayReadCardPayments(caller: Caller): void {
+  assertMayRead(caller, 'card_payments');
+}
+
+function assertMayRead(caller: Caller, scope: DashboardScope): void {
+  const { credential } = caller;
+  if (credential.kind !== 'dashboard_token') assertUnrestrictedKey(caller);
+  else if (!credential.scopes.includes(scope))
+    throw new PermissionError(`This dashboard token does not have the scope ${scope}`);
+}
+
+/** One card payment: a payment token sees its own alone, and all others as if they were not there. */
+export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
+  if (caller.credential.kind === 'payment_token') return caller.credential.orderCode === orderCode;
+  assertMayReadCardPayments(caller);
+  return true;
+}
+
+/** Customer and metadata are not for the page that starts a payment: its token is public. */
+export function seesCustomer(caller: Caller): boolean {
+  return caller.credential.kind !== 'checkout_token';
+}
+
+/** Whether a page of this origin may use the credential. No origin: not a browser. */
+export function allowsOrigin(caller: Caller, origin: string | null | undefined): boolean {
+  return caller.allowedOrigins.length === 0 || (origin != null && caller.allowedOrigins.includes(origin));
+}
+

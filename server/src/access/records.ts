@@ -1,0 +1,17 @@
+import type { Collection } from '../commit/commit.ts';
+import { type AccountRow, selectAccounts, type StoredToken, selectTokensByHash, updateTokens } from './store.ts';
+
+/** The records of this slice as a decision reads and writes them. */
+export const accounts: Collection<AccountRow> = {
+  name: 'account',
+  load: (sql, _tenant, ids) => selectAccounts(sql, ids),
+  keyOf: (account) => account.id,
+  save: () => Promise.reject(new Error('an account is read only here')),
+};
+
+export const tokens: Collection<StoredToken> = {
+  name: 'token',
+  load: selectTokensByHash,
+  keyOf: (row) => row.secretHash,
+  save: (sql, _tenant, rows) => updateTokens(sql, rows),
+};

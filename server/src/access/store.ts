@@ -1,0 +1,172 @@
+import { sql as raw } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
+import type { Permission } from './model.ts';
+
+export interface AccountRow {
+  id: string;
+  name: string;
+  cardPaymentsEnabled: boolean;
+  cardReleaseDays: number;
+}
+
+/** Two instances that start on one empty database make one account. */
+export async function lockAccounts(sql: Sql): Promise<void> {
+  await raw`lock table account in share row exclusive mode`.execute(sql);
+}
+
+export async function anyAccountExists(sql: Sql): Promise<boolean> {
+  return (await sql.selectFrom('account').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
+export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Date): Promise<void> {
+  await sql
+    .insertInto('account')
+    .values({
+      id: account.id,
+      name: account.name,
+      card_payments_enabled: account.cardPaymentsEnabled,
+      card_release_days: account.cardReleaseDays,
+      created_at: createdAt,
+    })
+    .execute();
+}
+
+export async function selectAccounts(sql: Sql, ids: readonly string[]): Promise<AccountRow[]> {
+  const rows = await sql.selectFrom('account').selectAll().where('id', 'in', ids).execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    cardPaymentsEnabled: row.card_payments_enabled,
+    cardReleaseDays: row.card_release_days,
+  }));
+}
+
+export async function insertApiKey(
+  sql: Sql,
+  tenant: Tenant,
+  key: { id: string; secretHash: string; permissions: readonly Permission[]; createdAt: Date },
+): Promise<void> {
+  await sql
+    .insertInto('api_key')
+    .values({
+      id: key.id,
+      account_id: tenant.accountId,
+      environment: tenant.environment,
+      secret_hash: key.secretHash,
+      permissions: [...key.permissions],
+      created_at: key.createdAt,
+      revoked_at: null,
+    })
+    .execute();
+}
+
+/** A key that is not revoked. */
+export async function selectApiKey(
+  sql: Sql,
+  secretHash: string,
+): Promise<{ id: string; accountId: string; environment: Environment; permissions: Permission[] } | null> {
+  const row = await sql
+    .selectFrom('api_key')
+    .select(['id', 'account_id', 'environment', 'permissions'])
+    .where('secret_hash', '=', secretHash)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment,
+    permissions: row.permissions as Permission[],
+  };
+}
+
+export interface TokenRow {
+  id: string;
+  kind: 'checkout' | 'payment' | 'dashboard';
+  accountId: string;
+  environment: Environment;
+  mintedBy: string | null;
+  grant: unknown;
+  allowedOrigins: string[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}
+
+export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
+  await sql
+    .insertInto('token')
+    .values({
+      id: row.id,
+      kind: row.kind,
+      secret_hash: secretHash,
+      account_id: row.accountId,
+      environment: row.environment,
+      minted_by: row.mintedBy,
+      grant: JSON.stringify(row.grant),
+      allowed_origins: row.allowedOrigins,
+      created_at: row.createdAt,
+      expires_at: row.expiresAt,
+      revoked_at: row.revokedAt,
+    })
+    .execute();
+}
+
+/** A token that is not revoked, and neither is the key that minted it. It may have expired. */
+export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRow | null> {
+  const row = await sql
+    .selectFrom('token')
+    .leftJoin('api_key', 'api_key.id', 'token.minted_by')
+    .selectAll('token')
+    .where('token.secret_hash', '=', secretHash)
+    .where('token.revoked_at', 'is', null)
+    .where('api_key.revoked_at', 'is', null)
+    .executeTakeFirst();
+  return row ? toToken(row) : null;
+}
+
+/** Whatever state they are in, for a decision about them. */
+export async function selectTokensByHash(sql: Sql, tenant: Tenant, hashes: readonly string[]): Promise<StoredToken[]> {
+  const rows = await sql
+    .selectFrom('token')
+    .selectAll()
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where('secret_hash', 'in', hashes)
+    .execute();
+  return rows.map((row) => ({ ...toToken(row), secretHash: row.secret_hash }));
+}
+
+export type StoredToken = TokenRow & { secretHash: string };
+
+export async function updateTokens(sql: Sql, rows: readonly StoredToken[]): Promise<void> {
+  for (const row of rows)
+    await sql.updateTable('token').set({ revoked_at: row.revokedAt }).where('id', '=', row.id).execute();
+}
+
+function toToken(row: {
+  id: string;
+  kind: TokenRow['kind'];
+  account_id: string;
+  environment: Environment;
+  minted_by: string | null;
+  grant: unknown;
+  allowed_origins: string[];
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}): TokenRow {
+  return {
+    id: row.id,
+    kind: row.kind,
+    accountId: row.account_id,
+    environment: row.environment,
+    mintedBy: row.minted_by,
+    grant: row.grant,
+    allowedOrigins: row.allowed_origins,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}

@@ -1,0 +1,153 @@
+import { bootstrapAccount, createAccessEngine } from './access/engine.ts';
+import { accounts } from './access/records.ts';
+import { createCardPaymentEngine } from './card-payments/engine.ts';
+import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
+import { createSettlement } from './card-payments/settlement.ts';
+import { createCommitter } from './commit/commit.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/database.ts';
+import type { Log } from './db/log.ts';
+import { migrate } from './db/migrate.ts';
+import { openDatabase } from './db/open.ts';
+import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
+import { createContextFactory } from './graphql/caller-context.ts';
+import { createRootFieldLimits } from './graphql/rate.ts';
+import { schema } from './graphql/schema.ts';
+import { createGraphQLSockets } from './graphql/websocket.ts';
+import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createHttpServer } from './http/server.ts';
+import type { Clock } from './kernel/clock.ts';
+import { tenantKey } from './kernel/tenant.ts';
+import { createHealthRoutes } from './ops/health.ts';
+import { createSimulatedAcquirer } from './rails/simulated/acquirer.ts';
+import { createWalletEngine } from './wallet/engine.ts';
+import { createWorkQueue, type WorkQueue } from './work/queue.ts';
+
+export interface App {
+  readonly url: string;
+  readonly demo: boolean;
+  /** The first account's keys, where this start has made it; they are shown this once. */
+  readonly firstKeys: { live: string; sandbox: string } | null;
+  readonly work: WorkQueue;
+  readonly database: Database;
+  readonly cardPayments: CardPaymentService & HostedCheckout;
+  close(): Promise<void>;
+}
+
+/**
+ * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
+ * opens the database, brings it up to date, and wires the slices.
+ * @throws what keeps it from running: the address, the data folder, the database, a migration
+ */
+export async function createApp({
+  config,
+  clock,
+  log,
+  onFatal,
+}: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  onFatal: (error: Error) => void;
+}): Promise<App> {
+  const onFault = (fault: unknown) => log.error({ err: fault }, 'a fault of ours');
+  const http = createHttpServer({ onFault });
+  const port = await http.listen(config.port, config.host);
+  const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
+  const closing: (() => Promise<unknown>)[] = [];
+  // Last opened, first closed: who is connected, then the work under way, then the data.
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step();
+  };
+
+  try {
+    const database = await openDatabase({ ...config, clock, log, onFatal });
+    closing.push(() => database.close());
+    await migrate(database);
+    const firstKeys = await bootstrapAccount({ database, clock, keys: config.bootstrapKeys });
+
+    const follower = createFollower({ database, clock, onError: onFault });
+    closing.push(() => follower.close());
+    const announce = createAnnouncer(database, onFault);
+    const committer = createCommitter({
+      database,
+      clock,
+      onCommit(tenant, { events, tasks }) {
+        for (const task of tasks) work.nudge(task.at);
+        if (events === 0) return;
+        follower.wake(tenant);
+        announce(tenantKey(tenant));
+      },
+    });
+    closing.push(() => committer.idle());
+
+    const acquirer = createSimulatedAcquirer({ database, clock });
+    const settlement = createSettlement({ database, committer, acquirer, accounts });
+    const cardPayments = createCardPaymentEngine({ database, committer, accounts });
+    const access = createAccessEngine({ database, committer, clock });
+    const services = { access, cardPayments, wallet: createWalletEngine({ database }) };
+    const work = createWorkQueue({
+      database,
+      clock,
+      handlers: settlement.tasks,
+      onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
+    });
+
+    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, clock });
+    const contexts = createContextFactory({ services, access, database, follower, clock, limits, publicUrl });
+    const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
+    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault });
+
+    await follower.start();
+    work.start();
+    closing.push(() => work.close());
+    http.serve([graphqlRoute(yoga), ...createHealthRoutes({ isReady: () => answers(database) })]);
+    closing.push(() => Promise.all([sockets.close(), http.close()]));
+    return {
+      url: publicUrl,
+      demo: config.demo,
+      firstKeys,
+      work,
+      database,
+      cardPayments: { ...cardPayments, ...settlement },
+      close,
+    };
+  } catch (error) {
+    await close();
+    await http.close();
+    throw error;
+  }
+}
+
+/** One NOTIFY a tenant at a time: what is committed while one is under way is covered by the next. */
+function createAnnouncer(database: Database, onError: (error: unknown) => void): (key: string) => void {
+  const underWay = new Map<string, { again: boolean }>();
+  return function announce(key) {
+    const current = underWay.get(key);
+    if (current) {
+      current.again = true;
+      return;
+    }
+    const state = { again: false };
+    underWay.set(key, state);
+    database
+      .notify(STREAM_CHANNEL, key)
+      .catch(onError)
+      .finally(() => {
+        underWay.delete(key);
+        if (state.again) announce(key);
+      });
+  };
+}
+
+async function answers(database: Database): Promise<boolean> {
+  return database.sql
+    .selectFrom('account')
+    .select('id')
+    .limit(1)
+    .execute()
+    .then(
+      () => true,
+      () => false,
+    );
+}

@@ -1,0 +1,129 @@
+import { type Collection, type Committer, put } from '../commit/commit.ts';
+import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
+import type { Database } from '../db/database.ts';
+import { readableCode } from '../kernel/ids.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import {
+  type AccountSettings,
+  assertCardsAvailable,
+  assertTokenFree,
+  type CardPayment,
+  type CardPaymentService,
+  type CheckoutGrant,
+  checkoutAmount,
+  decideCreate,
+} from './model.ts';
+import { cardPayments, checkoutUses, writesOf } from './records.ts';
+import { countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
+
+/** An account's settings as far as card payments look at them; the slice that owns accounts gives it. */
+export type AccountCollection = Collection<AccountSettings & { id: string }>;
+
+const CREATE = 'createCardPayment';
+
+/** The port on Postgres: every change is a command to the committer, every read one statement. */
+export function createCardPaymentEngine({
+  database,
+  committer,
+  accounts,
+}: {
+  database: Database;
+  committer: Committer;
+  accounts: AccountCollection;
+}): CardPaymentService {
+  async function findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(CardPayment | null)[]> {
+    const payments = await selectCardPayments(database.sql, tenant, [...new Set(orderCodes)]);
+    const found = new Map(payments.map((payment) => [payment.orderCode, payment]));
+    return orderCodes.map((orderCode) => found.get(orderCode) ?? null);
+  }
+
+  return {
+    create(tenant, { idempotencyKey, ...input }) {
+      const inputHash = hashInput(input);
+      const orderCode = newOrderCode();
+      return committer.change<{ payment: CardPayment; replayed: boolean }>({
+        tenant,
+        async read(reader) {
+          await reader.load(accounts, tenant.accountId);
+          if (idempotencyKey == null) return;
+          const done = await reader.load(idempotency, idempotencyKeyOf(CREATE, idempotencyKey));
+          if (done) await reader.load(cardPayments, done.resourceId);
+        },
+        decide(state) {
+          assertCardsAvailable(tenant.environment, state.get(accounts, tenant.accountId)!);
+          const before = idempotencyKey == null ? null : replayed(state, CREATE, idempotencyKey, inputHash);
+          if (before !== null) return { outcome: { payment: state.get(cardPayments, before)!, replayed: true } };
+
+          const change = decideCreate(input, { orderCode, checkoutAttempt: null, now: state.now });
+          const writes = writesOf(change);
+          if (idempotencyKey != null)
+            writes.records.push(remember({ operation: CREATE, key: idempotencyKey, inputHash, resourceId: orderCode }));
+          return { outcome: { payment: change.payment, replayed: false }, writes };
+        },
+      });
+    },
+
+    startCheckout(tenant, token, input) {
+      // One scope a token: what another token's page sends can never meet this one's attempts.
+      const operation = `startCheckout:${token.id}`;
+      const { attemptId, ...rest } = input;
+      const inputHash = hashInput(rest);
+      const orderCode = newOrderCode();
+      return committer.change({
+        tenant,
+        async read(reader) {
+          await reader.load(accounts, tenant.accountId);
+          const done = await reader.load(idempotency, idempotencyKeyOf(operation, attemptId));
+          if (done) await reader.load(cardPayments, done.resourceId);
+          const use = await reader.load(checkoutUses, token.id);
+          if (use) await reader.load(cardPayments, use.orderCode);
+        },
+        decide(state) {
+          assertCardsAvailable(tenant.environment, state.get(accounts, tenant.accountId)!);
+          const before = replayed(state, operation, attemptId, inputHash);
+          if (before !== null) return { outcome: state.get(cardPayments, before)! };
+
+          const valueCents = checkoutAmount(token.grant, input.valueCents);
+          if (!token.grant.reusable) {
+            const use = state.get(checkoutUses, token.id);
+            assertTokenFree(use && state.get(cardPayments, use.orderCode));
+          }
+          const { amount: _, reusable, ...details } = token.grant;
+          const change = decideCreate(
+            { ...details, valueCents, customer: input.customer ?? details.customer },
+            { orderCode, checkoutAttempt: attemptOf(token, attemptId), now: state.now },
+          );
+          const writes = writesOf(change);
+          writes.records.push(remember({ operation, key: attemptId, inputHash, resourceId: orderCode }));
+          if (!reusable) writes.records.push(put(checkoutUses, { tokenId: token.id, orderCode }));
+          return { outcome: change.payment, writes };
+        },
+      });
+    },
+
+    async find(tenant, orderCode) {
+      return (await findMany(tenant, [orderCode]))[0] ?? null;
+    },
+    findMany,
+    findWithVersion: (tenant, orderCode) => selectWithHead(database.sql, tenant, orderCode),
+
+    async list(tenant, { first, after, status }) {
+      const items = await listCardPayments(database.sql, tenant, { before: after ?? null, limit: first + 1, status });
+      return { items: items.slice(0, first), hasNextPage: items.length > first };
+    },
+    count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
+  };
+}
+
+/** 120 random bits: the payer's page at this code needs no other secret. */
+function newOrderCode(): string {
+  return `PSC-${readableCode(24)}`;
+}
+
+/**
+ * A single-use token is one attempt to pay, however often it is started; of a reusable one each visit is, whose
+ * later tries carry the same id with `.2`, `.3`, … behind it.
+ */
+function attemptOf(token: { id: string; grant: CheckoutGrant }, attemptId: string): string {
+  return token.grant.reusable ? `${token.id}:${attemptId.replace(/\.[0-9]+$/, '')}` : token.id;
+}

@@ -1,0 +1,434 @@
+import { z } from 'zod';
+import { UnavailableError, ValidationError } from '../kernel/errors.ts';
+import { type Cents, isCents } from '../kernel/money.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { metadataText, plainText, publicHttpsUrl, webUrl } from '../kernel/text.ts';
+import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
+
+/** The document's section 3.2, and what it leaves open as decided in the README. */
+export type CardPaymentStatus = 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
+
+const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
+  pending: ['paid', 'failed', 'expired'],
+  // The acquirer holds the money, the clock does not: a confirmation after the expiry is a payment.
+  expired: ['paid'],
+  paid: ['refunded'],
+  refunded: [],
+  failed: [],
+};
+
+export interface Customer {
+  name?: string | undefined;
+  email?: string | undefined;
+  externalId?: string | undefined;
+}
+
+/** The document's section 2.3, with what its life adds. All instants in UTC. */
+export interface CardPayment {
+  orderCode: string;
+  /** Grows by one with each change: of two answers the larger is the newer. */
+  version: number;
+  status: CardPaymentStatus;
+  amountCents: Cents;
+  description: string | null;
+  callbackUrl: string | null;
+  customer: Customer | null;
+  /** The string given at creation, byte for byte. */
+  metadata: string | null;
+  successUrl: string | null;
+  cancelUrl: string | null;
+  /** Payments of one checkout attempt: if two of them are paid, the second is refunded. */
+  checkoutAttempt: string | null;
+  /** The charge whose outcome the acquirer still owes us. */
+  openChargeId: string | null;
+  /** The charge that paid it, for a refund. */
+  paidChargeId: string | null;
+  declinedCharges: number;
+  createdAt: Date;
+  expiresAt: Date;
+  paidAt: Date | null;
+  paidLate: boolean;
+  releasedAt: Date | null;
+  refundedAt: Date | null;
+  failureReason: string | null;
+}
+
+/** REFUNDED or FAILED: no later status can come. A paid one may be refunded, an expired one paid late. */
+export function isFinal(status: CardPaymentStatus): boolean {
+  return NEXT[status].length === 0;
+}
+
+// ── What a caller may ask for (section 4.2, limits of section 8) ────────────────────────────────
+
+export const CARD_PAYMENT_MIN_CENTS = 80;
+export const CHECKOUT_SESSION_MS = 30 * 60_000;
+const URL_MAX = 500;
+
+export const cardAmount = z
+  .number({ error: 'must be an integer number of cents' })
+  .refine(isCents, 'must be an integer number of cents')
+  .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`);
+
+export const customerInput = z.object({
+  name: plainText({ max: 200 }).nullish(),
+  email: plainText({ max: 254 })
+    .refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address')
+    .nullish(),
+  externalId: plainText({ max: 200 }).nullish(),
+});
+
+/** What the payer sees and where it goes: the same in a card payment and in a checkout token. */
+export const checkoutDetails = z.object({
+  description: plainText({ max: 200 }).nullish(),
+  callbackUrl: publicHttpsUrl({ max: URL_MAX }).nullish(),
+  customer: customerInput.nullish(),
+  metadata: metadataText({ max: 2048 }).nullish(),
+  successUrl: webUrl({ max: URL_MAX }).nullish(),
+  cancelUrl: webUrl({ max: URL_MAX }).nullish(),
+});
+
+export const idempotencyKey = z
+  .string()
+  .regex(/^[A-Za-z0-9_\-.:]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ - . :');
+
+export const createCardPaymentInput = checkoutDetails.extend({
+  valueCents: cardAmount,
+  idempotencyKey: idempotencyKey.nullish(),
+});
+export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
+
+/** At least 128 random bits: 22 of base64url. A later attempt of the same visit appends `.2`, `.3`, …. */
+export const startCheckoutInput = z.object({
+  attemptId: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{22,128}(\.[0-9]{1,3})?$/, 'must be at least 128 random bits: 22 to 128 of A-Z a-z 0-9 _ -'),
+  valueCents: cardAmount.nullish(),
+  customer: customerInput.nullish(),
+});
+export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
+
+/** What a checkout token lets a browser pay. */
+export type CheckoutAmount =
+  | { kind: 'fixed'; cents: Cents }
+  | { kind: 'range'; minCents: Cents; maxCents: Cents };
+
+/** The payment that a checkout token describes. Nothing of it can be read out of the token. */
+export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
+  amount: CheckoutAmount;
+  reusable: boolean;
+}
+
+// ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+export interface CardPaymentPage {
+  /** Newest first, each with its place in the list, which is what `after` takes. */
+  items: { place: number; payment: CardPayment }[];
+  hasNextPage: boolean;
+}
+
+export interface CardPaymentService {
+  /**
+   * Creates a hosted card payment (section 4.2). With an idempotency key, the same key and input give the
+   * same payment, `replayed`.
+   * @throws ValidationError, UnavailableError (sandbox, or the account takes no cards), IdempotencyError
+   */
+  create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: CardPayment; replayed: boolean }>;
+  /**
+   * Starts the payment that a checkout token describes, once for each attempt id.
+   * @throws ValidationError, UnavailableError (also: a single-use token whose payment still stands), IdempotencyError
+   */
+  startCheckout(
+    tenant: Tenant,
+    token: { id: string; grant: CheckoutGrant },
+    input: StartCheckoutInput,
+  ): Promise<CardPayment>;
+  /** Null where it does not exist or is another tenant's. */
+  find(tenant: Tenant, orderCode: string): Promise<CardPayment | null>;
+  /** In the order asked, null where not found. */
+  findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(CardPayment | null)[]>;
+  /** Also tells the version of the tenant's log that the state holds for. */
+  findWithVersion(tenant: Tenant, orderCode: string): Promise<{ version: number; payment: CardPayment } | null>;
+  list(
+    tenant: Tenant,
+    page: { first: number; after?: number | undefined; status?: readonly CardPaymentStatus[] | undefined },
+  ): Promise<CardPaymentPage>;
+  count(tenant: Tenant, filter: { status?: readonly CardPaymentStatus[] | undefined }): Promise<number>;
+}
+
+/** What the payer's page can do with one payment, whose order code is all it knows. */
+export interface HostedCheckout {
+  open(orderCode: string): Promise<{ payment: CardPayment; merchantName: string } | null>;
+  /** Why this acquirer does not take the card, in words for the payer; null where it does. */
+  cardRefusal(cardNumber: string): string | null;
+  /**
+   * Charges a card: records the charge, asks the acquirer, records its answer. A crash in between loses
+   * nothing: the open charge is looked up again. @throws NotFoundError
+   */
+  pay(orderCode: string, card: CardDetails): Promise<PayResult>;
+  /** Gives a paid payment's amount back to the payer, now or as soon as the acquirer can. @throws NotFoundError */
+  refund(tenant: Tenant, orderCode: string): Promise<void>;
+}
+
+/** A card as the payer typed it: never stored, never logged. */
+export interface CardDetails {
+  number: string;
+  holder: string;
+  expiryMonth: number;
+  expiryYear: number;
+  securityCode: string;
+}
+
+export type PayResult =
+  | { kind: 'paid' | 'failed' | 'processing'; payment: CardPayment }
+  | { kind: 'declined'; reason: string; payment: CardPayment }
+  | { kind: ChargeRefusal; payment: CardPayment };
+
+// ── Rules: pure, from what is and what happened to what shall be ────────────────────────────────
+
+/** One payment's step, with the money and the deadlines that go with it. Null money: no money moved. */
+export interface CardPaymentChange {
+  readonly previous: CardPayment | null;
+  readonly payment: CardPayment;
+  readonly transaction: LedgerTransaction | null;
+  readonly due: readonly { kind: CardPaymentTask; at: Date }[];
+  /** Whether subscribers are told: a step inside `pending` or `paid` that no status shows is not. */
+  readonly announced: boolean;
+}
+
+/** Work that waits for an instant. */
+export type CardPaymentTask = 'card_payment.expire' | 'card_payment.resolve' | 'card_payment.release' | 'card_payment.refund';
+
+export interface AccountSettings {
+  cardPaymentsEnabled: boolean;
+  cardReleaseDays: number;
+}
+
+/** @throws UnavailableError where the account takes no cards, or is asked with a test key */
+export function assertCardsAvailable(environment: Environment, account: AccountSettings): void {
+  if (environment === 'sandbox')
+    throw new UnavailableError('NOT_IN_SANDBOX', 'Card payments are not available in sandbox');
+  if (!account.cardPaymentsEnabled)
+    throw new UnavailableError('CARD_PAYMENTS_NOT_CONFIGURED', 'Card payments are not configured for this account');
+}
+
+export function decideCreate(
+  input: Omit<CreateCardPaymentInput, 'idempotencyKey'>,
+  { orderCode, checkoutAttempt, now }: { orderCode: string; checkoutAttempt: string | null; now: Date },
+): CardPaymentChange {
+  const expiresAt = new Date(now.getTime() + CHECKOUT_SESSION_MS);
+  const payment: CardPayment = {
+    orderCode,
+    version: 1,
+    status: 'pending',
+    amountCents: input.valueCents,
+    description: input.description ?? null,
+    callbackUrl: input.callbackUrl ?? null,
+    customer: customerOf(input.customer),
+    metadata: input.metadata ?? null,
+    successUrl: input.successUrl ?? null,
+    cancelUrl: input.cancelUrl ?? null,
+    checkoutAttempt,
+    openChargeId: null,
+    paidChargeId: null,
+    declinedCharges: 0,
+    createdAt: now,
+    expiresAt,
+    paidAt: null,
+    paidLate: false,
+    releasedAt: null,
+    refundedAt: null,
+    failureReason: null,
+  };
+  return {
+    previous: null,
+    payment,
+    transaction: null,
+    due: [{ kind: 'card_payment.expire', at: expiresAt }],
+    announced: true,
+  };
+}
+
+/** What the payer may pay with a token: its amount, or one inside its range. @throws ValidationError */
+export function checkoutAmount(grant: CheckoutGrant, valueCents: Cents | null | undefined): Cents {
+  const { amount } = grant;
+  const refuse = (message: string) => new ValidationError([{ path: 'input.valueCents', message }]);
+  if (amount.kind === 'fixed') {
+    if (valueCents != null && valueCents !== amount.cents)
+      throw refuse(`this token pays exactly ${amount.cents}; leave the amount out`);
+    return amount.cents;
+  }
+  if (valueCents == null) throw refuse(`choose an amount from ${amount.minCents} to ${amount.maxCents}`);
+  if (valueCents < amount.minCents || valueCents > amount.maxCents)
+    throw refuse(`must lie from ${amount.minCents} to ${amount.maxCents}`);
+  return valueCents;
+}
+
+/** A single-use token starts no other payment until its last has expired or failed. @throws UnavailableError */
+export function assertTokenFree(last: CardPayment | null): void {
+  if (last && last.status !== 'expired' && last.status !== 'failed')
+    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
+}
+
+/** After so many declined cards the payment fails: nobody tries stolen numbers on it. */
+export const MAX_DECLINED_CHARGES = 5;
+/** A charge without an answer for so long is looked up at the acquirer. */
+export const RESOLVE_AFTER_MS = 10_000;
+
+export type ChargeRefusal = 'not_payable' | 'in_progress' | 'paid_elsewhere';
+
+/**
+ * Before the acquirer is asked: the charge is recorded, so that no crash forgets it.
+ * A refusal where the payment cannot be paid (any more), another charge is open, or its attempt is paid.
+ */
+export function decideCharge(
+  payment: CardPayment,
+  { chargeId, siblings, now }: { chargeId: string; siblings: readonly CardPayment[]; now: Date },
+): CardPaymentChange | ChargeRefusal {
+  if (payment.status !== 'pending' || payment.expiresAt <= now) return 'not_payable';
+  if (payment.openChargeId) return 'in_progress';
+  if (siblings.some((sibling) => sibling.status === 'paid')) return 'paid_elsewhere';
+  return {
+    previous: payment,
+    payment: { ...payment, openChargeId: chargeId },
+    transaction: null,
+    due: [{ kind: 'card_payment.resolve', at: new Date(now.getTime() + RESOLVE_AFTER_MS) }],
+    announced: false,
+  };
+}
+
+/** What the acquirer said of a charge. `pending`: it has not decided; `void`: it never got it, and never will take it. */
+export type ChargeOutcome =
+  | { status: 'approved' }
+  | { status: 'declined'; reason: string; final: boolean }
+  | { status: 'pending'; settlesAt: Date | null }
+  | { status: 'void' };
+
+/**
+ * What an outcome of the open charge makes of the payment; null where it changes nothing. A repeated or late
+ * answer about a charge that is no longer open changes nothing.
+ */
+export function decideOutcome(
+  payment: CardPayment,
+  {
+    chargeId,
+    outcome,
+    siblings,
+    account,
+    now,
+  }: {
+    chargeId: string;
+    outcome: ChargeOutcome;
+    siblings: readonly CardPayment[];
+    account: AccountSettings;
+    now: Date;
+  },
+): CardPaymentChange | null {
+  if (payment.openChargeId !== chargeId) return null;
+  if (outcome.status === 'pending') {
+    const at = outcome.settlesAt ?? new Date(now.getTime() + RESOLVE_AFTER_MS);
+    return { previous: payment, payment, transaction: null, due: [{ kind: 'card_payment.resolve', at }], announced: false };
+  }
+  const settled: CardPayment = { ...payment, openChargeId: null };
+  if (outcome.status === 'void')
+    return { previous: payment, payment: settled, transaction: null, due: [], announced: false };
+  if (outcome.status === 'approved') return paid(payment, settled, { siblings, account, now });
+
+  const declinedCharges = payment.declinedCharges + 1;
+  const fails = payment.status === 'pending' && (outcome.final || declinedCharges >= MAX_DECLINED_CHARGES);
+  if (!fails)
+    return {
+      previous: payment,
+      payment: { ...settled, declinedCharges },
+      transaction: null,
+      due: [],
+      announced: false,
+    };
+  return step(payment, { ...settled, declinedCharges, failureReason: outcome.reason }, 'failed');
+}
+
+function paid(
+  payment: CardPayment,
+  settled: CardPayment,
+  { siblings, account, now }: { siblings: readonly CardPayment[]; account: AccountSettings; now: Date },
+): CardPaymentChange {
+  const releaseAt = new Date(now.getTime() + account.cardReleaseDays * 86_400_000);
+  const doublyPaid = siblings.some((sibling) => sibling.status === 'paid');
+  return step(payment, { ...settled, paidChargeId: payment.openChargeId, paidAt: now, paidLate: now >= payment.expiresAt }, 'paid', {
+    transaction: ledgerTransaction(`card_payment.paid:${payment.orderCode}`, [
+      { from: 'acquirer', to: 'merchant_pending', amountCents: payment.amountCents },
+    ]),
+    due: [
+      { kind: 'card_payment.release', at: releaseAt },
+      // Two payments of one attempt: the payer gets the second back at once.
+      ...(doublyPaid ? [{ kind: 'card_payment.refund' as const, at: now }] : []),
+    ],
+  });
+}
+
+/** At its instant, and not before: an open charge may still be approved later, which `paidLate` tells. */
+export function decideExpire(payment: CardPayment, now: Date): CardPaymentChange | null {
+  if (payment.status !== 'pending' || payment.expiresAt > now) return null;
+  return step(payment, payment, 'expired');
+}
+
+/** The sale goes from `merchant_pending` to the balance; what the merchant owes is settled first. */
+export function decideRelease(payment: CardPayment, balances: Balances, now: Date): CardPaymentChange | null {
+  if (payment.status !== 'paid' || payment.releasedAt) return null;
+  const owedCents = Math.min(payment.amountCents, -balances.merchant_receivable);
+  const transaction = ledgerTransaction(`card_payment.released:${payment.orderCode}`, [
+    { from: 'merchant_pending', to: 'merchant_receivable', amountCents: owedCents },
+    { from: 'merchant_pending', to: 'merchant_balance', amountCents: payment.amountCents - owedCents },
+  ]);
+  return { previous: payment, payment: { ...payment, releasedAt: now }, transaction, due: [], announced: false };
+}
+
+/** From where the sale lies; what the balance no longer covers, the merchant owes. */
+export function decideRefund(payment: CardPayment, balances: Balances, now: Date): CardPaymentChange | null {
+  if (payment.status !== 'paid') return null;
+  const fromBalance = Math.min(payment.amountCents, balances.merchant_balance);
+  const transaction = ledgerTransaction(
+    `card_payment.refunded:${payment.orderCode}`,
+    payment.releasedAt
+      ? [
+          { from: 'merchant_balance', to: 'acquirer', amountCents: fromBalance },
+          { from: 'merchant_receivable', to: 'acquirer', amountCents: payment.amountCents - fromBalance },
+        ]
+      : [{ from: 'merchant_pending', to: 'acquirer', amountCents: payment.amountCents }],
+  );
+  return step(payment, { ...payment, refundedAt: now }, 'refunded', { transaction });
+}
+
+function step(
+  previous: CardPayment,
+  next: CardPayment,
+  status: CardPaymentStatus,
+  { transaction, due = [] }: { transaction?: LedgerTransaction; due?: CardPaymentChange['due'] } = {},
+): CardPaymentChange {
+  if (!NEXT[previous.status].includes(status))
+    throw new RangeError(`a card payment never goes from ${previous.status} to ${status}`);
+  return {
+    previous,
+    payment: { ...next, status, version: previous.version + 1 },
+    transaction: transaction ?? null,
+    due,
+    announced: true,
+  };
+}
+
+function customerOf(input: z.infer<typeof customerInput> | null | undefined): Customer | null {
+  if (!input) return null;
+  const given = Object.entries(input).filter(([, value]) => value != null);
+  return given.length === 0 ? null : (Object.fromEntries(given) as Customer);
+}
+
+// ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
+
+const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt'] as const;
+
+/** A snapshot read back from JSON, where instants are text. */
+export function cardPaymentFromJson(json: unknown): CardPayment {
+  const payment = { ...(json as CardPayment) };
+  const raw = json as Record<(typeof INSTANTS)[number], string | null>;
+  for (const field of INSTANTS) (payment[field] as Date | null) = raw[field] === null ? null : new Date(raw[field]);
+  return payment;
+}

@@ -1,0 +1,84 @@
+import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
+import type { CardPayment, CardPaymentChange } from './model.ts';
+import {
+  type CheckoutUse,
+  saveCardPayments,
+  saveCheckoutUses,
+  selectByAttempts,
+  selectCardPayments,
+  selectCheckoutUses,
+} from './store.ts';
+
+/** The records of this slice as a decision reads and writes them. */
+export const cardPayments: Collection<CardPayment> = {
+  name: 'card_payment',
+  load: selectCardPayments,
+  keyOf: (payment) => payment.orderCode,
+  save: saveCardPayments,
+};
+
+export const checkoutUses: Collection<CheckoutUse> = {
+  name: 'checkout_use',
+  load: (sql, _tenant, tokenIds) => selectCheckoutUses(sql, tokenIds),
+  keyOf: (use) => use.tokenId,
+  save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
+};
+
+interface Attempt {
+  attempt: string;
+  orderCodes: string[];
+}
+
+/** Follows from the payments; read only. */
+const attempts: Collection<Attempt> = {
+  name: 'checkout_attempt',
+  async load(sql, tenant, keys) {
+    const rows = await selectByAttempts(sql, tenant, keys);
+    return keys.map((attempt) => ({
+      attempt,
+      orderCodes: rows.filter((row) => row.attempt === attempt).map((row) => row.orderCode),
+    }));
+  },
+  keyOf: (row) => row.attempt,
+  save: () => Promise.reject(new Error('a checkout attempt is read only')),
+};
+
+/** A payment, and the others of its checkout attempt. */
+export async function readWithSiblings(reader: Reader, orderCode: string): Promise<void> {
+  const payment = await reader.load(cardPayments, orderCode);
+  if (!payment?.checkoutAttempt) return;
+  const attempt = await reader.load(attempts, payment.checkoutAttempt);
+  await Promise.all((attempt?.orderCodes ?? []).map((sibling) => reader.load(cardPayments, sibling)));
+}
+
+export function siblingsOf(state: State, payment: CardPayment): CardPayment[] {
+  if (!payment.checkoutAttempt) return [];
+  const orderCodes = state.get(attempts, payment.checkoutAttempt)?.orderCodes ?? [];
+  return orderCodes
+    .filter((orderCode) => orderCode !== payment.orderCode)
+    .map((orderCode) => state.get(cardPayments, orderCode))
+    .filter((sibling) => sibling !== null);
+}
+
+/** A step of a payment as what is written of it. */
+export function writesOf({ previous, payment, transaction, due, announced }: CardPaymentChange): Writes & {
+  records: Change[];
+} {
+  return {
+    records: [put(cardPayments, payment)],
+    transactions: transaction ? [transaction] : [],
+    events: announced
+      ? [
+          {
+            kind: `card_payment.${payment.status}`,
+            resource: 'card_payment',
+            resourceId: payment.orderCode,
+            previousStatus: previous?.status ?? null,
+            snapshot: payment,
+          },
+        ]
+      : [],
+    tasks: due.map(({ kind, at }) => ({ kind, key: payment.orderCode, at })),
+  };
+}
+

@@ -1,0 +1,317 @@
+import {
+  assertMayReadCardPayments,
+  assertUnrestrictedKey,
+  mayReadCardPayment,
+  seesCustomer,
+} from '../access/model.ts';
+import { encodeCursor, type StoredEvent } from '../events/event.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { pageSize, placeArgument } from '../graphql/paging.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  UnavailableError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import { CustomerInput } from './inputs.ts';
+import {
+  type CardPayment,
+  type CardPaymentStatus,
+  type Customer,
+  createCardPaymentInput,
+  isFinal,
+  startCheckoutInput,
+} from './model.ts';
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+export const Currency = builder.enumType('Currency', { values: ['BRL'] as const });
+
+const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
+  values: {
+    PENDING: { value: 'pending' },
+    PAID: { value: 'paid' },
+    EXPIRED: { value: 'expired' },
+    REFUNDED: { value: 'refunded' },
+    FAILED: { value: 'failed' },
+    UNKNOWN: { value: 'unknown', description: 'A value that this server does not know yet. Never accepted as input.' },
+  } as const,
+});
+
+const CustomerRef = builder.objectRef<Customer>('Customer').implement({
+  fields: (t) => ({
+    name: t.exposeString('name', { nullable: true }),
+    email: t.exposeString('email', { nullable: true }),
+    externalId: t.exposeString('externalId', { nullable: true }),
+  }),
+});
+
+const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
+
+builder.node(CardPaymentRef, {
+  id: { resolve: (payment) => payment.orderCode },
+  loadOne: (orderCode, context) =>
+    mayReadCardPayment(callerOf(context), orderCode) ? context.loaders.cardPayment.load(orderCode) : null,
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'orderCode' in value,
+  description: 'A payment by card on a hosted page.',
+  fields: (t) => ({
+    orderCode: t.exposeString('orderCode'),
+    status: t.field({ type: CardPaymentStatusEnum, resolve: ({ status }) => status }),
+    amountCents: t.expose('amountCents', { type: 'Cents' }),
+    currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
+    checkoutUrl: t.field({
+      type: 'Url',
+      nullable: true,
+      description: 'The hosted page where the payer types the card.',
+      resolve: ({ orderCode }, _, context) => context.checkoutUrl(orderCode),
+    }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: '30 minutes after creation.' }),
+    expiresInSeconds: t.int({
+      description:
+        'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
+      resolve: ({ expiresAt }, _, { clock }) =>
+        Math.max(0, Math.ceil((expiresAt.getTime() - clock.now().getTime()) / 1_000)),
+    }),
+    description: t.exposeString('description', { nullable: true }),
+    customer: t.field({
+      type: CustomerRef,
+      nullable: true,
+      description: 'Null to a checkout token.',
+      resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
+    }),
+    metadata: t.string({
+      nullable: true,
+      description: 'The string given at creation, byte for byte. Null to a checkout token.',
+      resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
+    }),
+    successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
+    cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
+    paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
+    paidLate: t.exposeBoolean('paidLate', { description: 'Confirmed by the acquirer after expiresAt.' }),
+    refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
+    failureReason: t.exposeString('failureReason', { nullable: true }),
+    final: t.boolean({
+      description:
+        'REFUNDED or FAILED: no later status can come. A PAID payment may be refunded, an EXPIRED one may be paid late.',
+      resolve: ({ status }) => isFinal(status),
+    }),
+    version: t.exposeInt('version', {
+      description: 'Grows with each change of this payment: of two answers the larger is the newer.',
+    }),
+  }),
+});
+
+const CardPaymentConnection = builder.connectionObject(
+  {
+    type: CardPaymentRef,
+    name: 'CardPaymentConnection',
+    fields: (t) => ({
+      totalCount: t.int({
+        resolve: (connection) => (connection as unknown as { total: () => Promise<number> }).total(),
+      }),
+    }),
+  },
+  { name: 'CardPaymentEdge' },
+);
+
+interface Update {
+  cursor: string;
+  occurredAt: Date;
+  previousStatus: CardPaymentStatus | null;
+  payment: CardPayment;
+}
+
+const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').implement({
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    previousStatus: t.field({ type: CardPaymentStatusEnum, nullable: true, resolve: (update) => update.previousStatus }),
+    cardPayment: t.field({ type: CardPaymentRef, resolve: (update) => update.payment }),
+  }),
+});
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  cardPayment: t.field({
+    type: CardPaymentRef,
+    nullable: true,
+    args: { orderCode: t.arg.string({ required: true }) },
+    resolve: (_, { orderCode }, context) =>
+      mayReadCardPayment(callerOf(context), orderCode) ? context.loaders.cardPayment.load(orderCode) : null,
+  }),
+  cardPayments: t.field({
+    type: CardPaymentConnection,
+    description: 'Newest first.',
+    args: {
+      first: t.arg.int({ description: '1 to 100; 50 where left out.' }),
+      after: t.arg.string(),
+      status: t.arg({ type: [CardPaymentStatusEnum] }),
+    },
+    resolve: async (_, args, context) => {
+      const caller = callerOf(context);
+      assertMayReadCardPayments(caller);
+      const status = args.status?.map(knownStatus);
+      const first = pageSize(args.first);
+      const after = placeArgument(args.after);
+      const { items, hasNextPage } = await context.services.cardPayments.list(caller.tenant, { first, after, status });
+      const edges = items.map(({ place, payment }) => ({ cursor: encodeCursor(place), node: payment }));
+      return {
+        edges,
+        pageInfo: {
+          hasNextPage,
+          hasPreviousPage: after !== undefined,
+          startCursor: edges[0]?.cursor ?? null,
+          endCursor: edges.at(-1)?.cursor ?? null,
+        },
+        total: () => context.services.cardPayments.count(caller.tenant, { status }),
+      };
+    },
+  }),
+}));
+
+function knownStatus(status: CardPaymentStatus | 'unknown'): CardPaymentStatus {
+  if (status === 'unknown') throw new ValidationError([{ path: 'status', message: 'UNKNOWN cannot be asked for' }]);
+  return status;
+}
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
+  validate: { schema: createCardPaymentInput },
+  fields: (t) => ({
+    valueCents: t.field({ type: 'Cents', required: true, description: 'At least 80.' }),
+    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
+    callbackUrl: t.field({ type: 'Url', description: 'Public https URL that receives the webhook; at most 500 characters.' }),
+    customer: t.field({ type: CustomerInput }),
+    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
+    successUrl: t.field({ type: 'Url', description: 'Where the payer goes after an approved payment. Reaching it proves nothing.' }),
+    cancelUrl: t.field({ type: 'Url' }),
+    idempotencyKey: t.string({ description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.' }),
+  }),
+});
+
+const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
+  description:
+    'Made in the browser with a checkout token. attemptId: at least 128 random bits, scoped to the token; the same one gives the same payment, so a double click pays once. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
+  validate: { schema: startCheckoutInput },
+  fields: (t) => ({
+    attemptId: t.string({ required: true }),
+    valueCents: t.field({ type: 'Cents', description: 'For a token with a range.' }),
+    customer: t.field({ type: CustomerInput }),
+  }),
+});
+
+const CardPaymentSuccess = builder
+  .objectRef<{ payment: CardPayment; replayed: boolean }>('CardPaymentSuccess')
+  .implement({
+    fields: (t) => ({
+      cardPayment: t.field({ type: CardPaymentRef, resolve: ({ payment }) => payment }),
+      replayed: t.exposeBoolean('replayed', {
+        description: 'True when an earlier request with the same key already did it.',
+      }),
+    }),
+  });
+
+const StartCheckoutSuccess = builder
+  .objectRef<{ payment: CardPayment; paymentToken: string }>('StartCheckoutSuccess')
+  .implement({
+    fields: (t) => ({
+      cardPayment: t.field({ type: CardPaymentRef, resolve: ({ payment }) => payment }),
+      paymentToken: t.exposeString('paymentToken', { description: 'Reads and follows this payment alone.' }),
+    }),
+  });
+
+builder.mutationFields((t) => ({
+  createCardPayment: t.field({
+    type: CardPaymentSuccess,
+    args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
+    errors: {
+      union: { name: 'CreateCardPaymentResult' },
+      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, IdempotencyError],
+    },
+    resolve: (_, { input }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      return context.services.cardPayments.create(caller.tenant, input);
+    },
+  }),
+  startCheckout: t.field({
+    type: StartCheckoutSuccess,
+    args: { input: t.arg({ type: StartCheckoutInput, required: true }) },
+    errors: {
+      union: { name: 'StartCheckoutResult' },
+      types: [ValidationError, NotFoundError, PermissionError, RateLimitError, UnavailableError, IdempotencyError],
+    },
+    resolve: async (_, { input }, context) => {
+      const { tenant, credential } = callerOf(context);
+      if (credential.kind !== 'checkout_token') throw new PermissionError('startCheckout needs a checkout token');
+      const payment = await context.services.cardPayments.startCheckout(tenant, credential, input);
+      return { payment, paymentToken: await context.services.access.createPaymentToken(tenant, payment.orderCode) };
+    },
+  }),
+}));
+
+// ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
+
+/** A card payment's stream completes here; an expired one stays open, for it may be paid late. */
+const COMPLETES = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
+
+builder.subscriptionFields((t) => ({
+  cardPaymentUpdates: t.field({
+    type: CardPaymentUpdate,
+    description: 'Completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
+    args: { orderCode: t.arg.string({ required: true }), after: t.arg.string() },
+    subscribe: async (_, { orderCode, after }, context) => {
+      const caller = callerOf(context);
+      const begin = async () => {
+        const found = mayReadCardPayment(caller, orderCode)
+          ? await context.services.cardPayments.findWithVersion(caller.tenant, orderCode)
+          : null;
+        if (!found) throw new NotFoundError('Card payment not found');
+        const { version, payment } = found;
+        return { version, first: stateUpdate(version, payment), over: COMPLETES.has(payment.status) };
+      };
+      return context.subscribe({
+        topic: { resource: 'card_payment', resourceId: orderCode },
+        after,
+        begin,
+        toItem: (event) => eventUpdate(event),
+        isLast: (event) => event.resource === 'card_payment' && COMPLETES.has(event.snapshot.status),
+      });
+    },
+    resolve: (update) => update,
+  }),
+  allCardPaymentUpdates: t.field({
+    type: CardPaymentUpdate,
+    description: 'Every card payment of the account; no first state, only changes.',
+    args: { after: t.arg.string() },
+    subscribe: (_, { after }, context) => {
+      const caller = callerOf(context);
+      assertMayReadCardPayments(caller);
+      return context.subscribe({
+        topic: { resource: 'card_payment' },
+        after,
+        toItem: (event) => eventUpdate(event),
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+}));
+
+function stateUpdate(version: number, payment: CardPayment): Update {
+  const occurredAt = payment.refundedAt ?? payment.paidAt ?? payment.createdAt;
+  return { cursor: encodeCursor(version), occurredAt, previousStatus: null, payment };
+}
+
+/** The state as it was at the change, not today's. */
+function eventUpdate(event: StoredEvent): Update {
+  if (event.resource !== 'card_payment') throw new TypeError(`${event.kind} is not a card payment's event`);
+  const { version, occurredAt, previousStatus, snapshot } = event;
+  return { cursor: encodeCursor(version), occurredAt, previousStatus, payment: snapshot };
+}

@@ -1,0 +1,134 @@
+import type { Committer } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import { objectId } from '../kernel/ids.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
+import type { TaskHandler } from '../work/queue.ts';
+import type { AccountCollection } from './engine.ts';
+import {
+  type CardPayment,
+  type CardPaymentChange,
+  type CardPaymentTask,
+  decideCharge,
+  decideExpire,
+  decideOutcome,
+  decideRefund,
+  decideRelease,
+  type HostedCheckout,
+  type PayResult,
+} from './model.ts';
+import { cardPayments, readWithSiblings, siblingsOf, writesOf } from './records.ts';
+import { selectByOrderCode } from './store.ts';
+
+/**
+ * How a payment is paid, and what befalls it when its instants come. The acquirer is asked between two commits,
+ * never inside one: the first records that a charge is open, the second what became of it.
+ */
+export function createSettlement({
+  database,
+  committer,
+  acquirer,
+  accounts,
+}: {
+  database: Database;
+  committer: Committer;
+  acquirer: Acquirer;
+  accounts: AccountCollection;
+}): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
+  /** One locked look at a payment and the step that follows from it, if any does. */
+  function advance(
+    tenant: Tenant,
+    orderCode: string,
+    decide: (payment: CardPayment, state: Parameters<Parameters<Committer['change']>[0]['decide']>[0]) => CardPaymentChange | null,
+  ): Promise<CardPayment> {
+    return committer.change({
+      tenant,
+      read: (reader) => Promise.all([reader.load(accounts, tenant.accountId), readWithSiblings(reader, orderCode)]),
+      decide(state) {
+        const payment = state.get(cardPayments, orderCode);
+        if (!payment) throw new NotFoundError('Card payment not found');
+        const change = decide(payment, state);
+        return change ? { outcome: change.payment, writes: writesOf(change) } : { outcome: payment };
+      },
+    });
+  }
+
+  function settle(tenant: Tenant, orderCode: string, chargeId: string, outcome: ChargeStatus): Promise<CardPayment> {
+    return advance(tenant, orderCode, (payment, state) =>
+      decideOutcome(payment, {
+        chargeId,
+        outcome,
+        siblings: siblingsOf(state, payment),
+        account: state.get(accounts, tenant.accountId)!,
+        now: state.now,
+      }),
+    );
+  }
+
+  /** The acquirer gives the money back first: it does so once however often it is asked, and then we record it. */
+  async function giveBack(tenant: Tenant, orderCode: string): Promise<void> {
+    const found = await selectByOrderCode(database.sql, orderCode);
+    if (found?.payment.status !== 'paid' || !found.payment.paidChargeId) return;
+    await acquirer.refund(found.payment.paidChargeId);
+    await advance(tenant, orderCode, (payment, state) => decideRefund(payment, state.balances, state.now));
+  }
+
+  return {
+    refund: (tenant, orderCode) =>
+      committer.change({
+        tenant,
+        read: (reader) => reader.load(cardPayments, orderCode),
+        decide(state) {
+          if (!state.get(cardPayments, orderCode)) throw new NotFoundError('Card payment not found');
+          const task = { kind: 'card_payment.refund', key: orderCode, at: state.now };
+          return { outcome: undefined, writes: { tasks: [task] } };
+        },
+      }),
+
+    async open(orderCode) {
+      const found = await selectByOrderCode(database.sql, orderCode);
+      return found && { payment: found.payment, merchantName: found.merchantName };
+    },
+
+    cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),
+
+    async pay(orderCode, card): Promise<PayResult> {
+      const found = await selectByOrderCode(database.sql, orderCode);
+      if (!found) throw new NotFoundError('Card payment not found');
+      const { tenant } = found;
+      const chargeId = `chg_${objectId()}`;
+      let refused: PayResult | null = null;
+      const charging = await advance(tenant, orderCode, (payment, state) => {
+        const decided = decideCharge(payment, { chargeId, siblings: siblingsOf(state, payment), now: state.now });
+        if (typeof decided !== 'string') return decided;
+        refused = { kind: decided, payment };
+        return null;
+      });
+      if (refused) return refused;
+
+      const outcome = await acquirer.charge({ id: chargeId, amountCents: charging.amountCents, card });
+      const payment = await settle(tenant, orderCode, chargeId, outcome);
+      if (outcome.status === 'approved') return { kind: 'paid', payment };
+      if (outcome.status !== 'declined') return { kind: 'processing', payment };
+      return payment.status === 'failed'
+        ? { kind: 'failed', payment }
+        : { kind: 'declined', reason: outcome.reason, payment };
+    },
+
+    tasks: {
+      'card_payment.expire': async (task) => {
+        await advance(task, task.key, (payment, state) => decideExpire(payment, state.now));
+      },
+      'card_payment.resolve': async (task) => {
+        const found = await selectByOrderCode(database.sql, task.key);
+        const chargeId = found?.payment.openChargeId;
+        if (chargeId) await settle(task, task.key, chargeId, await acquirer.resolve(chargeId));
+      },
+      'card_payment.release': async (task) => {
+        await advance(task, task.key, (payment, state) => decideRelease(payment, state.balances, state.now));
+      },
+      'card_payment.refund': (task) => giveBack(task, task.key),
+    },
+  };
+}

@@ -1,0 +1,193 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { CardPayment, CardPaymentStatus } from './model.ts';
+
+export async function selectCardPayments(
+  sql: Sql,
+  tenant: Tenant,
+  orderCodes: readonly string[],
+): Promise<CardPayment[]> {
+  if (orderCodes.length === 0) return [];
+  const rows = await ofTenant(sql, tenant).selectAll().where('order_code', 'in', orderCodes).execute();
+  return rows.map(toCardPayment);
+}
+
+/** Wherever it belongs: for the payer's page, which knows the order code and nothing else. */
+export async function selectByOrderCode(
+  sql: Sql,
+  orderCode: string,
+): Promise<{ tenant: Tenant; merchantName: string; payment: CardPayment } | null> {
+  const row = await sql
+    .selectFrom('card_payment')
+    .innerJoin('account', 'account.id', 'card_payment.account_id')
+    .selectAll('card_payment')
+    .select('account.name as merchant_name')
+    .where('order_code', '=', orderCode)
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    tenant: { accountId: row.account_id, environment: row.environment },
+    merchantName: row.merchant_name,
+    payment: toCardPayment(row),
+  };
+}
+
+/** A payment and the version of the log that it stands for, in one statement and so of one moment. */
+export async function selectWithHead(
+  sql: Sql,
+  tenant: Tenant,
+  orderCode: string,
+): Promise<{ version: number; payment: CardPayment } | null> {
+  const row = await ofTenant(sql, tenant)
+    .innerJoin('stream', (join) =>
+      join
+        .onRef('stream.account_id', '=', 'card_payment.account_id')
+        .onRef('stream.environment', '=', 'card_payment.environment'),
+    )
+    .selectAll('card_payment')
+    .select('stream.version as head')
+    .where('order_code', '=', orderCode)
+    .executeTakeFirst();
+  return row ? { version: row.head, payment: toCardPayment(row) } : null;
+}
+
+/** The payments of each checkout attempt. */
+export async function selectByAttempts(
+  sql: Sql,
+  tenant: Tenant,
+  attempts: readonly string[],
+): Promise<{ attempt: string; orderCode: string }[]> {
+  const rows = await ofTenant(sql, tenant)
+    .select(['checkout_attempt', 'order_code'])
+    .where('checkout_attempt', 'in', attempts)
+    .execute();
+  return rows.map((row) => ({ attempt: row.checkout_attempt!, orderCode: row.order_code }));
+}
+
+/** Newest first, `limit` of them older than the number `before`. */
+export async function listCardPayments(
+  sql: Sql,
+  tenant: Tenant,
+  { before, limit, status }: { before: number | null; limit: number; status?: readonly CardPaymentStatus[] | undefined },
+): Promise<{ place: number; payment: CardPayment }[]> {
+  let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit);
+  if (before !== null) query = query.where('number', '<', before);
+  if (status) query = query.where('status', 'in', status);
+  return (await query.execute()).map((row) => ({ place: row.number, payment: toCardPayment(row) }));
+}
+
+export async function countCardPayments(
+  sql: Sql,
+  tenant: Tenant,
+  { status }: { status?: readonly CardPaymentStatus[] | undefined },
+): Promise<number> {
+  let query = ofTenant(sql, tenant).select((row) => row.fn.countAll<number>().as('count'));
+  if (status) query = query.where('status', 'in', status);
+  return (await query.executeTakeFirstOrThrow()).count;
+}
+
+export async function saveCardPayments(sql: Sql, tenant: Tenant, payments: readonly CardPayment[]): Promise<void> {
+  await sql
+    .insertInto('card_payment')
+    .values(payments.map((payment) => toRow(tenant, payment)))
+    .onConflict((conflict) =>
+      conflict.column('order_code').doUpdateSet((row) => ({
+        version: row.ref('excluded.version'),
+        status: row.ref('excluded.status'),
+        open_charge_id: row.ref('excluded.open_charge_id'),
+        paid_charge_id: row.ref('excluded.paid_charge_id'),
+        declined_charges: row.ref('excluded.declined_charges'),
+        paid_at: row.ref('excluded.paid_at'),
+        paid_late: row.ref('excluded.paid_late'),
+        released_at: row.ref('excluded.released_at'),
+        refunded_at: row.ref('excluded.refunded_at'),
+        failure_reason: row.ref('excluded.failure_reason'),
+      })),
+    )
+    .execute();
+}
+
+// ── Which payment a single-use token started last ───────────────────────────────────────────────
+
+export interface CheckoutUse {
+  tokenId: string;
+  orderCode: string;
+}
+
+export async function selectCheckoutUses(sql: Sql, tokenIds: readonly string[]): Promise<CheckoutUse[]> {
+  const rows = await sql.selectFrom('checkout_use').selectAll().where('token_id', 'in', tokenIds).execute();
+  return rows.map((row) => ({ tokenId: row.token_id, orderCode: row.order_code }));
+}
+
+export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): Promise<void> {
+  await sql
+    .insertInto('checkout_use')
+    .values(uses.map(({ tokenId, orderCode }) => ({ token_id: tokenId, order_code: orderCode })))
+    .onConflict((conflict) =>
+      conflict.column('token_id').doUpdateSet((row) => ({ order_code: row.ref('excluded.order_code') })),
+    )
+    .execute();
+}
+
+function ofTenant(sql: Sql, tenant: Tenant) {
+  return sql
+    .selectFrom('card_payment')
+    .where('card_payment.account_id', '=', tenant.accountId)
+    .where('card_payment.environment', '=', tenant.environment);
+}
+
+function toCardPayment(row: Selectable<Tables['card_payment']>): CardPayment {
+  return {
+    orderCode: row.order_code,
+    version: row.version,
+    status: row.status,
+    amountCents: row.amount_cents,
+    description: row.description,
+    callbackUrl: row.callback_url,
+    customer: row.customer,
+    metadata: row.metadata,
+    successUrl: row.success_url,
+    cancelUrl: row.cancel_url,
+    checkoutAttempt: row.checkout_attempt,
+    openChargeId: row.open_charge_id,
+    paidChargeId: row.paid_charge_id,
+    declinedCharges: row.declined_charges,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    paidAt: row.paid_at,
+    paidLate: row.paid_late,
+    releasedAt: row.released_at,
+    refundedAt: row.refunded_at,
+    failureReason: row.failure_reason,
+  };
+}
+
+function toRow(tenant: Tenant, payment: CardPayment) {
+  return {
+    account_id: tenant.accountId,
+    environment: tenant.environment,
+    order_code: payment.orderCode,
+    version: payment.version,
+    status: payment.status,
+    amount_cents: payment.amountCents,
+    description: payment.description,
+    callback_url: payment.callbackUrl,
+    customer: payment.customer === null ? raw<string>`null` : JSON.stringify(payment.customer),
+    metadata: payment.metadata,
+    success_url: payment.successUrl,
+    cancel_url: payment.cancelUrl,
+    checkout_attempt: payment.checkoutAttempt,
+    open_charge_id: payment.openChargeId,
+    paid_charge_id: payment.paidChargeId,
+    declined_charges: payment.declinedCharges,
+    created_at: payment.createdAt,
+    expires_at: payment.expiresAt,
+    paid_at: payment.paidAt,
+    paid_late: payment.paidLate,
+    released_at: payment.releasedAt,
+    refunded_at: payment.refundedAt,
+    failure_reason: payment.failureReason,
+  };
+}

@@ -1,0 +1,219 @@
+import DataLoader from 'dataloader';
+import { CommitOutcomeUnknown, type Database, type Sql } from '../db/database.ts';
+import type { NewEvent } from '../events/event.ts';
+import { append, lockStream } from '../events/log.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { PaymentError } from '../kernel/errors.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
+import { post, readBalances } from '../ledger/store.ts';
+import type { NewTask } from '../work/store.ts';
+import { scheduleTasks } from '../work/store.ts';
+
+/**
+ * A kind of record that a decision reads and writes: how many are loaded at once, and how many are saved. A slice
+ * defines one for each of its tables. Both run under the tenant's lock, so no row of it needs one of its own.
+ */
+export interface Collection<Row> {
+  readonly name: string;
+  load(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<readonly Row[]>;
+  keyOf(row: Row): string;
+  /** Inserts or replaces, in one statement. */
+  save(sql: Sql, tenant: Tenant, rows: readonly Row[]): Promise<void>;
+}
+
+/** Loads what a decision will look at; commands of a group load together, one statement a collection. */
+export interface Reader {
+  load<Row>(collection: Collection<Row>, key: string): Promise<Row | null>;
+}
+
+/** The locked state: what was loaded, with what earlier commands of the same group have made of it. */
+export interface State {
+  get<Row>(collection: Collection<Row>, key: string): Row | null;
+  readonly balances: Balances;
+  readonly now: Date;
+}
+
+/** What a decision changes, all of it in one transaction. */
+export interface Writes {
+  readonly records?: readonly Change[];
+  readonly transactions?: readonly LedgerTransaction[];
+  readonly events?: readonly NewEvent[];
+  readonly tasks?: readonly NewTask[];
+}
+
+/** A record as it shall be. */
+export interface Change {
+  readonly collection: Collection<unknown>;
+  readonly key: string;
+  readonly row: unknown;
+}
+
+export function put<Row>(collection: Collection<Row>, row: Row): Change {
+  return { collection: collection as Collection<unknown>, key: collection.keyOf(row), row };
+}
+
+export interface Command<Outcome> {
+  readonly tenant: Tenant;
+  /** Names every record that `decide` will get; may look at one to know the next. */
+  read(reader: Reader): Promise<unknown>;
+  /** Pure: from the locked state to what shall change and what the caller is told. A throw refuses and writes nothing. */
+  decide(state: State): { outcome: Outcome; writes?: Writes };
+}
+
+export interface Committer {
+  /**
+   * Carries a command out: lock, load, decide, write, commit, wake. Commands of one tenant that come while another
+   * is under way share the next transaction; each gets its own outcome or its own refusal.
+   * @throws what `decide` throws; CommitOutcomeUnknown when the connection was lost around COMMIT
+   */
+  change<Outcome>(command: Command<Outcome>): Promise<Outcome>;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+const GROUP_LIMIT = 64;
+
+interface Waiting {
+  command: Command<unknown>;
+  resolve: (outcome: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+export function createCommitter({
+  database,
+  clock,
+  onCommit,
+}: {
+  database: Database;
+  clock: Clock;
+  /** Told after each commit that has written events or tasks. Must not throw. */
+  onCommit: (tenant: Tenant, committed: { events: number; tasks: readonly NewTask[] }) => void;
+}): Committer {
+  const queues = new Map<string, Waiting[]>();
+  const draining = new Set<Promise<void>>();
+
+  async function drain(key: string, queue: Waiting[]): Promise<void> {
+    while (queue.length > 0) {
+      const group = queue.splice(0, GROUP_LIMIT);
+      try {
+        await runGroup(group);
+      } catch (error) {
+        // A group in which a statement fails has changed nothing: each alone, so that the fault meets its own caller.
+        if (group.length === 1 || error instanceof CommitOutcomeUnknown)
+          for (const waiting of group) waiting.reject(error);
+        else
+          for (const waiting of group)
+            await runGroup([waiting]).catch((alone: unknown) => waiting.reject(alone));
+      }
+    }
+    queues.delete(key);
+  }
+
+  async function runGroup(group: readonly Waiting[]): Promise<void> {
+    const { tenant } = group[0]!.command;
+    const { answers, committed } = await database.transaction(async (sql) => decideAll(sql, tenant, group, clock.now()));
+    if (committed.events > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
+    for (const answer of answers) answer();
+  }
+
+  return {
+    change<Outcome>(command: Command<Outcome>) {
+      return new Promise<Outcome>((resolve, reject) => {
+        const key = tenantKey(command.tenant);
+        const waiting = { command, resolve, reject } as Waiting;
+        const queue = queues.get(key);
+        if (queue) {
+          queue.push(waiting);
+          return;
+        }
+        const fresh = [waiting];
+        queues.set(key, fresh);
+        const drained = drain(key, fresh).finally(() => draining.delete(drained));
+        draining.add(drained);
+      });
+    },
+    async idle() {
+      while (draining.size > 0) await Promise.all(draining);
+    },
+  };
+}
+
+/** One transaction: the lock, one load and one save a collection, one statement each for postings, events and tasks. */
+async function decideAll(sql: Sql, tenant: Tenant, group: readonly Waiting[], now: Date) {
+  const head = await lockStream(sql, tenant);
+  const records = createRecords(sql, tenant);
+  await Promise.all(group.map(({ command }) => command.read(records.reader)));
+  let balances = await readBalances(sql, tenant);
+
+  const answers: (() => void)[] = [];
+  const transactions: LedgerTransaction[] = [];
+  const events: NewEvent[] = [];
+  const tasks: NewTask[] = [];
+  for (const { command, resolve, reject } of group) {
+    try {
+      const { outcome, writes = {} } = command.decide({ get: records.get, balances, now });
+      // Before anything is taken over: a throw here refuses this command alone.
+      let after = balances;
+      for (const transaction of writes.transactions ?? []) after = applyToBalances(after, transaction);
+      balances = after;
+      for (const change of writes.records ?? []) records.put(change);
+      transactions.push(...(writes.transactions ?? []));
+      events.push(...(writes.events ?? []));
+      tasks.push(...(writes.tasks ?? []));
+      answers.push(() => resolve(outcome));
+    } catch (error) {
+      if (!(error instanceof PaymentError) && group.length > 1) throw error;
+      answers.push(() => reject(error));
+    }
+  }
+
+  await records.save();
+  await post(sql, tenant, transactions, now);
+  await append(sql, tenant, { head, events, occurredAt: now });
+  await scheduleTasks(sql, tenant, tasks);
+  return { answers, committed: { events: events.length, tasks } };
+}
+
+/** The records of one transaction: each loaded once, changed in memory, saved once. */
+function createRecords(sql: Sql, tenant: Tenant) {
+  const loaders = new Map<Collection<unknown>, DataLoader<string, unknown>>();
+  const rows = new Map<Collection<unknown>, Map<string, unknown>>();
+  const changed = new Map<Collection<unknown>, Set<string>>();
+
+  function loaderOf(collection: Collection<unknown>) {
+    let loader = loaders.get(collection);
+    if (!loader) {
+      const loaded = new Map<string, unknown>();
+      rows.set(collection, loaded);
+      loader = new DataLoader(async (keys) => {
+        for (const key of keys) loaded.set(key, null);
+        for (const row of await collection.load(sql, tenant, keys)) loaded.set(collection.keyOf(row), row);
+        return keys.map((key) => loaded.get(key) ?? null);
+      });
+      loaders.set(collection, loader);
+    }
+    return loader;
+  }
+
+  return {
+    reader: {
+      load: <Row>(collection: Collection<Row>, key: string) =>
+        loaderOf(collection as Collection<unknown>).load(key) as Promise<Row | null>,
+    } satisfies Reader,
+    get<Row>(collection: Collection<Row>, key: string): Row | null {
+      const row = rows.get(collection as Collection<unknown>)?.get(key);
+      if (row === undefined) throw new Error(`${collection.name} ${key} was not read before the decision`);
+      return row as Row | null;
+    },
+    put({ collection, key, row }: Change) {
+      loaderOf(collection);
+      rows.get(collection)!.set(key, row);
+      changed.set(collection, (changed.get(collection) ?? new Set()).add(key));
+    },
+    async save() {
+      for (const [collection, keys] of changed)
+        await collection.save(sql, tenant, [...keys].map((key) => rows.get(collection)!.get(key)));
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { Sql } from '../db/database.ts';
+import { IdempotencyError } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { type Change, type Collection, put, type State } from './commit.ts';
+
+/** What a key did: of one operation, with one input, for good. */
+export interface IdempotencyRecord {
+  operation: string;
+  key: string;
+  inputHash: string;
+  resourceId: string;
+}
+
+/** Keys of all operations; a record's key here is `operation␟key`. */
+export const idempotency: Collection<IdempotencyRecord> = {
+  name: 'idempotency',
+  load: selectKeys,
+  keyOf: ({ operation, key }) => idempotencyKeyOf(operation, key),
+  save: insertKeys,
+};
+
+const SEPARATOR = '\u001f';
+
+export function idempotencyKeyOf(operation: string, key: string): string {
+  return operation + SEPARATOR + key;
+}
+
+/** Equal for equal inputs, whatever the order of their members. */
+export function hashInput(input: unknown): string {
+  return createHash('sha256').update(canonical(input)).digest('hex');
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
+  const members = Object.entries(value)
+    .filter(([, member]) => member != null)
+    .sort(([left], [right]) => (left < right ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`;
+}
+
+/**
+ * What the same key did before, or null.
+ * @throws IdempotencyError where it was used with another input
+ */
+export function replayed(state: State, operation: string, key: string, inputHash: string): string | null {
+  const record = state.get(idempotency, idempotencyKeyOf(operation, key));
+  if (!record) return null;
+  if (record.inputHash !== inputHash)
+    throw new IdempotencyError('This idempotency key was used before with another input');
+  return record.resourceId;
+}
+
+export function remember(record: IdempotencyRecord): Change {
+  return put(idempotency, record);
+}
+
+async function selectKeys(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<IdempotencyRecord[]> {
+  const pairs = keys.map((key) => key.split(SEPARATOR) as [string, string]);
+  const rows = await sql
+    .selectFrom('idempotency')
+    .select(['operation', 'key', 'input_hash', 'resource_id'])
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where((row) => row.or(pairs.map(([operation, key]) => row.and({ operation, key }))))
+    .execute();
+  return rows.map((row) => ({
+    operation: row.operation,
+    key: row.key,
+    inputHash: row.input_hash,
+    resourceId: row.resource_id,
+  }));
+}
+
+async function insertKeys(sql: Sql, tenant: Tenant, records: readonly IdempotencyRecord[]): Promise<void> {
+  await sql
+    .insertInto('idempotency')
+    .values(
+      records.map(({ operation, key, inputHash, resourceId }) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        operation,
+        key,
+        input_hash: inputHash,
+        resource_id: resourceId,
+      })),
+    )
+    .execute();
+}

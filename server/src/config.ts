@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { KEY_PREFIX } from './access/model.ts';
+
+/** What the environment says, checked and complete. */
+export interface Config {
+  port: number;
+  host: string;
+  /** What is put into links; null: `http://localhost` and the port. */
+  publicUrl: string | null;
+  databaseUrl: string | undefined;
+  dataDir: string;
+  bootstrapKeys: { live: string | undefined; sandbox: string | undefined };
+  graphqlLimit: number;
+  demo: boolean;
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
+
+const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL');
+
+const key = (prefix: string) =>
+  z.string().regex(new RegExp(`^${prefix}[A-Za-z0-9_-]{16,200}$`), `must be ${prefix} and at least 16 of A-Z a-z 0-9 _ -`);
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((number) => number >= min && number <= max, `must lie from ${min} to ${max}`);
+
+const environment = z.object({
+  PORT: wholeNumber(0, 65_535).default(4000),
+  HOST: z.string().min(1, 'must not be empty').default('127.0.0.1'),
+  PUBLIC_URL: httpUrl.optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+    .optional(),
+  PSA_DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
+  PSA_BOOTSTRAP_LIVE_KEY: key(KEY_PREFIX.live).optional(),
+  PSA_BOOTSTRAP_TEST_KEY: key(KEY_PREFIX.sandbox).optional(),
+  PSA_GRAPHQL_LIMIT: wholeNumber(1, 1_000_000).default(1200),
+  PSA_DEMO: z.enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off').optional(),
+});
+
+/** The only reader of the environment. @throws ConfigError naming each variable that is wrong, never its value */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  // `VARIABLE=` in a shell or an .env file means that it is not set.
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { success, data, error } = environment.safeParse(given);
+  if (!success)
+    throw new ConfigError(error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '));
+  return {
+    port: data.PORT,
+    host: data.HOST,
+    publicUrl: data.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    databaseUrl: data.DATABASE_URL,
+    dataDir: data.PSA_DATA_DIR,
+    bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
+    graphqlLimit: data.PSA_GRAPHQL_LIMIT,
+    demo: data.PSA_DEMO ? ['on', '1', 'true'].includes(data.PSA_DEMO) : LOOPBACK.has(data.HOST),
+  };
+}

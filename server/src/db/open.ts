@@ -1,0 +1,21 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Database } from './database.ts';
+import type { Log } from './log.ts';
+import { openPglite } from './pglite.ts';
+import { openPostgres } from './postgres.ts';
+
+export interface DatabaseOptions {
+  /** A PostgreSQL server. Without it PGlite keeps everything in `dataDir`. */
+  databaseUrl?: string | undefined;
+  /** PGlite's folder, or `memory` for none. */
+  dataDir: string;
+  clock: Clock;
+  log: Log;
+  /** The database cannot go on, and neither should the process. Called once. */
+  onFatal: (error: Error) => void;
+}
+
+/** Throws `DataDirLockedError` when another process has the folder. */
+export function openDatabase({ databaseUrl, ...options }: DatabaseOptions): Promise<Database> {
+  return databaseUrl ? openPostgres({ databaseUrl, ...options }) : openPglite(options);
+}

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import { createFlushedFiles, prepareFolder } from './pglite-files.ts';
+
+/** What the worker is started with. */
+export interface WorkerInput {
+  /** The data folder; null keeps everything in memory. */
+  dataDir: string | null;
+  /** A data tarball that a new folder starts from; null runs initdb, which takes seconds longer. */
+  seed: string | null;
+}
+
+/** What the worker is told: messages of PostgreSQL's protocol up to where an answer is due; or to close. */
+export type ToWorker = Uint8Array<ArrayBuffer> | 'close';
+
+/** What the worker says. `flushes` counts the flushes to the disk since the start. */
+export type FromWorker =
+  | { kind: 'ready'; created: boolean; flushes: number }
+  | { kind: 'answer'; bytes: Uint8Array<ArrayBuffer>; flushes: number }
+  | { kind: 'closed' }
+  | { kind: 'fatal'; message: string };
+
+/** PGlite's own without `-F`, and nothing in the folder's configuration can weaken them. */
+const DURABLE = [
+  ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+  ...['fsync=on', 'synchronous_commit=on', 'full_page_writes=on'].flatMap((setting) => ['-c', setting]),
+  // Emscripten's fdatasync does nothing; its fsync asks the file system.
+  ...['-c', 'wal_sync_method=fsync'],
+];
+
+/** With no prefix a line starts with its severity. What a caller wrote cannot: PostgreSQL indents it. */
+const SAY_WHY_IT_STOPS = ['-c', 'log_line_prefix=', '-c', 'log_min_messages=fatal'];
+
+const port = parentPort;
+if (!port) throw new Error('pglite-worker runs in a worker thread');
+const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+
+const { dataDir, seed } = workerData as WorkerInput;
+const complaints: string[] = [];
+let flushes = 0;
+
+const { db, created } = await (dataDir === null ? openInMemory() : openFolder(dataDir)).catch(stop);
+stopOnCrash();
+send({ kind: 'ready', created, flushes });
+port.on('message', (message: ToWorker) => {
+  const work = message === 'close' ? close() : answer(message);
+  work.catch(stop);
+});
+
+/**
+ * Ends the worker before it can answer anything more. PostgreSQL would have ended itself; PGlite swallows
+ * its PANIC, after which a call may even come back as if it had worked.
+ */
+function stop(error: unknown): never {
+  send({ kind: 'fatal', message: error instanceof Error ? error.message : String(error) });
+  process.exit(1);
+}
+
+async function openInMemory() {
+  const loadDataDir = readSeed();
+  return {
+    db: await start({ startParams: PGlite.defaultStartParams, ...(loadDataDir && { loadDataDir }) }),
+    created: true,
+  };
+}
+
+async function openFolder(dataDir: string) {
+  const { folder, isNew, filled } = prepareFolder(dataDir);
+  const fs = createFlushedFiles(
+    folder,
+    () => {
+      flushes += 1;
+    },
+    (error) =>
+      stop(new Error(`A flush to the disk failed: ${error instanceof Error ? error.message : error}`)),
+  );
+  const loadDataDir = isNew ? readSeed() : undefined;
+  const db = await start({ fs, startParams: DURABLE, ...(loadDataDir && { loadDataDir }) });
+
+  // Proves that a commit reaches the disk. The message is a WAL record that nobody reads.
+  const before = flushes;
+  await db.exec(`select pg_logical_emit_message(true, 'psa', 'start')`);
+  if (flushes === before)
+    throw new Error('PGlite commits without flushing to the disk, so it is not safe to use');
+
+  if (isNew) {
+    await db.exec('checkpoint');
+    filled();
+  }
+  return { db, created: isNew };
+}
+
+async function start(
+  options: NonNullable<ConstructorParameters<typeof PGlite>[0]> & { startParams: string[] },
+) {
+  try {
+    return await PGlite.create({
+      ...options,
+      startParams: [...options.startParams, ...SAY_WHY_IT_STOPS],
+      onStderr(line) {
+        if (/^(PANIC|FATAL): /.test(line)) complaints.push(line);
+        if (/^(PANIC: |Aborted\()/.test(line)) stop(new Error(`PostgreSQL stopped: ${line}`));
+        return false;
+      },
+    });
+  } catch (error) {
+    throw new Error(['PGlite did not start', ...complaints, String(error)].join(': '), { cause: error });
+  }
+}
+
+function readSeed(): Blob | undefined {
+  if (seed === null) return undefined;
+  return new Blob([readFileSync(seed)], {
+    type: seed.endsWith('.gz') ? 'application/gzip' : 'application/x-tar',
+  });
+}
+
+/** PGlite goes on after a crash of its WebAssembly, often in an endless loop. */
+function stopOnCrash(): void {
+  const { Module } = db;
+  const once = Module._PostgresMainLoopOnce;
+  Module._PostgresMainLoopOnce = () => {
+    try {
+      once();
+    } catch (error) {
+      if ((error as { status?: number }).status !== ERROR_REPORTED) {
+        stop(new Error(`PostgreSQL crashed: ${[...complaints, error].join(': ')}`));
+      }
+      throw error;
+    }
+  };
+}
+
+/** How PGlite's `longjmp` out of a statement that failed looks from here: all is well. */
+const ERROR_REPORTED = 100;
+
+async function answer(message: Uint8Array): Promise<void> {
+  const chunks: Uint8Array[] = [];
+  await db.execProtocolRawStream(message, {
+    syncToFs: false,
+    // The bytes are PGlite's memory, which the next ones overwrite.
+    onRawData: (bytes) => chunks.push(bytes.slice()),
+  });
+  const bytes = joinBytes(chunks);
+  if (message[0] !== STARTUP && !isWholeAnswer(bytes)) {
+    stop(new Error(`PostgreSQL gave no answer: ${complaints.join(': ')}`));
+  }
+  send({ kind: 'answer', bytes, flushes }, [bytes.buffer]);
+}
+
+const STARTUP = 0;
+const READY = 0x5a;
+/** CommandComplete, ErrorResponse, EmptyQueryResponse. */
+const OUTCOMES = new Set([0x43, 0x45, 0x49]);
+
+/** An answer without an outcome would pass for a statement that returned no rows. */
+function isWholeAnswer(bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer);
+  let hasOutcome = false;
+  let last: number | undefined;
+  for (let at = 0; at < bytes.length; at += 1 + view.getInt32(at + 1)) {
+    last = bytes[at];
+    if (last !== undefined && OUTCOMES.has(last)) hasOutcome = true;
+  }
+  return hasOutcome && last === READY;
+}
+
+function joinBytes(chunks: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+async function close(): Promise<void> {
+  await db.close();
+  send({ kind: 'closed' });
+}

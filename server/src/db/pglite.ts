@@ -1,0 +1,210 @@
+import { existsSync } from 'node:fs';
+import { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../kernel/clock.ts';
+import { openConnections } from './connections.ts';
+import type { Database } from './database.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { lockDataDir } from './lock.ts';
+import type { Log } from './log.ts';
+import type { FromWorker, ToWorker, WorkerInput } from './pglite-worker.ts';
+
+export interface PgliteOptions {
+  /** A folder, or `memory` for none. */
+  dataDir: string;
+  clock: Clock;
+  log: Log;
+  /** The database cannot go on, and neither should the process. Called once. */
+  onFatal: (error: Error) => void;
+  /** A data tarball that a new folder starts from, in place of the built one. */
+  seed?: string;
+}
+
+export interface Pglite extends Database {
+  /** How often something was flushed to the disk since the start. */
+  flushes(): number;
+}
+
+/**
+ * PGlite in a worker thread: in the main thread it starved the event loop (0 of 300 timer ticks). It speaks
+ * PostgreSQL's protocol, so `pg` drives it over a stream that ends in the worker.
+ */
+export async function openPglite(options: PgliteOptions): Promise<Pglite> {
+  const { dataDir, clock, log, onFatal } = options;
+  const inMemory = dataDir === 'memory';
+  const unlock = inMemory ? undefined : await lockDataDir(dataDir);
+  const backend = await startBackend(
+    { dataDir: inMemory ? null : dataDir, seed: options.seed ?? builtSeed() },
+    onFatal,
+  ).catch(async (error) => {
+    await unlock?.();
+    throw error;
+  });
+  const connections = openConnections(
+    {
+      user: 'postgres',
+      database: 'postgres',
+      max: 1,
+      idleTimeoutMillis: 0,
+      allowExitOnIdle: true,
+      stream: backend.connect,
+    },
+    log,
+  );
+  const stopHousekeeping = inMemory
+    ? undefined
+    : startHousekeeping({ sql: connections.sql, flushes: backend.flushes, clock, log });
+  const listeners = new Map<string, Set<(payload: string) => void>>();
+  let closed: Promise<void> | undefined;
+
+  return {
+    engine: 'pglite',
+    sql: connections.sql,
+    transaction: connections.transaction,
+    flushes: backend.flushes,
+    // There is no other process to hear it.
+    async notify(channel, payload) {
+      for (const heard of listeners.get(channel) ?? []) setImmediate(heard, payload);
+    },
+    async listen(channel, heard) {
+      const own = (payload: string) => heard(payload);
+      const all = listeners.get(channel) ?? new Set();
+      listeners.set(channel, all.add(own));
+      return async () => {
+        all.delete(own);
+      };
+    },
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+
+  async function close() {
+    stopHousekeeping?.();
+    await connections.close();
+    await backend.close();
+    await unlock?.();
+  }
+}
+
+/** Written by the build; without it the first start runs initdb. */
+function builtSeed(): string | null {
+  const path = fileURLToPath(new URL('../../dist/pgdata.tar.gz', import.meta.url));
+  return existsSync(path) ? path : null;
+}
+
+interface Backend {
+  /** A new conversation for `pg`. There is one at a time: its pool holds one connection. */
+  connect(): Duplex;
+  flushes(): number;
+  close(): Promise<void>;
+}
+
+/** Resolves when PGlite is ready in its worker. `onFatal` is for what happens after that. */
+function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Promise<Backend> {
+  const file = import.meta.url.endsWith('.ts') ? './pglite-worker-from-source.mjs' : './pglite-worker.js';
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: input });
+  const post = (message: ToWorker) =>
+    worker.postMessage(message, message === 'close' ? [] : [message.buffer]);
+
+  return new Promise((resolve, reject) => {
+    let stream: Duplex | undefined;
+    let flushes = 0;
+    let failure: Error | undefined;
+    let state: 'starting' | 'open' | 'closed' = 'starting';
+    let closed: (() => void) | undefined;
+
+    const backend: Backend = {
+      flushes: () => flushes,
+      connect() {
+        stream = createProtocolStream(worker, post, () => failure);
+        return stream;
+      },
+      async close() {
+        if (!failure) {
+          await new Promise<void>((resolve) => {
+            closed = resolve;
+            worker.ref();
+            post('close');
+          });
+        }
+        state = 'closed';
+        await worker.terminate();
+      },
+    };
+
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'fatal') return fail(new Error(message.message));
+      if (message.kind === 'closed') return closed?.();
+      flushes = message.flushes;
+      if (message.kind === 'answer') stream?.push(message.bytes);
+      else {
+        state = 'open';
+        worker.unref();
+        resolve(backend);
+      }
+    });
+    worker.on('error', fail);
+    worker.on('exit', () => fail(new Error('The worker of PGlite ended')));
+
+    /** What waits is told first: a COMMIT that got no answer is an unknown outcome, whoever asks why. */
+    function fail(error: Error) {
+      if (failure || state === 'closed') return;
+      failure = error;
+      stream?.destroy(error);
+      closed?.();
+      if (state === 'starting') reject(error);
+      else onFatal(error);
+    }
+  });
+}
+
+/** What `pg` takes for a socket. */
+function createProtocolStream(
+  worker: Worker,
+  post: (message: ToWorker) => void,
+  failure: () => Error | undefined,
+): Duplex {
+  let held: Uint8Array[] = [];
+  const stream = new Duplex({
+    read() {
+      // The worker pushes.
+    },
+    write(message: Uint8Array, _encoding, written) {
+      held.push(message);
+      if (isAnswered(message)) {
+        post(Uint8Array.from(Buffer.concat(held)));
+        held = [];
+      }
+      written();
+    },
+    final(finished) {
+      stream.push(null);
+      finished();
+    },
+  });
+  return Object.assign(stream, {
+    connect() {
+      worker.ref();
+      const error = failure();
+      if (error) stream.destroy(error);
+      else setImmediate(() => stream.emit('connect'));
+    },
+    setNoDelay() {
+      // Nothing here waits to fill a packet.
+    },
+    ref: () => worker.ref(),
+    unref: () => worker.unref(),
+  });
+}
+
+/** A statement with parameters is several messages up to a Sync; one trip for all of them. */
+function isAnswered(message: Uint8Array): boolean {
+  return message[0] === STARTUP || message[0] === QUERY || message[0] === SYNC;
+}
+
+const STARTUP = 0x00;
+const QUERY = 0x51;
+const SYNC = 0x53;

@@ -1,0 +1,150 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import { openConnections } from './connections.ts';
+import type { Database } from './database.ts';
+import type { Log } from './log.ts';
+
+export interface PostgresOptions {
+  databaseUrl: string;
+  clock: Clock;
+  log: Log;
+}
+
+/** Throws when the server cannot be reached. */
+export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions): Promise<Database> {
+  const config: pg.ClientConfig = {
+    connectionString: databaseUrl,
+    application_name: 'psa',
+    connectionTimeoutMillis: 10_000,
+    // A server that vanished without a word is noticed in minutes, not in hours.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  };
+  const connections = openConnections(
+    {
+      ...config,
+      max: 10,
+      // The same days and hours in SQL on every server, and as PGlite has them.
+      onConnect: async (client) => {
+        await client.query(`set time zone 'UTC'`);
+      },
+    },
+    log,
+  );
+  const listener = createListener(() => new pg.Client(config), clock, log);
+  try {
+    await sql`select 1`.execute(connections.sql);
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+
+  return {
+    engine: 'postgres',
+    sql: connections.sql,
+    transaction: connections.transaction,
+    async notify(channel, payload) {
+      await sql`select pg_notify(${channel}, ${payload})`.execute(connections.sql);
+    },
+    listen: listener.listen,
+    async close() {
+      await connections.close();
+      await listener.close();
+    },
+  };
+}
+
+type Heard = (payload: string) => void;
+
+/** Listens on one connection of its own, and gets it back when it is lost. */
+function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
+  const channels = new Map<string, Set<Heard>>();
+  let connection: Promise<pg.Client> | undefined;
+  let closed = false;
+  let stopWaiting: (() => void) | undefined;
+
+  async function connect(): Promise<pg.Client> {
+    const client = createClient();
+    client.on('error', (error) =>
+      log.warn({ err: error }, 'The connection that listens to the database failed'),
+    );
+    client.on('notification', ({ channel, payload = '' }) => {
+      for (const heard of channels.get(channel) ?? []) heard(payload);
+    });
+    try {
+      await client.connect();
+      for (const channel of channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    } catch (error) {
+      client.end().catch((endError) => log.warn({ err: endError }, 'Could not end a connection'));
+      throw error;
+    }
+    client.once('end', () => {
+      if (closed) return;
+      connection = reconnect();
+      connection.catch((error) => log.info({ err: error }, 'Gave up listening to the database'));
+    });
+    return client;
+  }
+
+  async function reconnect(): Promise<pg.Client> {
+    for (let delayMs = 0; ; delayMs = Math.min(Math.max(delayMs * 2, FIRST_DELAY_MS), LONGEST_DELAY_MS)) {
+      if (delayMs > 0) await wait(delayMs);
+      if (closed) throw new Error('The database is closed');
+      try {
+        const client = await connect();
+        log.info({}, 'Listening to the database again');
+        for (const listeners of channels.values()) for (const heard of listeners) heard('');
+        return client;
+      } catch (error) {
+        log.warn({ err: error }, 'Could not listen to the database');
+      }
+    }
+  }
+
+  function wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.schedule(plusMs(clock.now(), ms), resolve);
+      stopWaiting = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  async function listen(channel: string, heard: Heard): Promise<() => Promise<void>> {
+    if (closed) throw new Error('The database is closed');
+    // The same function may be given twice.
+    const own: Heard = (payload) => heard(payload);
+    const listeners = channels.get(channel) ?? new Set();
+    channels.set(channel, listeners.add(own));
+    const remove = async () => {
+      if (!listeners.delete(own) || listeners.size > 0) return;
+      channels.delete(channel);
+    };
+    try {
+      connection ??= connect().catch((error) => {
+        connection = undefined;
+        throw error;
+      });
+      const client = await connection;
+      await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+    return remove;
+  }
+
+  async function close(): Promise<void> {
+    closed = true;
+    stopWaiting?.();
+    const client = await connection?.catch(() => undefined);
+    await client?.end();
+  }
+
+  return { listen, close };
+}
+
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 5_000;

@@ -1,0 +1,61 @@
+import type { CardPayment } from '../card-payments/model.ts';
+import { cardPaymentFromJson } from '../card-payments/model.ts';
+
+/** What a slice writes when something has happened. The snapshot is the resource as it was then. */
+export type NewEvent =
+  | {
+      kind: `card_payment.${CardPayment['status']}`;
+      resource: 'card_payment';
+      resourceId: string;
+      previousStatus: CardPayment['status'] | null;
+      snapshot: CardPayment;
+    }
+  | {
+      /** A token or key was revoked: what it opened is closed, on every instance. */
+      kind: 'credential.revoked';
+      resource: 'credential';
+      resourceId: string;
+      previousStatus: null;
+      snapshot: Record<string, never>;
+    };
+
+/** An event in its place: `version` counts the tenant's events without a gap, and is the cursor. */
+export type StoredEvent = NewEvent & { version: number; occurredAt: Date };
+
+export type Resource = NewEvent['resource'];
+
+/** A row of the log as the union above. */
+export function eventFromRow(row: {
+  version: number;
+  kind: string;
+  resource: string;
+  resource_id: string;
+  previous_status: string | null;
+  occurred_at: Date;
+  snapshot: unknown;
+}): StoredEvent {
+  const resource = row.resource as Resource;
+  return {
+    version: row.version,
+    kind: row.kind,
+    resource,
+    resourceId: row.resource_id,
+    previousStatus: row.previous_status,
+    occurredAt: row.occurred_at,
+    snapshot: resource === 'card_payment' ? cardPaymentFromJson(row.snapshot) : {},
+  } as StoredEvent;
+}
+
+// ── Cursors ─────────────────────────────────────────────────────────────────────────────────────
+
+/** Opaque to a client: where a tenant's log stood. */
+export function encodeCursor(version: number): string {
+  return Buffer.from(`v1:${version}`).toString('base64url');
+}
+
+/** Null for what this server never gave out. */
+export function decodeCursor(cursor: string): number | null {
+  const match = /^v1:(0|[1-9][0-9]{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
+  const version = match ? Number(match[1]) : Number.NaN;
+  return Number.isSafeInteger(version) && encodeCursor(version) === cursor ? version : null;
+}

@@ -1,0 +1,106 @@
+import type { Sql } from '../db/database.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
+
+/** The events of one resource, or of one kind of resource; without it, every event of the tenant. */
+export interface Topic {
+  readonly resource: Resource;
+  readonly resourceId?: string;
+}
+
+/** Takes the tenant's lock, held to the end of the transaction, and tells where its log stands. */
+export async function lockStream(sql: Sql, tenant: Tenant): Promise<number> {
+  const locked = await selectStream(sql, tenant).forUpdate().executeTakeFirst();
+  if (locked) return locked.version;
+  await sql
+    .insertInto('stream')
+    .values({ account_id: tenant.accountId, environment: tenant.environment })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return (await selectStream(sql, tenant).forUpdate().executeTakeFirstOrThrow()).version;
+}
+
+/** Appends right behind `head`, under the lock of `lockStream`. */
+export async function append(
+  sql: Sql,
+  tenant: Tenant,
+  { head, events, occurredAt }: { head: number; events: readonly NewEvent[]; occurredAt: Date },
+): Promise<void> {
+  if (events.length === 0) return;
+  await sql
+    .insertInto('event')
+    .values(
+      events.map((event, index) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        version: head + 1 + index,
+        kind: event.kind,
+        resource: event.resource,
+        resource_id: event.resourceId,
+        previous_status: event.previousStatus,
+        occurred_at: occurredAt,
+        snapshot: JSON.stringify(event.snapshot),
+      })),
+    )
+    .execute();
+  await sql
+    .updateTable('stream')
+    .set({ version: head + events.length })
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .execute();
+}
+
+/** The version of the newest event, 0 where nothing has happened. */
+export async function readHead(sql: Sql, tenant: Tenant): Promise<number> {
+  return (await selectStream(sql, tenant).executeTakeFirst())?.version ?? 0;
+}
+
+/**
+ * Up to `limit` events of the topic after a version, oldest first, and the version up to which that is all of
+ * them. The head is read before the events: what it counts is committed, so none below it is still to come.
+ */
+export async function readAfter(
+  sql: Sql,
+  tenant: Tenant,
+  { after, topic, limit }: { after: number; topic?: Topic | undefined; limit: number },
+): Promise<{ events: StoredEvent[]; through: number }> {
+  const head = await readHead(sql, tenant);
+  if (head <= after) return { events: [], through: after };
+  let query = sql
+    .selectFrom('event')
+    .selectAll()
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where('version', '>', after)
+    .where('version', '<=', head)
+    .orderBy('version')
+    .limit(limit);
+  if (topic) query = query.where('resource', '=', topic.resource);
+  if (topic?.resourceId !== undefined) query = query.where('resource_id', '=', topic.resourceId);
+  const events = (await query.execute()).map(eventFromRow);
+  const last = events.at(-1);
+  return { events, through: events.length === limit && last ? last.version : head };
+}
+
+/** Whether everything after `version` is still there (versions have no gaps), and `version` was ever reached. */
+export async function isKept(sql: Sql, tenant: Tenant, version: number): Promise<boolean> {
+  const head = await readHead(sql, tenant);
+  if (version >= head) return version === head;
+  const next = await sql
+    .selectFrom('event')
+    .select('version')
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where('version', '=', version + 1)
+    .executeTakeFirst();
+  return next !== undefined;
+}
+
+function selectStream(sql: Sql, tenant: Tenant) {
+  return sql
+    .selectFrom('stream')
+    .select('version')
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment);
+}

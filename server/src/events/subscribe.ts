@@ -1,0 +1,159 @@
+import type { Database } from '../db/database.ts';
+import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { decodeCursor, type StoredEvent } from './event.ts';
+import type { Follower } from './follow.ts';
+import { isKept, readAfter, readHead, type Topic } from './log.ts';
+
+/**
+ * The client reads more slowly than things happen, and its queue is full. It is closed with 1013 and comes back
+ * with `after`: it loses nothing, and it has cost the others nothing.
+ */
+export class SlowConsumerError extends Error {
+  override readonly name = 'SlowConsumerError';
+}
+
+/** Changes that one subscription may lie behind. Beyond what it has not read yet, it reads from the log. */
+const QUEUE_LIMIT = 256;
+const PAGE = 100;
+
+/** The state of a resource, and the version of the tenant's log that it holds for. */
+export interface Beginning<Item> {
+  version: number;
+  first: Item;
+  /** The stream has completed already: nothing follows this state. */
+  over: boolean;
+}
+
+/**
+ * The contract of every subscription: the first state or what came after a cursor, then every change, in order,
+ * none missed, none twice. It pulls from the log until it has reached the live end, joins it without a
+ * gap, and from there on is pushed to. Ends after the event for which `isLast` holds, at an abort, or by a throw:
+ * @throws CursorExpiredError, ValidationError (a malformed cursor), SlowConsumerError
+ */
+export async function subscribe<Item>({
+  database,
+  follower,
+  tenant,
+  topic,
+  after,
+  begin,
+  toItem,
+  isLast,
+  signal,
+}: {
+  database: Database;
+  follower: Follower;
+  tenant: Tenant;
+  topic: Topic;
+  after: string | null | undefined;
+  /** The state as it is, and the version that it holds for; left out where a stream has changes only. */
+  begin?: () => Promise<Beginning<Item>>;
+  toItem: (event: StoredEvent) => Item;
+  isLast: (event: StoredEvent) => boolean;
+  signal: AbortSignal;
+}): Promise<AsyncIterableIterator<Item>> {
+  await follower.open(tenant);
+  const start = await beginning();
+  let { first } = start;
+  /** Every event up to here is in the queue or was given out. */
+  let position = start.version;
+
+  const queue: StoredEvent[] = [];
+  let leave: (() => void) | null = null;
+  let waiting: { resolve: () => void } | null = null;
+  let failure: Error | null = null;
+  let done = false;
+
+  const end = () => {
+    // A credential that has ended is told; a client that has left is not there to be told.
+    if (signal.reason instanceof PaymentError) failure = signal.reason;
+    done = true;
+    leave?.();
+    leave = null;
+    queue.length = 0;
+    waiting?.resolve();
+    signal.removeEventListener('abort', end);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end);
+
+  function heard(event: StoredEvent): void {
+    if (queue.length >= QUEUE_LIMIT) {
+      failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
+      end();
+      return;
+    }
+    queue.push(event);
+    waiting?.resolve();
+  }
+
+  async function next(): Promise<IteratorResult<Item>> {
+    if (first !== null && !done) {
+      const value = first;
+      first = null;
+      if (start.overAt !== null) end();
+      return { value, done: false };
+    }
+    for (;;) {
+      if (failure) {
+        const thrown = failure;
+        failure = null;
+        throw thrown;
+      }
+      if (done) return { value: undefined, done: true };
+      const event = queue.shift();
+      if (event) {
+        if (isLast(event)) end();
+        return { value: toItem(event), done: false };
+      }
+      if (leave) {
+        await new Promise<void>((resolve) => {
+          waiting = { resolve };
+        });
+        waiting = null;
+      } else await catchUp();
+    }
+  }
+
+  /** Reads on in the log, at the client's own pace; at its end, joins the live end. */
+  async function catchUp(): Promise<void> {
+    const { events, through } = await readAfter(database.sql, tenant, { after: position, topic, limit: PAGE });
+    if (done) return;
+    queue.push(...events);
+    position = through;
+    if (events.length > 0) return;
+    if (start.overAt !== null && position >= start.overAt) return end();
+    leave = follower.join(tenant, { after: position, topic, heard });
+    // The live end may have been given up when its last listener left.
+    if (!leave) await follower.open(tenant);
+  }
+
+  async function beginning(): Promise<{ version: number; first: Item | null; overAt: number | null }> {
+    const state = begin ? await begin() : null;
+    const overAt = state?.over ? state.version : null;
+    if (after == null) return { version: state?.version ?? (await readHead(database.sql, tenant)), first: state?.first ?? null, overAt };
+    const version = decodeCursor(after);
+    if (version === null) throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
+    if (!(await isKept(database.sql, tenant, version)))
+      throw new CursorExpiredError('This cursor is older than what is kept; subscribe again without it');
+    return { version, first: null, overAt };
+  }
+
+  const iterator: AsyncIterableIterator<Item> = {
+    next,
+    async return() {
+      end();
+      return { value: undefined, done: true };
+    },
+    [Symbol.asyncIterator](): AsyncIterableIterator<Item> {
+      return iterator;
+    },
+  };
+  return iterator;
+}
+
+/** `subscribe` for one caller: its tenant, and the signal that ends with its credential or its connection. */
+export type SubscribeTo = <Item>(
+  subscription: Omit<Parameters<typeof subscribe<Item>>[0], 'database' | 'follower' | 'tenant' | 'signal'>,
+) => Promise<AsyncIterableIterator<Item>>;

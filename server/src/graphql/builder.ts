@@ -1,0 +1,57 @@
+import SchemaBuilder from '@pothos/core';
+import ErrorsPlugin from '@pothos/plugin-errors';
+import RelayPlugin from '@pothos/plugin-relay';
+import ZodPlugin from '@pothos/plugin-zod';
+import { ValidationError } from '../kernel/errors.ts';
+import type { Cents } from '../kernel/money.ts';
+import type { Context } from './context.ts';
+import RootFieldsPlugin from './root-fields.ts';
+
+/**
+ * No types here: each slice's `schema.ts` adds its own. The errors plugin comes first, so that what the others
+ * throw becomes a member of a result union; then the check on every root field, then the validation.
+ */
+export const builder = new SchemaBuilder<{
+  Context: Context;
+  DefaultFieldNullability: false;
+  DefaultEdgesNullability: { list: false; items: false };
+  DefaultNodeNullability: false;
+  Scalars: {
+    Cents: { Input: Cents; Output: Cents };
+    DateTime: { Input: Date; Output: Date };
+    Decimal: { Input: string; Output: string };
+    Url: { Input: string; Output: string };
+  };
+}>({
+  plugins: [ErrorsPlugin, RootFieldsPlugin, ZodPlugin, RelayPlugin],
+  defaultFieldNullability: false,
+  errors: { directResult: true, unsafelyHandleInputErrors: true },
+  zod: {
+    validationError: (error) =>
+      new ValidationError(
+        error.issues.map((issue) => ({ path: issue.path.join('.') || 'input', message: issue.message })),
+      ),
+  },
+  relay: {
+    edgesFieldOptions: { nullable: { list: false, items: false } },
+    nodeFieldOptions: { nullable: false },
+    nodesOnConnection: true,
+    nodeQueryOptions: { description: 'Any object by its id; null where there is none, or it is not the caller’s.' },
+    nodesQueryOptions: { description: 'Several at once, in the order asked.' },
+    nodeTypeOptions: {},
+    pageInfoTypeOptions: {},
+  },
+});
+
+builder.queryType({
+  description:
+    'A lookup of what does not exist, or is another account’s or environment’s, is null, without an error. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, INTERNAL_SERVER_ERROR.',
+});
+builder.mutationType({
+  description:
+    'Each returns a union: its success object, or one of the error objects that it names. What no caller can mend is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error.',
+});
+builder.subscriptionType({
+  description:
+    'To one resource, without `after`: its current state first, at once, then every change. With `after` (the cursor of the last update seen): the changes since, nothing else. An `all…` subscription: changes only. In order, none missed, none twice, on any instance, also after a restart. A cursor older than what is kept ends with extensions.code CURSOR_EXPIRED.',
+});

@@ -1,0 +1,106 @@
+import { allowsOrigin, type AccessService, type Caller } from '../access/model.ts';
+import { watchCredential } from '../access/watch.ts';
+import type { Database } from '../db/database.ts';
+import type { Follower } from '../events/follow.ts';
+import { readHead } from '../events/log.ts';
+import { subscribe } from '../events/subscribe.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { PermissionError } from '../kernel/errors.ts';
+import { type Context, callerOf, createLoaders, type PaymentsService } from './context.ts';
+import type { RootFieldLimits } from './rate.ts';
+
+/** Who speaks on a connection, as it presented itself. */
+export interface Presented {
+  authorization: string | null;
+  origin: string | null;
+  /** The peer's network address. */
+  address: string;
+}
+
+export interface ContextFactory {
+  /** Null where nothing was presented. @throws UnauthenticatedError, PermissionError (a page that may not use it) */
+  identify(presented: Presented): Promise<Caller | null>;
+  /**
+   * For one operation. `connection` ends with the credential of the connection that it came by; without one, a
+   * subscription watches the credential itself.
+   */
+  create(presented: Presented, caller: Caller | null, connection?: AbortSignal): Context;
+  watch(presented: Presented, caller: Caller): ReturnType<typeof watchCredential>;
+}
+
+export function createContextFactory({
+  services,
+  access,
+  database,
+  follower,
+  clock,
+  limits,
+  publicUrl,
+}: {
+  services: PaymentsService;
+  access: AccessService;
+  database: Database;
+  follower: Follower;
+  clock: Clock;
+  limits: RootFieldLimits;
+  publicUrl: string;
+}): ContextFactory {
+  const watch = ({ authorization }: Presented, caller: Caller) =>
+    watchCredential({ authorization: authorization ?? '', caller, access, follower, clock });
+
+  return {
+    watch,
+    async identify({ authorization, origin }) {
+      if (authorization === null) return null;
+      const caller = await access.authenticate(authorization);
+      if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
+      return caller;
+    },
+    create(presented, caller, connection) {
+      return {
+        caller,
+        services,
+        clock,
+        loaders: createLoaders(caller, services),
+        async subscribe(subscription) {
+          const { tenant } = callerOf({ caller });
+          if (connection) return subscribe({ ...subscription, database, follower, tenant, signal: connection });
+          const { signal, stop } = await watch(presented, callerOf({ caller }));
+          const items = await subscribe({ ...subscription, database, follower, tenant, signal }).catch((error: unknown) => {
+            stop();
+            throw error;
+          });
+          return stoppingWith(items, stop);
+        },
+        readLogHead: () => readHead(database.sql, callerOf({ caller }).tenant),
+        takeRootField: () => limits.take(callerOf({ caller }), presented.address),
+        rateLimit: () => limits.look(callerOf({ caller }), presented.address),
+        checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
+      };
+    },
+  };
+}
+
+/** The same items; `stop` runs at their end, whatever ends them. */
+function stoppingWith<Item>(items: AsyncIterableIterator<Item>, stop: () => void): AsyncIterableIterator<Item> {
+  const stopping: AsyncIterableIterator<Item> = {
+    async next() {
+      try {
+        const result = await items.next();
+        if (result.done) stop();
+        return result;
+      } catch (error) {
+        stop();
+        throw error;
+      }
+    },
+    async return() {
+      stop();
+      return (await items.return?.()) ?? { value: undefined, done: true };
+    },
+    [Symbol.asyncIterator](): AsyncIterableIterator<Item> {
+      return stopping;
+    },
+  };
+  return stopping;
+}

@@ -1,0 +1,54 @@
+import DataLoader from 'dataloader';
+import type { AccessService, Caller } from '../access/model.ts';
+import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
+import type { SubscribeTo } from '../events/subscribe.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { UnauthenticatedError } from '../kernel/errors.ts';
+import type { WalletService } from '../wallet/model.ts';
+
+/** The one port that the GraphQL layer knows, whichever implementation is behind it. */
+export interface PaymentsService {
+  access: AccessService;
+  cardPayments: CardPaymentService;
+  wallet: WalletService;
+}
+
+export interface RateLimitState {
+  limit: number;
+  remaining: number;
+  resetAt: Date;
+}
+
+/** What an operation stands in, made anew for each. */
+export interface Context {
+  /** Null where no credential was presented. */
+  readonly caller: Caller | null;
+  readonly services: PaymentsService;
+  readonly clock: Clock;
+  readonly loaders: Loaders;
+  /** Follows a topic until the client leaves or the credential ends. */
+  readonly subscribe: SubscribeTo;
+  /** Where the account's log stands. */
+  readLogHead(): Promise<number>;
+  /** Counts one root field. @throws RateLimitError */
+  takeRootField(): Promise<void>;
+  rateLimit(): Promise<RateLimitState>;
+  checkoutUrl(orderCode: string): string;
+}
+
+/** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
+export interface Loaders {
+  cardPayment: DataLoader<string, CardPayment | null>;
+}
+
+export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
+  return {
+    cardPayment: new DataLoader((orderCodes) => services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes)),
+  };
+}
+
+/** @throws UnauthenticatedError where no credential was presented */
+export function callerOf({ caller }: Pick<Context, 'caller'>): Caller {
+  if (!caller) throw new UnauthenticatedError('Invalid API key');
+  return caller;
+}

@@ -1,0 +1,154 @@
+import { GraphQLError } from 'graphql';
+import { SlowConsumerError } from '../events/subscribe.ts';
+import {
+  type ErrorCode,
+  IdempotencyError,
+  NotFoundError,
+  PaymentError,
+  PermissionError,
+  RateLimitError,
+  UnavailableError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import { builder } from './builder.ts';
+
+// ── As members of result unions ─────────────────────────────────────────────────────────────────
+
+const ErrorCodeEnum = builder.enumType('ErrorCode', {
+  values: [
+    'VALIDATION',
+    'NOT_FOUND',
+    'PERMISSION_DENIED',
+    'RATE_LIMITED',
+    'INSUFFICIENT_FUNDS',
+    'CARD_PAYMENTS_NOT_CONFIGURED',
+    'NOT_IN_SANDBOX',
+    'ONLY_IN_SANDBOX',
+    'LIMIT_REACHED',
+    'IDEMPOTENCY_CONFLICT',
+    'CHECKOUT_TOKEN_USED',
+    'UPSTREAM_UNAVAILABLE',
+  ] as const,
+});
+
+const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
+  description: 'What a caller can mend or must know. Every error member of a result union implements it.',
+  fields: (t) => ({
+    message: t.exposeString('message'),
+    code: t.field({ type: ErrorCodeEnum, resolve: ({ code }) => code as typeof ErrorCodeEnum.$inferType }),
+  }),
+});
+
+const FieldErrorRef = builder
+  .objectRef<ValidationError['fields'][number]>('FieldError')
+  .implement({
+    fields: (t) => ({
+      path: t.exposeString('path', { description: 'Where in the input, e.g. input.valueCents.' }),
+      message: t.exposeString('message'),
+    }),
+  });
+
+builder.objectType(ValidationError, {
+  name: 'ValidationError',
+  interfaces: [UserError],
+  fields: (t) => ({ fields: t.field({ type: [FieldErrorRef], resolve: (error) => [...error.fields] }) }),
+});
+
+builder.objectType(NotFoundError, { name: 'NotFoundError', interfaces: [UserError] });
+
+builder.objectType(PermissionError, {
+  name: 'PermissionError',
+  interfaces: [UserError],
+  fields: (t) => ({
+    requiresAnyOf: t.stringList({
+      description: 'Permissions of which one would do; empty where only an unrestricted key does.',
+      resolve: (error) => [...error.requiresAnyOf],
+    }),
+  }),
+});
+
+builder.objectType(RateLimitError, {
+  name: 'RateLimitError',
+  interfaces: [UserError],
+  fields: (t) => ({ retryAfterSeconds: t.exposeInt('retryAfterSeconds'), limit: t.exposeString('limit') }),
+});
+
+builder.objectType(UnavailableError, {
+  name: 'UnavailableError',
+  description: 'The environment, the account’s set-up or a limit stands in the way.',
+  interfaces: [UserError],
+});
+
+builder.objectType(IdempotencyError, {
+  name: 'IdempotencyError',
+  description: 'The same key was used before with another input.',
+  interfaces: [UserError],
+});
+
+// ── As top-level errors ─────────────────────────────────────────────────────────────────────────
+
+type TopLevelCode =
+  | 'BAD_USER_INPUT'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'RATE_LIMITED'
+  | 'CURSOR_EXPIRED'
+  | 'UPSTREAM_UNAVAILABLE';
+
+/** Exhaustive: a new code that is not named here does not compile. */
+const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
+  VALIDATION: { code: 'BAD_USER_INPUT', status: 400 },
+  NOT_FOUND: { code: 'NOT_FOUND', status: 200 },
+  UNAUTHENTICATED: { code: 'UNAUTHENTICATED', status: 401 },
+  PERMISSION_DENIED: { code: 'FORBIDDEN', status: 403 },
+  RATE_LIMITED: { code: 'RATE_LIMITED', status: 429 },
+  INSUFFICIENT_FUNDS: { code: 'BAD_USER_INPUT', status: 200 },
+  CARD_PAYMENTS_NOT_CONFIGURED: { code: 'FORBIDDEN', status: 200 },
+  NOT_IN_SANDBOX: { code: 'FORBIDDEN', status: 200 },
+  ONLY_IN_SANDBOX: { code: 'FORBIDDEN', status: 200 },
+  LIMIT_REACHED: { code: 'FORBIDDEN', status: 200 },
+  IDEMPOTENCY_CONFLICT: { code: 'BAD_USER_INPUT', status: 200 },
+  CHECKOUT_TOKEN_USED: { code: 'FORBIDDEN', status: 200 },
+  CURSOR_EXPIRED: { code: 'CURSOR_EXPIRED', status: 200 },
+  UPSTREAM_UNAVAILABLE: { code: 'UPSTREAM_UNAVAILABLE', status: 200 },
+};
+
+/**
+ * What a client is told of an error that no union has a member for. Errors of GraphQL itself are the caller's to mend
+ * and pass as they are; whatever is neither theirs nor ours is a fault: given to `onFault`, shown as `Internal error`.
+ */
+export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
+  const cause = error instanceof GraphQLError ? error.originalError : error;
+  // A WebSocket is closed with 1013 for it; an event stream ends with this.
+  if (cause instanceof SlowConsumerError)
+    return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
+  if (cause instanceof PaymentError) {
+    const { code, status } = TOP_LEVEL[cause.code];
+    return new GraphQLError(cause.message, {
+      ...placeOf(error),
+      extensions: {
+        code,
+        ...(cause instanceof RateLimitError ? { retryAfterSeconds: cause.retryAfterSeconds } : {}),
+        ...(cause instanceof ValidationError ? { fields: cause.fields } : {}),
+        http: { status, ...(status === 401 ? { headers: { 'www-authenticate': 'Bearer' } } : {}) },
+      },
+    });
+  }
+  if (error instanceof GraphQLError && !error.originalError) {
+    error.extensions['code'] ??= 'BAD_USER_INPUT';
+    return error;
+  }
+  // A scalar refused a value: the original error is GraphQL's own.
+  if (error instanceof GraphQLError && cause instanceof GraphQLError) {
+    error.extensions['code'] ??= 'BAD_USER_INPUT';
+    return error;
+  }
+  onFault(cause);
+  return new GraphQLError('Internal error', { ...placeOf(error), extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+}
+
+function placeOf(error: unknown) {
+  if (!(error instanceof GraphQLError)) return {};
+  return { nodes: error.nodes ?? null, path: error.path ?? null };
+}

@@ -1,0 +1,130 @@
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  type SelectionSetNode,
+  type ValidationContext,
+} from 'graphql';
+
+/** What one document may ask for. A dashboard's largest is a tenth of it; GraphiQL's introspection is 14 deep. */
+export const LIMITS = { tokens: 2_000, depth: 15, rootFields: 50, aliases: 100, directives: 50, fields: 2_000 } as const;
+
+interface Size {
+  depth: number;
+  fields: number;
+  aliases: number;
+}
+
+/**
+ * Refuses a document that is too large before any of it runs, with its fragments where they are spread: fields are
+ * counted as often as they would be executed. Cycles are another rule's to report; here they just end.
+ */
+export function documentLimits(context: ValidationContext): ASTVisitor {
+  return {
+    Document(document) {
+      for (const [name, size, limit] of excesses(document))
+        context.reportError(
+          new GraphQLError(`The document is too large: ${name} ${size}, at most ${limit}`, {
+            extensions: { code: 'BAD_USER_INPUT' },
+          }),
+        );
+      return false;
+    },
+  };
+}
+
+function excesses(document: DocumentNode): (readonly [keyof typeof LIMITS, number, number])[] {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  const sizes = createSizes(fragments);
+
+  const found: (readonly [keyof typeof LIMITS, number, number])[] = [];
+  const check = (name: keyof typeof LIMITS, size: number) => {
+    if (size > LIMITS[name]) found.push([name, size, LIMITS[name]]);
+  };
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const { depth, fields, aliases } = sizes.of(definition.selectionSet);
+    check('depth', depth);
+    check('fields', fields);
+    check('aliases', aliases);
+    check('rootFields', sizes.ownFields(definition.selectionSet));
+  }
+  check('directives', countDirectives(document));
+  return found;
+}
+
+/** Each fragment is measured once, so that fragments which spread each other cost no more than their text. */
+function createSizes(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+  const known = new Map<string, Size>();
+  const knownOwn = new Map<string, number>();
+  const NONE: Size = { depth: 0, fields: 0, aliases: 0 };
+
+  function ofFragment(name: string): Size {
+    const size = known.get(name);
+    if (size) return size;
+    known.set(name, NONE);
+    const fragment = fragments.get(name);
+    const measured = fragment ? of(fragment.selectionSet) : NONE;
+    known.set(name, measured);
+    return measured;
+  }
+
+  function of({ selections }: SelectionSetNode): Size {
+    const total = { ...NONE };
+    for (const selection of selections) {
+      const isField = selection.kind === Kind.FIELD;
+      const inner =
+        selection.kind === Kind.FRAGMENT_SPREAD
+          ? ofFragment(selection.name.value)
+          : selection.selectionSet
+            ? of(selection.selectionSet)
+            : NONE;
+      total.depth = Math.max(total.depth, inner.depth + (isField ? 1 : 0));
+      total.fields += inner.fields + (isField ? 1 : 0);
+      total.aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
+    }
+    return total;
+  }
+
+  function ownFields({ selections }: SelectionSetNode): number {
+    let count = 0;
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) count += 1;
+      else if (selection.kind === Kind.INLINE_FRAGMENT) count += ownFields(selection.selectionSet);
+      else count += ownFieldsOfFragment(selection.name.value);
+    }
+    return count;
+  }
+
+  function ownFieldsOfFragment(name: string): number {
+    const count = knownOwn.get(name);
+    if (count !== undefined) return count;
+    knownOwn.set(name, 0);
+    const fragment = fragments.get(name);
+    const measured = fragment ? ownFields(fragment.selectionSet) : 0;
+    knownOwn.set(name, measured);
+    return measured;
+  }
+
+  return { of, ownFields };
+}
+
+function countDirectives(document: DocumentNode): number {
+  let count = 0;
+  const walk = (selectionSet: SelectionSetNode) => {
+    for (const selection of selectionSet.selections) {
+      count += selection.directives?.length ?? 0;
+      if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) walk(selection.selectionSet);
+    }
+  };
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
+    count += definition.directives?.length ?? 0;
+    walk(definition.selectionSet);
+  }
+  return count;
+}

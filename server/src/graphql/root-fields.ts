@@ -1,0 +1,43 @@
+import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
+import type { GraphQLFieldResolver } from 'graphql';
+import { callerOf, type Context } from './context.ts';
+
+const NAME = 'rootFields' as const;
+
+declare global {
+  export namespace PothosSchemaTypes {
+    export interface Plugins<Types extends SchemaTypes> {
+      rootFields: RootFieldsPlugin<Types>;
+    }
+  }
+}
+
+/** Every root field, however it is aliased, needs a credential and counts once against the caller's limit. */
+class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override wrapResolve(
+    resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
+    field: PothosOutputFieldConfig<Types>,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> {
+    return field.kind === 'Query' || field.kind === 'Mutation' ? admitted(resolve) : resolve;
+  }
+
+  override wrapSubscribe(
+    subscribe: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
+    return subscribe && admitted(subscribe);
+  }
+}
+
+function admitted<Types extends SchemaTypes>(
+  resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
+): GraphQLFieldResolver<unknown, Types['Context'], object> {
+  return async (parent, args, context, info) => {
+    callerOf(context as Context);
+    await (context as Context).takeRootField();
+    return resolve(parent, args, context, info);
+  };
+}
+
+SchemaBuilder.registerPlugin(NAME, RootFieldsPlugin);
+
+export default NAME;

@@ -1,0 +1,49 @@
+import { GraphQLError, Kind } from 'graphql';
+import { isCents } from '../kernel/money.ts';
+import { builder } from './builder.ts';
+
+builder.scalarType('Cents', {
+  description:
+    'An amount of BRL in integer cents (R$ 1,00 is 100). A JSON number; a safe integer, so larger than Int. Never a fraction.',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value))
+      throw new GraphQLError('Cents must be an integer number of cents, without quotes and without a fraction');
+    if (!isCents(value)) throw new GraphQLError('Cents must not be negative');
+    return value;
+  },
+  parseLiteral: (node) => {
+    const value = node.kind === Kind.INT ? Number(node.value) : Number.NaN;
+    if (!isCents(value)) throw new GraphQLError('Cents must be an integer number of cents, 0 or more');
+    return value;
+  },
+});
+
+builder.scalarType('DateTime', {
+  description: 'An instant, ISO 8601 in UTC with milliseconds.',
+  serialize: (value) => value.toISOString(),
+  parseValue: (value) => {
+    const instant = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(value) ? new Date(value) : null;
+    if (!instant || Number.isNaN(instant.getTime())) throw new GraphQLError('DateTime must be an ISO 8601 instant');
+    return instant;
+  },
+});
+
+builder.scalarType('Decimal', {
+  description: 'An exact decimal number, as a string.',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    if (typeof value !== 'string' || !/^-?\d+(\.\d+)?$/.test(value))
+      throw new GraphQLError('Decimal must be a decimal number as a string');
+    return value;
+  },
+});
+
+builder.scalarType('Url', {
+  description: 'An absolute URL.',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    if (typeof value !== 'string') throw new GraphQLError('Url must be a string');
+    return value;
+  },
+});

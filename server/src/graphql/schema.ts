@@ -1,0 +1,9 @@
+import './scalars.ts';
+import './errors.ts';
+import '../access/schema.ts';
+import '../card-payments/schema.ts';
+import '../wallet/schema.ts';
+import { builder } from './builder.ts';
+
+/** Every slice has added its types by being imported above. */
+export const schema = builder.toSchema();

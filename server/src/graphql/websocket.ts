@@ -1,0 +1,197 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { GraphQLError } from 'graphql';
+import { CloseCode, type Context as ConnectionContext, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import type { Caller } from '../access/model.ts';
+import { SlowConsumerError } from '../events/subscribe.ts';
+import { PaymentError } from '../kernel/errors.ts';
+import type { ContextFactory, Presented } from './caller-context.ts';
+import { presentedBy, type Yoga } from './yoga.ts';
+
+/** What one connection keeps. */
+interface Connection {
+  socket: WebSocket;
+  presented: Presented;
+  caller: Caller | null;
+  /** Ends every subscription of it: with the credential, and with the socket. */
+  ended: AbortController;
+  stopWatching: () => void;
+}
+type Connected = ConnectionContext<Record<string, unknown>, Connection>;
+
+export interface GraphQLSockets {
+  /** Tells every client to come back (1001) and resolves when they have gone. */
+  close(): Promise<void>;
+}
+
+const MAX_MESSAGE_BYTES = 100_000;
+const MAX_SUBSCRIPTIONS = 100;
+const INIT_TIMEOUT_MS = 5_000;
+const PING_MS = 12_000;
+/** A client that does not answer the closing handshake is cut off. */
+const CLOSE_TIMEOUT_MS = 1_000;
+/** The client library comes back after these, with a fresh credential or with `after`. */
+const TRY_AGAIN_LATER = 1013;
+const GOING_AWAY = 1001;
+
+/**
+ * GraphQL over `graphql-transport-ws`. The credential comes in `connection_init`, and the Origin seen at the upgrade
+ * is held against it. What the library leaves open is closed here: sizes, counts, the end of a credential, a
+ * client that does not read.
+ */
+export function createGraphQLSockets({
+  server,
+  yoga,
+  contexts,
+  onFault,
+}: {
+  server: Server;
+  yoga: Yoga;
+  contexts: ContextFactory;
+  onFault: (fault: unknown) => void;
+}): GraphQLSockets {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
+
+  const protocol = makeServer<Record<string, unknown>, Connection>({
+    connectionInitWaitTimeout: INIT_TIMEOUT_MS,
+    onConnect: (connected) => connect(connected),
+    onSubscribe: (connected, _id, payload) => prepare(connected, payload),
+    onError(connected, _id, _payload, errors) {
+      if (errors.some((error) => isSlow(error)))
+        connected.extra.socket.close(TRY_AGAIN_LATER, 'Too slow; come back with after');
+    },
+  });
+
+  async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
+    const authorization = connectionParams?.['authorization'];
+    if (typeof authorization !== 'string') return true;
+    extra.presented = { ...extra.presented, authorization };
+    try {
+      extra.caller = await contexts.identify(extra.presented);
+    } catch (error) {
+      if (error instanceof PaymentError) return forbid(extra, error);
+      throw error;
+    }
+    if (!extra.caller) return true;
+    const { signal, stop } = await contexts.watch(extra.presented, extra.caller);
+    extra.stopWatching = stop;
+    const end = () => {
+      extra.ended.abort(signal.reason);
+      forbid(extra, signal.reason as Error);
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+    return !signal.aborted;
+  }
+
+  /** Closed by us with the reason; the library's own close, without one, then finds it closed. */
+  function forbid({ socket }: Connection, error: Error): false {
+    socket.close(CloseCode.Forbidden, error.message);
+    return false;
+  }
+
+  async function prepare({ extra, subscriptions }: Connected, { query, variables, operationName }: SubscribePayload) {
+    if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
+      return [new GraphQLError(`A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`, LIMIT_REACHED)];
+    const { schema, parse, validate, execute, subscribe } = yoga.getEnveloped({});
+    let document: ReturnType<typeof parse>;
+    try {
+      document = parse(query);
+    } catch (error) {
+      if (error instanceof GraphQLError) return [error];
+      throw error;
+    }
+    const errors = validate(schema, document) as readonly GraphQLError[];
+    if (errors.length > 0) return errors;
+    const contextValue = contexts.create(extra.presented, extra.caller, extra.ended.signal);
+    return { schema, document, variableValues: variables, operationName, contextValue, rootValue: { execute, subscribe } };
+  }
+
+  sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+    const connection: Connection = {
+      socket,
+      presented: presentedBy(request, null),
+      caller: null,
+      ended: new AbortController(),
+      stopWatching: () => undefined,
+    };
+    let onMessage: (data: string) => Promise<void> = async () => undefined;
+    const opened = protocol.opened(
+      {
+        protocol: socket.protocol,
+        // Resolves when the bytes have left for the kernel: so a client that does not read is not read ahead for.
+        send: (data) =>
+          new Promise((resolve, reject) => {
+            if (socket.readyState !== socket.OPEN) return resolve();
+            socket.send(data, (error) => (error ? reject(error) : resolve()));
+          }),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (listener) => {
+          onMessage = listener;
+        },
+      },
+      connection,
+    );
+
+    socket.on('message', (data: RawData) => {
+      onMessage(data.toString()).catch((fault: unknown) => {
+        if (socket.readyState !== socket.OPEN) return;
+        onFault(fault);
+        socket.close(CloseCode.InternalServerError, 'Internal error');
+      });
+    });
+    // A frame that is too large or malformed: `ws` closes with its own code.
+    socket.on('error', () => undefined);
+
+    let alive = true;
+    const ping = setInterval(() => {
+      if (!alive) return socket.terminate();
+      alive = false;
+      socket.ping();
+    }, PING_MS);
+    socket.on('pong', () => {
+      alive = true;
+    });
+    socket.once('close', (code, reason) => {
+      clearInterval(ping);
+      connection.stopWatching();
+      connection.ended.abort();
+      opened(code, reason.toString()).catch(onFault);
+    });
+  });
+
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    if (new URL(request.url ?? '/', 'http://localhost').pathname !== '/graphql') {
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
+  });
+
+  return {
+    async close() {
+      const gone = [...sockets.clients].map(
+        (socket) =>
+          new Promise<void>((resolve) => {
+            const cut = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+            socket.once('close', () => {
+              clearTimeout(cut);
+              resolve();
+            });
+            socket.close(GOING_AWAY, 'The server is restarting');
+          }),
+      );
+      sockets.close();
+      await Promise.all(gone);
+    },
+  };
+}
+
+const LIMIT_REACHED = { extensions: { code: 'RATE_LIMITED' } };
+
+function isSlow(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = (cause as GraphQLError).originalError)
+    if (cause instanceof SlowConsumerError) return true;
+  return false;
+}

@@ -1,0 +1,18 @@
+/** Selected by an API key's prefix. Data of the two never meet. */
+export type Environment = 'live' | 'sandbox';
+
+/** Whose data: one account in one environment. Every row and every query is of one tenant. */
+export interface Tenant {
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+/** The tenant as one string, for maps and notifications. */
+export function tenantKey({ accountId, environment }: Tenant): string {
+  return `${accountId}/${environment}`;
+}
+
+export function tenantFromKey(key: string): Tenant {
+  const slash = key.lastIndexOf('/');
+  return { accountId: key.slice(0, slash), environment: key.slice(slash + 1) as Environment };
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+
+/** What Postgres cannot store (U+0000) or UTF-8 cannot say (half of a surrogate pair). */
+function isPlain(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed();
+}
+
+/** Text for people, from 1 to `max` characters as JavaScript counts them. */
+export function plainText({ max }: { max: number }) {
+  return z
+    .string()
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`)
+    .refine(isPlain, 'must not contain U+0000 or half of a surrogate pair');
+}
+
+/** Already serialized JSON (the document's 2.1.4): kept and given back byte for byte. */
+export function metadataText({ max }: { max: number }) {
+  return z
+    .string()
+    .max(max, `must have at most ${max} characters`)
+    .refine(isPlain, 'must not contain U+0000 or half of a surrogate pair')
+    .refine(isJson, 'must be serialized JSON');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where a browser is sent: absolute, http or https, and nothing that runs or carries a password. */
+export function webUrl({ max }: { max: number }) {
+  return plainText({ max }).refine((text) => {
+    const url = parse(text);
+    return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') && !url.username && !url.password;
+  }, 'must be an absolute http or https URL without credentials');
+}
+
+/**
+ * Where a server is to call us back: https to a public name. What the name resolves to is checked again
+ * when it is called; a name can change, and an address can be written in many ways.
+ */
+export function publicHttpsUrl({ max }: { max: number }) {
+  return plainText({ max }).refine((text) => {
+    const url = parse(text);
+    if (url === null || url.protocol !== 'https:' || url.username || url.password) return false;
+    const host = url.hostname.replace(/\.$/, '');
+    // The URL parser has brought decimal, octal and hexadecimal addresses into one form; none has a letter last.
+    return /\.[a-z][a-z0-9-]*$/i.test(host) && !/(^|\.)(localhost|local|internal|localdomain)$/i.test(host);
+  }, 'must be a public https URL');
+}
+
+/** Pages that may use a token: scheme, host and port alone, as a browser's Origin header says it. */
+export const originText = z.string().refine((text) => {
+  const url = parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.replace(/\/$/, '');
+}, 'must be an origin, such as https://shop.example');
+
+function parse(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null;
+}

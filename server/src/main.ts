@@ -1,0 +1,65 @@
+import closeWithGrace from 'close-with-grace';
+import { type App, createApp } from './app.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { DataDirLockedError } from './db/lock.ts';
+import { createSystemClock } from './kernel/clock.ts';
+import { createLog } from './ops/log.ts';
+
+const log = createLog();
+
+async function main(): Promise<void> {
+  const config = readConfig();
+  const app = await createApp({
+    config,
+    clock: createSystemClock(),
+    log,
+    onFatal(error) {
+      log.error({ err: error }, 'the database cannot go on');
+      process.exit(1);
+    },
+  });
+  closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {
+    if (err) log.error({ err }, 'stopping after a fault');
+    else process.stdout.write('\nStopping…\n');
+    await app.close();
+  });
+  greet(app);
+}
+
+/** Where to click, on stdout. */
+function greet({ url, demo, firstKeys }: App): void {
+  const lines = ['', `PSA is running at ${url}`, ''];
+  if (demo) lines.push(`  Demo shop   ${url}/demo`, `  GraphiQL    ${url}/graphql`);
+  else lines.push(`  GraphQL     ${url}/graphql`);
+  if (firstKeys)
+    lines.push(
+      '',
+      'The first account’s API keys. They are stored hashed and shown this once:',
+      '',
+      `  live        ${firstKeys.live}`,
+      `  sandbox     ${firstKeys.sandbox}`,
+    );
+  lines.push('', 'Ctrl-C stops it.', '');
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** What a person can mend is one line; anything else comes with its stack. */
+function explain(error: unknown): string | null {
+  if (error instanceof ConfigError || error instanceof DataDirLockedError) return error.message;
+  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (code === 'EADDRINUSE') return `Port ${port} is already in use: stop what uses it, or set PORT to another one`;
+  if (code === 'EACCES' && port) return `Port ${port} needs rights that this user does not have: set PORT to one above 1023`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `HOST ${address ?? ''} is not an address of this machine`;
+  return null;
+}
+
+try {
+  await main();
+} catch (error) {
+  const line = explain(error);
+  process.stderr.write(`${line ?? (error instanceof Error ? error.stack : String(error))}\n`);
+  process.exitCode = 1;
+  // Whatever was opened before the fault must not keep the process.
+  setTimeout(() => process.exit(1), 1_000).unref();
+}

@@ -1,0 +1,76 @@
+import type { Database } from '../../db/database.ts';
+import { type Clock, plusMs } from '../../kernel/clock.ts';
+import type { Acquirer, ChargeStatus } from '../acquirer.ts';
+
+type Behaviour =
+  | { kind: 'approve' }
+  | { kind: 'decline'; reason: string; final: boolean }
+  | { kind: 'settle_later'; afterMs: number };
+
+/** The only cards that the simulated acquirer takes, by number, and what each does. */
+export const TEST_CARDS: Readonly<Record<string, Behaviour>> = {
+  '4242424242424242': { kind: 'approve' },
+  '5555555555554444': { kind: 'approve' },
+  '4000000000000002': { kind: 'decline', reason: 'Cartão recusado pelo banco emissor', final: false },
+  '4000000000009995': { kind: 'decline', reason: 'Saldo insuficiente', final: false },
+  '4100000000000019': { kind: 'decline', reason: 'Pagamento bloqueado por suspeita de fraude', final: true },
+  '4000000000003220': { kind: 'settle_later', afterMs: 5_000 },
+  '4000000000000077': { kind: 'settle_later', afterMs: 45 * 60_000 },
+};
+
+/**
+ * A card acquirer that takes test cards alone. Its books are a table of its own, written before it answers, so that
+ * it still holds the money after a crash of ours, as a real one would. No card number is written anywhere.
+ */
+export function createSimulatedAcquirer({ database, clock }: { database: Database; clock: Clock }): Acquirer {
+  async function lookUp(chargeId: string): Promise<ChargeStatus> {
+    const row = await database.sql
+      .selectFrom('simulated_charge')
+      .selectAll()
+      .where('id', '=', chargeId)
+      .executeTakeFirst();
+    if (!row || row.status === 'void') return { status: 'void' };
+    if (row.status === 'declined')
+      return { status: 'declined', reason: row.decline_reason ?? 'Cartão recusado', final: row.final_decline };
+    if (row.settles_at && row.settles_at > clock.now()) return { status: 'pending', settlesAt: row.settles_at };
+    return { status: 'approved' };
+  }
+
+  return {
+    refusal: (cardNumber) =>
+      TEST_CARDS[cardNumber]
+        ? null
+        : 'Este ambiente aceita apenas cartões de teste, como 4242 4242 4242 4242. Não digite um cartão de verdade.',
+
+    async charge({ id, amountCents, card }) {
+      const behaviour = TEST_CARDS[card.number];
+      if (!behaviour) return { status: 'declined', reason: 'Cartão não aceito', final: false };
+      await database.sql
+        .insertInto('simulated_charge')
+        .values({
+          id,
+          amount_cents: amountCents,
+          status: behaviour.kind === 'decline' ? 'declined' : behaviour.kind === 'approve' ? 'approved' : 'pending',
+          decline_reason: behaviour.kind === 'decline' ? behaviour.reason : null,
+          final_decline: behaviour.kind === 'decline' && behaviour.final,
+          settles_at: behaviour.kind === 'settle_later' ? plusMs(clock.now(), behaviour.afterMs) : null,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      return lookUp(id);
+    },
+
+    async resolve(chargeId) {
+      await database.sql
+        .insertInto('simulated_charge')
+        .values({ id: chargeId, amount_cents: 0, status: 'void', decline_reason: null, final_decline: false, settles_at: null })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      return lookUp(chargeId);
+    },
+
+    async refund(chargeId) {
+      await database.sql.updateTable('simulated_charge').set({ status: 'refunded' }).where('id', '=', chargeId).execute();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import type { Database } from '../db/database.ts';
+import { readBalances } from '../ledger/store.ts';
+import { type WalletService, walletOf } from './model.ts';
+
+export function createWalletEngine({ database }: { database: Database }): WalletService {
+  return {
+    async read(tenant) {
+      const balances = await readBalances(database.sql, tenant);
+      // No dispute and no subaccount exists yet: nothing is held, and the sum over none is 0.
+      return walletOf(tenant.environment, balances, { disputeBlockedCents: 0, subaccountsBalanceCents: 0 });
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Cents } from '../kernel/money.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { Balances } from '../ledger/postings.ts';
+
+/** The document's section 2.4, in cents throughout. */
+export interface Wallet {
+  environment: Tenant['environment'];
+  balanceCents: Cents;
+  disputeBlockedCents: Cents;
+  /** balance − disputeBlocked − subaccounts, never below 0: the most that a payout may take. */
+  withdrawableCents: Cents;
+  pendingReleaseCents: Cents;
+  /** Null where it could not be computed; withdrawable then does not subtract it. */
+  subaccountsBalanceCents: Cents | null;
+  /** The ceiling of a transfer to a subaccount: withdrawable, or null where the sum above is. */
+  assignableCents: Cents | null;
+  cryptoBalanceLitoshi: number;
+}
+
+export interface WalletService {
+  read(tenant: Tenant): Promise<Wallet>;
+}
+
+/** The wallet is what the ledger says, by the document's formula. */
+export function walletOf(
+  environment: Tenant['environment'],
+  balances: Balances,
+  { disputeBlockedCents, subaccountsBalanceCents }: { disputeBlockedCents: Cents; subaccountsBalanceCents: Cents | null },
+): Wallet {
+  const balanceCents = balances.merchant_balance;
+  const withdrawableCents = Math.max(0, balanceCents - disputeBlockedCents - (subaccountsBalanceCents ?? 0));
+  return {
+    environment,
+    balanceCents,
+    disputeBlockedCents,
+    withdrawableCents,
+    pendingReleaseCents: balances.merchant_pending,
+    subaccountsBalanceCents,
+    assignableCents: subaccountsBalanceCents === null ? null : withdrawableCents,
+    cryptoBalanceLitoshi: 0,
+  };
+}

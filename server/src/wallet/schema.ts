@@ -1,0 +1,64 @@
+import { assertMayReadWallet } from '../access/model.ts';
+import { Currency } from '../card-payments/schema.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import type { Wallet } from './model.ts';
+
+const LITOSHI_PER_LTC = 100_000_000;
+
+const WalletRef = builder.objectRef<Wallet>('Wallet');
+
+builder.node(WalletRef, {
+  id: { resolve: (wallet) => wallet.environment },
+  loadOne: (environment, context) => {
+    const caller = callerOf(context);
+    if (environment !== caller.tenant.environment) return null;
+    assertMayReadWallet(caller);
+    return context.services.wallet.read(caller.tenant);
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'pendingReleaseCents' in value,
+  fields: (t) => ({
+    currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
+    balanceCents: t.expose('balanceCents', { type: 'Cents', description: 'Gross balance.' }),
+    disputeBlockedCents: t.expose('disputeBlockedCents', {
+      type: 'Cents',
+      description: 'Held by open or lost disputes; always 0 in sandbox.',
+    }),
+    withdrawableCents: t.expose('withdrawableCents', {
+      type: 'Cents',
+      description: 'balance - disputeBlocked - subaccounts: the most that requestPayout accepts.',
+    }),
+    pendingReleaseCents: t.expose('pendingReleaseCents', {
+      type: 'Cents',
+      description: 'Card sales awaiting release; in sandbox, test payments still pending.',
+    }),
+    subaccountsBalanceCents: t.expose('subaccountsBalanceCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'Null when it could not be computed; withdrawableCents then does not subtract it, while the debit still checks it.',
+    }),
+    assignableCents: t.expose('assignableCents', {
+      type: 'Cents',
+      nullable: true,
+      description: 'The ceiling of transferToSubaccount. Null when the sum above is.',
+    }),
+    cryptoBalanceLtc: t.field({
+      type: 'Decimal',
+      resolve: ({ cryptoBalanceLitoshi }) =>
+        `${Math.floor(cryptoBalanceLitoshi / LITOSHI_PER_LTC)}.${String(cryptoBalanceLitoshi % LITOSHI_PER_LTC).padStart(8, '0')}`,
+    }),
+    sandbox: t.boolean({ resolve: ({ environment }) => environment === 'sandbox' }),
+  }),
+});
+
+builder.queryField('wallet', (t) =>
+  t.field({
+    type: WalletRef,
+    resolve: (_, __, context) => {
+      const caller = callerOf(context);
+      assertMayReadWallet(caller);
+      return context.services.wallet.read(caller.tenant);
+    },
+  }),
+);

@@ -1,0 +1,168 @@
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { CommitOutcomeUnknown, type Database, type Sql } from '../../server/src/db/database.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+
+describeOnBothEngines('the database', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+    await sql`
+      create table note (
+        id bigint generated always as identity primary key,
+        text text unique deferrable initially deferred,
+        at timestamptz, day date, extra jsonb, numbers bigint[]
+      )`.execute(database.sql);
+  });
+
+  test('gives numbers, instants, days and JSON as what they are', async () => {
+    const at = new Date('2026-02-28T23:59:59.123-03:00');
+    const { rows } = await sql`
+      insert into note (at, day, extra, numbers)
+      values (${at}, '2026-02-28', ${{ tags: ['a', null], n: 1.5 }}, ${[1, 2 ** 53 - 1]})
+      returning id + 9007199254740990 as id, at, day, extra, numbers, 1 + 1 as small, true as yes, null as nothing
+    `.execute(database.sql);
+    expect(rows).toEqual([
+      {
+        id: 9007199254740991,
+        at,
+        day: '2026-02-28',
+        extra: { tags: ['a', null], n: 1.5 },
+        numbers: [1, 9007199254740991],
+        small: 2,
+        yes: true,
+        nothing: null,
+      },
+    ]);
+  });
+
+  test('refuses a bigint that a number cannot hold, and goes on', async () => {
+    await expect(sql`select 9007199254740992::bigint`.execute(database.sql)).rejects.toThrow(
+      'The bigint 9007199254740992 is not a safe integer',
+    );
+    await expect(sql`select -9007199254740992::bigint`.execute(database.sql)).rejects.toThrow(RangeError);
+    expect(await scalar(database.sql, sql`select 1 as value`)).toBe(1);
+  });
+
+  test('names the constraint that refused a row', async () => {
+    await expect(
+      sql`insert into note (text) values ('twice'), ('twice')`.execute(database.sql),
+    ).rejects.toMatchObject({ code: '23505', constraint: 'note_text_key' });
+  });
+
+  test('commits what a transaction did and returns what it returned', async () => {
+    const result = await database.transaction(async (tx) => {
+      await sql`insert into note (text) values ('kept')`.execute(tx);
+      return 'done';
+    });
+    expect(result).toBe('done');
+    expect(await count(database, 'kept')).toBe(1);
+  });
+
+  test('rolls back when the work throws, and throws that on', async () => {
+    const refusal = new Error('refused');
+    const work = database.transaction(async (tx) => {
+      await sql`insert into note (text) values ('undone')`.execute(tx);
+      throw refusal;
+    });
+    await expect(work).rejects.toBe(refusal);
+    expect(await count(database, 'undone')).toBe(0);
+  });
+
+  test('does not pass for committed when a statement failed and the work went on', async () => {
+    const work = database.transaction(async (tx) => {
+      await sql`insert into note (text) values ('lost')`.execute(tx);
+      await sql`select 1 / 0`.execute(tx).catch(() => 'ignored');
+    });
+    await expect(work).rejects.toThrow('rolled back');
+    expect(await count(database, 'lost')).toBe(0);
+  });
+
+  test('throws what COMMIT itself refuses, as the refusal that it is', async () => {
+    const work = database.transaction(async (tx) => {
+      await sql`insert into note (text) values ('same')`.execute(tx);
+      await sql`insert into note (text) values ('same')`.execute(tx);
+    });
+    await expect(work).rejects.toMatchObject({ code: '23505' });
+    await expect(work).rejects.not.toBeInstanceOf(CommitOutcomeUnknown);
+    expect(await count(database, 'same')).toBe(0);
+  });
+
+  test('keeps what one transaction has not committed from the others', async () => {
+    await sql`insert into note (text, numbers) values ('counter', '{0}')`.execute(database.sql);
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        database.transaction(async (tx) => {
+          const before = await scalar(
+            tx,
+            sql`select numbers[1] as value from note where text = 'counter' for update`,
+          );
+          await sql`update note set numbers = array[${before}::bigint + 1] where text = 'counter'`.execute(
+            tx,
+          );
+        }),
+      ),
+    );
+    expect(await scalar(database.sql, sql`select numbers[1] as value from note where text = 'counter'`)).toBe(
+      20,
+    );
+  });
+
+  test('answers a single statement asked for during a transaction', async () => {
+    let outside: Promise<unknown> | undefined;
+    await database.transaction(async (tx) => {
+      await sql`insert into note (text) values ('inside')`.execute(tx);
+      outside = scalar(database.sql, sql`select 2 as value`);
+      await sql`select 1`.execute(tx);
+    });
+    expect(await outside).toBe(2);
+  });
+
+  test('wakes every listener of a channel, and nobody else', async () => {
+    const heard: string[] = [];
+    const woken = deferred();
+    const stopped = await database.listen('Odd "name"', (payload) => heard.push(`stopped ${payload}`));
+    await database.listen('other', (payload) => heard.push(`other ${payload}`));
+    await database.listen('Odd "name"', (payload) => heard.push(`first ${payload}`));
+    await database.listen('Odd "name"', (payload) => {
+      heard.push(`second ${payload}`);
+      woken.resolve();
+    });
+    await stopped();
+    await database.notify('Odd "name"', `it's`);
+    await woken.promise;
+    expect(heard).toEqual([`first it's`, `second it's`]);
+  });
+});
+
+describeOnBothEngines('a database that closes', (open) => {
+  test('lets what has begun and what waits come to its end', async () => {
+    const database = await open();
+    const order: string[] = [];
+    const entered = deferred();
+    const leave = deferred();
+    const transaction = database.transaction(async (tx) => {
+      entered.resolve();
+      await leave.promise;
+      await sql`select 1`.execute(tx);
+      order.push('transaction');
+    });
+    await entered.promise;
+    const waiting = sql`select 1`.execute(database.sql);
+    const closed = database.close().then(() => order.push('closed'));
+    await expect(sql`select 1`.execute(database.sql)).rejects.toThrow('closed');
+    leave.resolve();
+    await Promise.all([transaction, waiting, closed]);
+    expect(order).toEqual(['transaction', 'closed']);
+  });
+});
+
+async function scalar(db: Sql, query: ReturnType<typeof sql>): Promise<unknown> {
+  const { rows } = await query.execute(db);
+  return (rows[0] as { value: unknown }).value;
+}
+
+function count(database: Database, text: string): Promise<unknown> {
+  return scalar(database.sql, sql`select count(*) as value from note where text = ${text}`);
+}

@@ -1,0 +1,49 @@
+import pg from 'pg';
+import { afterAll, describe, inject } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { openPglite } from '../../server/src/db/pglite.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
+import { onFatal, silent } from './templates.ts';
+
+/** Opens a database that nobody else has, with all migrations applied. It is closed after the last test. */
+export type OpenDatabase = (options?: { clock?: Clock }) => Promise<Database>;
+
+/** Runs the same tests against PGlite in memory and against a PostgreSQL. */
+export function describeOnBothEngines(name: string, tests: (open: OpenDatabase) => void): void {
+  for (const [engine, open] of Object.entries({ PGlite: openFreshPglite, PostgreSQL: openFreshPostgres })) {
+    describe(`${name} (${engine})`, () => {
+      const opened: Database[] = [];
+      afterAll(async () => {
+        await Promise.all(opened.map((database) => database.close()));
+      });
+      tests(async ({ clock = createSystemClock() } = {}) => {
+        const database = await open(clock);
+        opened.push(database);
+        return database;
+      });
+    });
+  }
+}
+
+export function openFreshPglite(clock: Clock = createSystemClock()): Promise<Database> {
+  return openPglite({ dataDir: 'memory', seed: inject('templates').pgliteSeed, clock, log: silent, onFatal });
+}
+
+export async function openFreshPostgres(clock: Clock = createSystemClock()): Promise<Database> {
+  return openPostgres({ databaseUrl: await createPostgresDatabase(), clock, log: silent });
+}
+
+/** A copy of the migrated template, for tests that open it more than once. Returns its address. */
+export async function createPostgresDatabase(template = 'psa_template'): Promise<string> {
+  const { postgresUrl } = inject('templates');
+  const name = `psa_${process.pid}_${Math.random().toString(36).slice(2)}`;
+  const admin = new pg.Client({ connectionString: postgresUrl });
+  await admin.connect();
+  try {
+    await admin.query(`create database ${name} template ${template}`);
+  } finally {
+    await admin.end();
+  }
+  return postgresUrl.replace(/\/\w+$/, `/${name}`);
+}

@@ -1,0 +1,92 @@
+// Runs a PostgreSQL for as long as its standard input is open, which is as long as whoever started it
+// lives: a test run that is killed leaves no server behind. Says its address in one line of JSON.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const { bin, user } = JSON.parse(process.argv[2] ?? '');
+const folder = mkdtempSync(join(tmpdir(), 'psa-postgres-'));
+if (user) chownSync(folder, user.uid, user.gid);
+const data = join(folder, 'data');
+
+let stopping = false;
+/** @type {import('node:child_process').ChildProcessWithoutNullStreams | undefined} */
+let server;
+process.stdin.resume().once('end', stop);
+
+await run('initdb', [
+  '-D',
+  data,
+  '-U',
+  'postgres',
+  '-A',
+  'trust',
+  '-E',
+  'UTF8',
+  '--locale=C.UTF-8',
+  '--no-sync',
+]);
+if (!stopping) {
+  const port = await freePort();
+  server = start('postgres', [
+    '-D',
+    data,
+    '-p',
+    port,
+    '-h',
+    '127.0.0.1',
+    '-k',
+    '',
+    '-c',
+    'max_connections=200',
+  ]);
+  for await (const line of createInterface({ input: server.stderr })) {
+    if (line.includes('ready to accept connections')) {
+      process.stdout.write(`${JSON.stringify({ url: `postgres://postgres@127.0.0.1:${port}/postgres` })}\n`);
+      break;
+    }
+  }
+  server.stderr.resume();
+}
+
+async function stop() {
+  stopping = true;
+  if (server && server.exitCode === null) {
+    server.kill('SIGINT');
+    await once(server, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+  process.exit();
+}
+
+/** @type {(program: string, parameters: string[]) => Promise<void>} */
+async function run(program, parameters) {
+  const child = start(program, parameters);
+  let output = '';
+  child.stdout.on('data', (text) => (output += text));
+  child.stderr.on('data', (text) => (output += text));
+  const [code] = await once(child, 'close');
+  if (code !== 0) {
+    process.stderr.write(output);
+    rmSync(folder, { recursive: true, force: true });
+    process.exit(1);
+  }
+}
+
+/** @type {(program: string, parameters: string[]) => import('node:child_process').ChildProcessWithoutNullStreams} */
+function start(program, parameters) {
+  return spawn(join(bin, program), parameters, { ...user, cwd: folder, env: { LC_ALL: 'C', TZ: 'UTC' } });
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}

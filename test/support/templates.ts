@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PGlite } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
+import pg from 'pg';
+import type { Log } from '../../server/src/db/log.ts';
+import { migrate } from '../../server/src/db/migrate.ts';
+import { openPglite } from '../../server/src/db/pglite.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
+
+export interface Templates {
+  /** The server's database `postgres`, beside which lies the migrated `psa_template`. */
+  postgresUrl: string;
+  /** A tarball of a migrated data folder of PGlite's. */
+  pgliteSeed: string;
+}
+
+/** Migrates one database of each engine, for the tests to copy. */
+export async function prepareTemplates(postgresUrl: string): Promise<Templates> {
+  const [pgliteSeed] = await Promise.all([preparePglite(), preparePostgres(postgresUrl)]);
+  return { postgresUrl, pgliteSeed };
+}
+
+async function preparePostgres(postgresUrl: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: postgresUrl });
+  await admin.connect();
+  await admin.query('create database psa_template');
+  await admin.end();
+  const databaseUrl = postgresUrl.replace(/\/\w+$/, '/psa_template');
+  const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+  try {
+    await migrate(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Kept until a migration changes, for it takes seconds. */
+async function preparePglite(): Promise<string> {
+  const file = join(CACHE, `pglite-${fingerprint()}.tar`);
+  if (existsSync(file)) return file;
+  mkdirSync(CACHE, { recursive: true });
+  for (const old of readdirSync(CACHE)) if (old.startsWith('pglite-')) rmSync(join(CACHE, old));
+
+  const dataDir = mkdtempSync(join(tmpdir(), 'psa-template-'));
+  try {
+    const database = await openPglite({ dataDir, clock: createSystemClock(), log: silent, onFatal });
+    await migrate(database);
+    await database.close();
+    const packer = await PGlite.create({ fs: new NodeFS(join(dataDir, 'pgdata')), noInitDb: true });
+    const tarball = await packer.dumpDataDir('none');
+    // Another test run may look for it right now.
+    writeFileSync(`${file}.${process.pid}`, Buffer.from(await tarball.arrayBuffer()));
+    renameSync(`${file}.${process.pid}`, file);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+  return file;
+}
+
+const CACHE = fileURLToPath(new URL('../node_modules/.cache/psa', import.meta.url));
+
+function fingerprint(): string {
+  const hash = createHash('sha256').update(readFileSync(new URL('../package.json', import.meta.url)));
+  const migrations = fileURLToPath(new URL('../../server/src/db/migrations', import.meta.url));
+  for (const file of readdirSync(migrations).sort())
+    hash.update(file).update(readFileSync(join(migrations, file)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+export const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Fails the test run: nothing that a test does should end a database. */
+export function onFatal(error: Error): never {
+  throw error;
+}
