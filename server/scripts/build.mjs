@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
-import { fail, isMain, root, run, runNode, since } from './progress.mjs';
+import { packageScript } from './pnpm.mjs';
+import { fail, isMain, root, runNode, since } from './progress.mjs';
 import { clearStamp, filesUnder, fingerprint, readStamp, writeStamp } from './stamp.mjs';
 
 /**
@@ -49,7 +50,7 @@ async function ensureWidget() {
   await ensure('widget', {
     madeOf: [...filesUnder('widget'), 'tsconfig.json', 'schema.graphql', 'pnpm-lock.yaml'],
     results: ['widget/dist'],
-    build: () => run('npm', ['run', '--silent', 'build'], { cwd: join(root, 'widget'), quiet: true }),
+    build: () => packageScript('widget', 'build'),
   });
 }
 
@@ -58,7 +59,7 @@ async function ensurePgdata() {
   if (!existsSync(join(root, script))) return;
   await ensure('database template', {
     madeOf: [script, 'server/node_modules/@electric-sql/pglite/package.json'],
-    results: [],
+    results: ['server/dist/pgdata.tar.gz'],
     build: () => runNode(script, [], { quiet: true }),
   });
 }

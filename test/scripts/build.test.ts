@@ -20,7 +20,10 @@ beforeEach(() => {
   house.write('server/src/db/migrations/0001_first.sql', 'select 1');
   house.write('widget/package.json', '{}');
   house.write('widget/src/widget.ts', '');
-  house.program('npm', `require('node:fs').mkdirSync('dist', { recursive: true })`);
+  house.program(
+    'npx',
+    `if (process.argv.includes('build')) require('node:fs').mkdirSync('widget/dist', { recursive: true })`,
+  );
 });
 
 afterEach(() => house[Symbol.dispose]());
@@ -79,7 +82,10 @@ it('prepares the database template once for each version of PGlite', async () =>
     house.write('server/node_modules/@electric-sql/pglite/package.json', JSON.stringify({ version }));
     house.write('server/node_modules/@electric-sql/pglite/index.js', '');
   };
-  house.write('server/scripts/build-pgdata.mjs', '');
+  house.write(
+    'server/scripts/build-pgdata.mjs',
+    `import { writeFileSync } from 'node:fs';\nwriteFileSync('server/dist/pgdata.tar.gz', '');`,
+  );
   pglite('0.5.16');
 
   expect((await build()).at(-1)).toBe('✓ database template built');

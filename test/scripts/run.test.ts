@@ -34,7 +34,10 @@ beforeEach(() => {
   house.write('test/node_modules/vitest/vitest.mjs', VITEST);
   house.write('node_modules/@biomejs/biome/bin/biome', '');
   house.write('node_modules/tsx/dist/cli.mjs', "process.stdout.write('type Query')");
-  house.program('npm', `require('node:fs').mkdirSync('dist', { recursive: true })`);
+  house.program(
+    'npx',
+    `if (process.argv.includes('build')) require('node:fs').mkdirSync('widget/dist', { recursive: true })`,
+  );
   house.program('chromium', '');
 });
 

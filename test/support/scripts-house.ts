@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * A copy of the scripts, in a folder with a space in its name and without git, beside programs that only pretend:
+ * A copy of the scripts, except for the slow one that prepares the database, in a folder with a space in its name and without git, beside programs that only pretend:
  * the PATH holds nothing but what `program` puts there.
  */
 export class ScriptsHouse implements Disposable {
@@ -18,6 +18,7 @@ export class ScriptsHouse implements Disposable {
     for (const kept of ['server/scripts', 'test/run.mjs', 'test/support/chromium.mjs']) {
       cpSync(join(repository, kept), join(this.folder, kept), { recursive: true });
     }
+    this.remove('server/scripts/build-pgdata.mjs');
     this.write('package.json', '{ "type": "module" }');
     this.write('pnpm-lock.yaml', 'lockfileVersion: 9');
     mkdirSync(join(this.#top, 'bin'));
