@@ -31,6 +31,8 @@ export function startHousekeeping({ sql: db, flushes, clock, log }: Housekeeping
 
   async function tidy(): Promise<void> {
     if (flushes() === seen) return;
+    // The counts of the last second are not yet where the query below looks.
+    await sql`select pg_stat_force_next_flush()`.execute(db);
     for (const { name } of (await CHANGED_TABLES.execute(db)).rows) {
       // One statement each, so that what waits for the one connection waits for one table at most.
       await sql`vacuum (analyze) ${sql.raw(name)}`.execute(db);
