@@ -14,6 +14,7 @@ const insert = (db: Sql) => sql`insert into note default values returning id`.ex
 
 const database = await openPglite({
   dataDir,
+  ...(process.env.SEED && { seed: process.env.SEED }),
   clock: createSystemClock(),
   log: silent,
   onFatal: (error) => say({ fatal: error.message }),

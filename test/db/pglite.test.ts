@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { DataDirLockedError } from '../../server/src/db/lock.ts';
 import { openPglite, type Pglite } from '../../server/src/db/pglite.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
@@ -31,7 +31,13 @@ afterEach(async () => {
 });
 
 async function open(clock: Clock = createSystemClock()): Promise<Pglite> {
-  const database = await openPglite({ dataDir, clock, log: silent, onFatal });
+  const database = await openPglite({
+    dataDir,
+    seed: inject('templates').pgliteSeed,
+    clock,
+    log: silent,
+    onFatal,
+  });
   opened.push(database);
   return database;
 }
@@ -42,7 +48,7 @@ function startChild(task: string, env: NodeJS.ProcessEnv = {}) {
   const child = spawn(
     process.execPath,
     [...preload, '--import', 'tsx', file('./pglite-child.ts'), dataDir, task, env.BREAK_DISK ?? ''],
-    { cwd: file('.'), env: { ...process.env, ...env } },
+    { cwd: file('.'), env: { ...process.env, SEED: inject('templates').pgliteSeed, ...env } },
   );
   child.stderr.pipe(process.stderr);
   children.push(child);
@@ -147,7 +153,7 @@ test.each([
     outcome: 'CommitOutcomeUnknown',
     says: /flush .* failed: EIO/,
   },
-  // Without the worker's care this insert comes back as if it had returned no rows.
+  // PGlite alone swallows this PANIC: its own `query` may even resolve, with no rows.
   { broken: 'writeSync', task: 'write on a broken disk', outcome: 'Error', says: /PANIC/ },
 ])('a failing $broken ends the database: $task', async ({ broken, task, outcome, says: reason }) => {
   const child = startChild(task, { BROKEN: broken, BREAK_DISK: join(folder, 'break') });
