@@ -17,14 +17,17 @@ export interface HousekeepingOptions {
  */
 export function startHousekeeping({ sql: db, flushes, clock, log }: HousekeepingOptions): () => void {
   let seen = flushes();
+  let stopped = false;
   let cancel = schedule();
 
   function schedule(): () => void {
     return clock.schedule(plusMs(clock.now(), INTERVAL_MS), () => {
       tidy()
-        .catch((error) => log.warn({ err: error }, 'Could not tidy the database'))
+        .catch((error) => {
+          if (!stopped) log.warn({ err: error }, 'Could not tidy the database');
+        })
         .finally(() => {
-          cancel = schedule();
+          if (!stopped) cancel = schedule();
         });
     });
   }
@@ -41,7 +44,10 @@ export function startHousekeeping({ sql: db, flushes, clock, log }: Housekeeping
     seen = flushes();
   }
 
-  return () => cancel();
+  return () => {
+    stopped = true;
+    cancel();
+  };
 }
 
 const INTERVAL_MS = 60_000;
