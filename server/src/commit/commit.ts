@@ -156,7 +156,12 @@ async function decideAll(sql: Sql, tenant: Tenant, group: readonly Waiting[], no
   const tasks: NewTask[] = [];
   for (const { command, resolve, reject } of group) {
     try {
-      const { outcome, writes = {} } = command.decide({ get: records.get, need: records.need, balances, now });
+      const { outcome, writes = {} } = command.decide({
+        get: records.get,
+        need: records.need,
+        balances,
+        now,
+      });
       // Before anything is taken over: a throw here refuses this command alone.
       let after = balances;
       for (const transaction of writes.transactions ?? []) after = applyToBalances(after, transaction);
