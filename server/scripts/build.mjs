@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
-import { fail, isMain, root, run, runNode, since } from './progress.mjs';
+import { packageScript } from './pnpm.mjs';
+import { fail, isMain, root, runNode, since } from './progress.mjs';
 import { clearStamp, filesUnder, fingerprint, readStamp, writeStamp } from './stamp.mjs';
 
 /**
@@ -50,19 +50,16 @@ async function ensureWidget() {
   await ensure('widget', {
     madeOf: [...filesUnder('widget'), 'tsconfig.json', 'schema.graphql', 'pnpm-lock.yaml'],
     results: ['widget/dist'],
-    build: () => run('npm', ['run', '--silent', 'build'], { cwd: join(root, 'widget'), quiet: true }),
+    build: () => packageScript('widget', 'build'),
   });
 }
 
 async function ensurePgdata() {
   const script = 'server/scripts/build-pgdata.mjs';
   if (!existsSync(join(root, script))) return;
-  const pglite = createRequire(join(root, 'server/package.json')).resolve('@electric-sql/pglite');
   await ensure('database template', {
-    madeOf: [script],
-    // pnpm's real path of a package holds its version.
-    and: [pglite.slice(root.length)],
-    results: [],
+    madeOf: [script, 'server/node_modules/@electric-sql/pglite/package.json'],
+    results: ['server/dist/pgdata.tar.gz'],
     build: () => runNode(script, [], { quiet: true }),
   });
 }
@@ -71,15 +68,14 @@ async function ensurePgdata() {
  * @param {string} name
  * @param {object} part
  * @param {string[]} part.madeOf files whose content decides whether it is built again
- * @param {string[]} [part.and] what else decides
  * @param {string[]} part.results what must be there afterwards
  * @param {(previous: string[]) => Promise<{ ok: boolean, output: string, outputs?: string[] }>} part.build given the
  *   outputs of the last time
  */
-async function ensure(name, { madeOf, and = [], results, build }) {
+async function ensure(name, { madeOf, results, build }) {
   const started = performance.now();
   const stamp = `built-${name.replaceAll(' ', '-')}`;
-  const wanted = fingerprint(madeOf, [process.versions.node.split('.')[0] ?? '', ...and]);
+  const wanted = fingerprint(madeOf, [process.versions.node]);
   const [last, ...previous] = readStamp(stamp).split('\n');
   if (last === wanted && results.every((result) => existsSync(join(root, result)))) {
     console.log(`✓ ${name} unchanged: skipped`);

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { root } from './progress.mjs';
+import { PNPM_BY_NPX } from './pnpm.mjs';
+import { endWithNpm, root } from './progress.mjs';
 
+endWithNpm();
 await ensureInstalled();
 await ensureBuilt();
 
@@ -25,7 +27,7 @@ process.on('SIGTERM', () => stop(0));
 /** The package's own `watch` script where it has one: it knows whether there is one bundle or several. @returns {[string, string[]]} */
 function widgetWatcher() {
   const { scripts } = JSON.parse(readFileSync(join(root, 'widget/package.json'), 'utf8'));
-  return ['npm', ['run', '--silent', ...(scripts.watch ? ['watch'] : ['build', '--', '--watch'])]];
+  return ['npx', [...PNPM_BY_NPX, 'run', ...(scripts.watch ? ['watch'] : ['build', '--watch'])]];
 }
 
 /** @param {string} name @param {string} command @param {string[]} args @param {string} cwd */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, run, runNode, step } from './progress.mjs';
+import { packageScript } from './pnpm.mjs';
+import { root, runNode, step } from './progress.mjs';
 
 /**
  * What a change has to pass besides the tests, each a function of no arguments.
@@ -12,7 +13,7 @@ export const gates = {
   types,
   schema,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
-  sizes: () => run('npm', ['run', '--silent', 'size'], { cwd: join(root, 'widget'), quiet: true }),
+  sizes: () => packageScript('widget', 'size'),
 };
 
 /** The gates that take seconds, which `npm test` runs too. */

@@ -1,7 +1,6 @@
-import { fail, isMain, root, run, since } from './progress.mjs';
+import { PNPM, pnpm } from './pnpm.mjs';
+import { fail, isMain, root, since } from './progress.mjs';
 import { clearStamp, fingerprint, readStamp, writeStamp } from './stamp.mjs';
-
-const PNPM = 'pnpm@10.34.9';
 
 const DECIDES_WHAT_IS_INSTALLED = [
   'pnpm-lock.yaml',
@@ -33,8 +32,7 @@ export async function ensureInstalled() {
 
   console.log(`Installing the dependencies with ${PNPM} …`);
   const started = performance.now();
-  const install = ['install', '--frozen-lockfile', '--config.confirmModulesPurge=false'];
-  const { ok } = await run('npx', ['--yes', PNPM, ...install], {
+  const { ok } = await pnpm(['install', '--frozen-lockfile', '--config.confirmModulesPurge=false'], {
     // Tests use the system's Chromium.
     env: { PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' },
   });

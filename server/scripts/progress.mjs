@@ -64,6 +64,21 @@ export async function step(name, work) {
   return { name, ok, took };
 }
 
+/**
+ * Ends this process as a SIGTERM does once npm is gone. A signal sent to `npm start` ends npm and the shell between,
+ * and that shell does not pass it on: the server would go on and hold its port and its data.
+ */
+export function endWithNpm() {
+  if (!process.env.npm_lifecycle_event) return;
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250);
+  watch.unref();
+}
+
 /** Whether this module is the program that was started, not one that another imports. @param {string} url */
 export function isMain(url) {
   const started = process.argv[1];

@@ -1,6 +1,6 @@
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { isMain } from './progress.mjs';
+import { endWithNpm, isMain } from './progress.mjs';
 
 const USAGE = `Usage: npm start
 
@@ -27,6 +27,7 @@ if (isMain(import.meta.url)) {
   if (process.argv.includes('--help') || process.argv.includes('-h')) {
     process.stdout.write(USAGE);
   } else {
+    endWithNpm();
     await ensureInstalled();
     await ensureBuilt();
     // GraphQL and others check more, and run slower, outside production.

@@ -1,4 +1,4 @@
-import { bootstrapAccount, createAccessEngine } from './access/engine.ts';
+import { bootstrapAccount, createAccessEngine, firstTenant } from './access/engine.ts';
 import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
@@ -9,7 +9,10 @@ import type { Database } from './db/database.ts';
 import type { Log } from './db/log.ts';
 import { migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
+import { createDemoRoutes, widgetRoute } from './demo/routes.ts';
+import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
+import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
@@ -97,14 +100,29 @@ export async function createApp({
     });
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, clock });
-    const contexts = createContextFactory({ services, access, database, follower, clock, limits, publicUrl });
+    const contexts = createContextFactory({
+      services,
+      access,
+      updates: createUpdates({ database, follower }),
+      watchCredential: createCredentialWatch({ access, follower, clock }),
+      clock,
+      limits,
+      publicUrl,
+    });
     const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault });
 
     await follower.start();
     work.start();
     closing.push(() => work.close());
-    http.serve([graphqlRoute(yoga), ...createHealthRoutes({ isReady: () => answers(database) })]);
+    http.serve([
+      graphqlRoute(yoga),
+      widgetRoute(),
+      ...createHealthRoutes({ isReady: () => answers(database) }),
+      ...(config.demo
+        ? createDemoRoutes({ tenant: await firstTenant(database.sql), access, clock, publicUrl })
+        : []),
+    ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));
     return {
       url: publicUrl,

@@ -22,10 +22,18 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 const httpUrl = z
   .string()
-  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL');
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    'must be an http or https URL',
+  );
 
 const key = (prefix: string) =>
-  z.string().regex(new RegExp(`^${prefix}[A-Za-z0-9_-]{16,200}$`), `must be ${prefix} and at least 16 of A-Z a-z 0-9 _ -`);
+  z
+    .string()
+    .regex(
+      new RegExp(`^${prefix}[A-Za-z0-9_-]{16,200}$`),
+      `must be ${prefix} and at least 16 of A-Z a-z 0-9 _ -`,
+    );
 
 const wholeNumber = (min: number, max: number) =>
   z

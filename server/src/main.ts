@@ -47,8 +47,10 @@ function greet({ url, demo, firstKeys }: App): void {
 function explain(error: unknown): string | null {
   if (error instanceof ConfigError || error instanceof DataDirLockedError) return error.message;
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (code === 'EADDRINUSE') return `Port ${port} is already in use: stop what uses it, or set PORT to another one`;
-  if (code === 'EACCES' && port) return `Port ${port} needs rights that this user does not have: set PORT to one above 1023`;
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is already in use: stop what uses it, or set PORT to another one`;
+  if (code === 'EACCES' && port)
+    return `Port ${port} needs rights that this user does not have: set PORT to one above 1023`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `HOST ${address ?? ''} is not an address of this machine`;
   return null;

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 
-const CARD = { number: '4242424242424242', holder: 'ANA', expiryMonth: 12, expiryYear: 2030, securityCode: '123' };
+const CARD = {
+  number: '4242424242424242',
+  holder: 'ANA',
+  expiryMonth: 12,
+  expiryYear: 2030,
+  securityCode: '123',
+};
 const UPDATES = `subscription ($orderCode: String!, $after: String) {
   cardPaymentUpdates(orderCode: $orderCode, after: $after) { cursor previousStatus cardPayment { status version } }
 }`;
@@ -28,7 +34,9 @@ describe('a card payment, from its creation to paid', () => {
     const second = (await updates.data()).cardPaymentUpdates;
     expect(second).toMatchObject({ previousStatus: 'PENDING', cardPayment: { status: 'PAID', version: 2 } });
     expect(await updates.next()).toEqual({ done: true, value: undefined });
-    expect((await app.live.request('{ wallet { pendingReleaseCents } }')).wallet.pendingReleaseCents).toBe(before + 4990);
+    expect((await app.live.request('{ wallet { pendingReleaseCents } }')).wallet.pendingReleaseCents).toBe(
+      before + 4990,
+    );
 
     const resumed = app.live[transport](UPDATES, { orderCode, after: first.cursor });
     expect((await resumed.data()).cardPaymentUpdates.cardPayment.status).toBe('PAID');

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const { bin, user } = JSON.parse(process.argv[2] ?? '');
+const { bin, copy, user } = JSON.parse(process.argv[2] ?? '');
 const folder = mkdtempSync(join(tmpdir(), 'psa-postgres-'));
 if (user) chownSync(folder, user.uid, user.gid);
 const data = join(folder, 'data');
@@ -59,8 +59,12 @@ async function stop() {
     server.kill('SIGINT');
     await once(server, 'exit');
   }
-  rmSync(folder, { recursive: true, force: true });
+  removeFiles();
   process.exit();
+}
+
+function removeFiles() {
+  for (const path of [folder, copy]) if (path) rmSync(path, { recursive: true, force: true });
 }
 
 /** @type {(program: string, parameters: string[]) => Promise<void>} */
@@ -72,7 +76,7 @@ async function run(program, parameters) {
   const [code] = await once(child, 'close');
   if (code !== 0) {
     process.stderr.write(output);
-    rmSync(folder, { recursive: true, force: true });
+    removeFiles();
     process.exit(1);
   }
 }

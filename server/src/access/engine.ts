@@ -1,6 +1,6 @@
 import { assertCardsAvailable, type CheckoutGrant } from '../card-payments/model.ts';
 import { type Committer, put } from '../commit/commit.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
@@ -25,6 +25,7 @@ import {
   insertApiKey,
   insertToken,
   lockAccounts,
+  oldestAccount,
   selectAccounts,
   selectApiKey,
   selectToken,
@@ -132,7 +133,8 @@ export function createAccessEngine({
   async function callerOfToken(presented: string): Promise<Caller> {
     const row = await selectToken(database.sql, hashSecret(presented));
     if (!row) throw new UnauthenticatedError('Invalid or revoked token');
-    if (row.expiresAt && row.expiresAt <= clock.now()) throw new UnauthenticatedError('This token has expired');
+    if (row.expiresAt && row.expiresAt <= clock.now())
+      throw new UnauthenticatedError('This token has expired');
     return {
       tenant: { accountId: row.accountId, environment: row.environment },
       credential: credentialOf(row),
@@ -160,7 +162,13 @@ function expiryOf({ expiresInSeconds, reusable }: CreateCheckoutTokenInput, now:
   return plusMs(now, (expiresInSeconds ?? CHECKOUT_TOKEN_SECONDS) * 1_000);
 }
 
-function grantOf({ amount, reusable, allowedOrigins: _, expiresInSeconds: __, ...details }: CreateCheckoutTokenInput): CheckoutGrant {
+function grantOf({
+  amount,
+  reusable,
+  allowedOrigins: _,
+  expiresInSeconds: __,
+  ...details
+}: CreateCheckoutTokenInput): CheckoutGrant {
   // Products come with the catalogue; until an account has one, no id leads to any.
   if (amount.productId != null) throw new NotFoundError('Product not found');
   return {
@@ -191,14 +199,31 @@ export async function bootstrapAccount({
     if (await anyAccountExists(sql)) return null;
     const accountId = `acc_${objectId()}`;
     const now = clock.now();
-    await insertAccount(sql, { id: accountId, name: 'Loja de Exemplo', cardPaymentsEnabled: true, cardReleaseDays: 14 }, now);
-    const minted = { live: keys.live ?? secret(KEY_PREFIX.live), sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox) };
+    await insertAccount(
+      sql,
+      { id: accountId, name: 'Loja de Exemplo', cardPaymentsEnabled: true, cardReleaseDays: 14 },
+      now,
+    );
+    const minted = {
+      live: keys.live ?? secret(KEY_PREFIX.live),
+      sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox),
+    };
     for (const environment of ['live', 'sandbox'] as const)
       await insertApiKey(
         sql,
         { accountId, environment },
-        { id: `key_${objectId()}`, secretHash: hashSecret(minted[environment]), permissions: [], createdAt: now },
+        {
+          id: `key_${objectId()}`,
+          secretHash: hashSecret(minted[environment]),
+          permissions: [],
+          createdAt: now,
+        },
       );
     return { accountId, ...minted };
   });
+}
+
+/** The tenant that the demo shop sells for: the oldest account, live. */
+export async function firstTenant(sql: Sql): Promise<Tenant> {
+  return { accountId: await oldestAccount(sql), environment: 'live' };
 }

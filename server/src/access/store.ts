@@ -19,6 +19,16 @@ export async function anyAccountExists(sql: Sql): Promise<boolean> {
   return (await sql.selectFrom('account').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
+export async function oldestAccount(sql: Sql): Promise<string> {
+  const row = await sql
+    .selectFrom('account')
+    .select('id')
+    .orderBy('created_at')
+    .orderBy('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
 export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Date): Promise<void> {
   await sql
     .insertInto('account')
@@ -127,7 +137,11 @@ export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRo
 }
 
 /** Whatever state they are in, for a decision about them. */
-export async function selectTokensByHash(sql: Sql, tenant: Tenant, hashes: readonly string[]): Promise<StoredToken[]> {
+export async function selectTokensByHash(
+  sql: Sql,
+  tenant: Tenant,
+  hashes: readonly string[],
+): Promise<StoredToken[]> {
   const rows = await sql
     .selectFrom('token')
     .selectAll()

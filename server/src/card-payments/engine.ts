@@ -50,14 +50,17 @@ export function createCardPaymentEngine({
           if (done) await reader.load(cardPayments, done.resourceId);
         },
         decide(state) {
-          assertCardsAvailable(tenant.environment, state.get(accounts, tenant.accountId)!);
+          assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
           const before = idempotencyKey == null ? null : replayed(state, CREATE, idempotencyKey, inputHash);
-          if (before !== null) return { outcome: { payment: state.get(cardPayments, before)!, replayed: true } };
+          if (before !== null)
+            return { outcome: { payment: state.need(cardPayments, before), replayed: true } };
 
           const change = decideCreate(input, { orderCode, checkoutAttempt: null, now: state.now });
           const writes = writesOf(change);
           if (idempotencyKey != null)
-            writes.records.push(remember({ operation: CREATE, key: idempotencyKey, inputHash, resourceId: orderCode }));
+            writes.records.push(
+              remember({ operation: CREATE, key: idempotencyKey, inputHash, resourceId: orderCode }),
+            );
           return { outcome: { payment: change.payment, replayed: false }, writes };
         },
       });
@@ -79,9 +82,9 @@ export function createCardPaymentEngine({
           if (use) await reader.load(cardPayments, use.orderCode);
         },
         decide(state) {
-          assertCardsAvailable(tenant.environment, state.get(accounts, tenant.accountId)!);
+          assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
           const before = replayed(state, operation, attemptId, inputHash);
-          if (before !== null) return { outcome: state.get(cardPayments, before)! };
+          if (before !== null) return { outcome: state.need(cardPayments, before) };
 
           const valueCents = checkoutAmount(token.grant, input.valueCents);
           if (!token.grant.reusable) {
@@ -108,7 +111,11 @@ export function createCardPaymentEngine({
     findWithVersion: (tenant, orderCode) => selectWithHead(database.sql, tenant, orderCode),
 
     async list(tenant, { first, after, status }) {
-      const items = await listCardPayments(database.sql, tenant, { before: after ?? null, limit: first + 1, status });
+      const items = await listCardPayments(database.sql, tenant, {
+        before: after ?? null,
+        limit: first + 1,
+        status,
+      });
       return { items: items.slice(0, first), hasNextPage: items.length > first };
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),

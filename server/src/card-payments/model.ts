@@ -101,7 +101,10 @@ export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
 export const startCheckoutInput = z.object({
   attemptId: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{22,128}(\.[0-9]{1,3})?$/, 'must be at least 128 random bits: 22 to 128 of A-Z a-z 0-9 _ -'),
+    .regex(
+      /^[A-Za-z0-9_-]{22,128}(\.[0-9]{1,3})?$/,
+      'must be at least 128 random bits: 22 to 128 of A-Z a-z 0-9 _ -',
+    ),
   valueCents: cardAmount.nullish(),
   customer: customerInput.nullish(),
 });
@@ -147,7 +150,10 @@ export interface CardPaymentService {
   /** In the order asked, null where not found. */
   findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(CardPayment | null)[]>;
   /** Also tells the version of the tenant's log that the state holds for. */
-  findWithVersion(tenant: Tenant, orderCode: string): Promise<{ version: number; payment: CardPayment } | null>;
+  findWithVersion(
+    tenant: Tenant,
+    orderCode: string,
+  ): Promise<{ version: number; payment: CardPayment } | null>;
   list(
     tenant: Tenant,
     page: { first: number; after?: number | undefined; status?: readonly CardPaymentStatus[] | undefined },
@@ -196,7 +202,11 @@ export interface CardPaymentChange {
 }
 
 /** Work that waits for an instant. */
-export type CardPaymentTask = 'card_payment.expire' | 'card_payment.resolve' | 'card_payment.release' | 'card_payment.refund';
+export type CardPaymentTask =
+  | 'card_payment.expire'
+  | 'card_payment.resolve'
+  | 'card_payment.release'
+  | 'card_payment.refund';
 
 export interface AccountSettings {
   cardPaymentsEnabled: boolean;
@@ -208,7 +218,10 @@ export function assertCardsAvailable(environment: Environment, account: AccountS
   if (environment === 'sandbox')
     throw new UnavailableError('NOT_IN_SANDBOX', 'Card payments are not available in sandbox');
   if (!account.cardPaymentsEnabled)
-    throw new UnavailableError('CARD_PAYMENTS_NOT_CONFIGURED', 'Card payments are not configured for this account');
+    throw new UnavailableError(
+      'CARD_PAYMENTS_NOT_CONFIGURED',
+      'Card payments are not configured for this account',
+    );
 }
 
 export function decideCreate(
@@ -326,7 +339,13 @@ export function decideOutcome(
   if (payment.openChargeId !== chargeId) return null;
   if (outcome.status === 'pending') {
     const at = outcome.settlesAt ?? new Date(now.getTime() + RESOLVE_AFTER_MS);
-    return { previous: payment, payment, transaction: null, due: [{ kind: 'card_payment.resolve', at }], announced: false };
+    return {
+      previous: payment,
+      payment,
+      transaction: null,
+      due: [{ kind: 'card_payment.resolve', at }],
+      announced: false,
+    };
   }
   const settled: CardPayment = { ...payment, openChargeId: null };
   if (outcome.status === 'void')
@@ -353,16 +372,21 @@ function paid(
 ): CardPaymentChange {
   const releaseAt = new Date(now.getTime() + account.cardReleaseDays * 86_400_000);
   const doublyPaid = siblings.some((sibling) => sibling.status === 'paid');
-  return step(payment, { ...settled, paidChargeId: payment.openChargeId, paidAt: now, paidLate: now >= payment.expiresAt }, 'paid', {
-    transaction: ledgerTransaction(`card_payment.paid:${payment.orderCode}`, [
-      { from: 'acquirer', to: 'merchant_pending', amountCents: payment.amountCents },
-    ]),
-    due: [
-      { kind: 'card_payment.release', at: releaseAt },
-      // Two payments of one attempt: the payer gets the second back at once.
-      ...(doublyPaid ? [{ kind: 'card_payment.refund' as const, at: now }] : []),
-    ],
-  });
+  return step(
+    payment,
+    { ...settled, paidChargeId: payment.openChargeId, paidAt: now, paidLate: now >= payment.expiresAt },
+    'paid',
+    {
+      transaction: ledgerTransaction(`card_payment.paid:${payment.orderCode}`, [
+        { from: 'acquirer', to: 'merchant_pending', amountCents: payment.amountCents },
+      ]),
+      due: [
+        { kind: 'card_payment.release', at: releaseAt },
+        // Two payments of one attempt: the payer gets the second back at once.
+        ...(doublyPaid ? [{ kind: 'card_payment.refund' as const, at: now }] : []),
+      ],
+    },
+  );
 }
 
 /** At its instant, and not before: an open charge may still be approved later, which `paidLate` tells. */
@@ -379,7 +403,13 @@ export function decideRelease(payment: CardPayment, balances: Balances, now: Dat
     { from: 'merchant_pending', to: 'merchant_receivable', amountCents: owedCents },
     { from: 'merchant_pending', to: 'merchant_balance', amountCents: payment.amountCents - owedCents },
   ]);
-  return { previous: payment, payment: { ...payment, releasedAt: now }, transaction, due: [], announced: false };
+  return {
+    previous: payment,
+    payment: { ...payment, releasedAt: now },
+    transaction,
+    due: [],
+    announced: false,
+  };
 }
 
 /** From where the sale lies; what the balance no longer covers, the merchant owes. */
@@ -429,6 +459,7 @@ const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt'
 export function cardPaymentFromJson(json: unknown): CardPayment {
   const payment = { ...(json as CardPayment) };
   const raw = json as Record<(typeof INSTANTS)[number], string | null>;
-  for (const field of INSTANTS) (payment[field] as Date | null) = raw[field] === null ? null : new Date(raw[field]);
+  for (const field of INSTANTS)
+    (payment[field] as Date | null) = raw[field] === null ? null : new Date(raw[field]);
   return payment;
 }

@@ -81,4 +81,3 @@ export function writesOf({ previous, payment, transaction, due, announced }: Car
     tasks: due.map(({ kind, at }) => ({ kind, key: payment.orderCode, at })),
   };
 }
-

@@ -40,11 +40,15 @@ export function createSettlement({
   function advance(
     tenant: Tenant,
     orderCode: string,
-    decide: (payment: CardPayment, state: Parameters<Parameters<Committer['change']>[0]['decide']>[0]) => CardPaymentChange | null,
+    decide: (
+      payment: CardPayment,
+      state: Parameters<Parameters<Committer['change']>[0]['decide']>[0],
+    ) => CardPaymentChange | null,
   ): Promise<CardPayment> {
     return committer.change({
       tenant,
-      read: (reader) => Promise.all([reader.load(accounts, tenant.accountId), readWithSiblings(reader, orderCode)]),
+      read: (reader) =>
+        Promise.all([reader.load(accounts, tenant.accountId), readWithSiblings(reader, orderCode)]),
       decide(state) {
         const payment = state.get(cardPayments, orderCode);
         if (!payment) throw new NotFoundError('Card payment not found');
@@ -54,13 +58,18 @@ export function createSettlement({
     });
   }
 
-  function settle(tenant: Tenant, orderCode: string, chargeId: string, outcome: ChargeStatus): Promise<CardPayment> {
+  function settle(
+    tenant: Tenant,
+    orderCode: string,
+    chargeId: string,
+    outcome: ChargeStatus,
+  ): Promise<CardPayment> {
     return advance(tenant, orderCode, (payment, state) =>
       decideOutcome(payment, {
         chargeId,
         outcome,
         siblings: siblingsOf(state, payment),
-        account: state.get(accounts, tenant.accountId)!,
+        account: state.need(accounts, tenant.accountId),
         now: state.now,
       }),
     );
@@ -100,7 +109,11 @@ export function createSettlement({
       const chargeId = `chg_${objectId()}`;
       let refused: PayResult | null = null;
       const charging = await advance(tenant, orderCode, (payment, state) => {
-        const decided = decideCharge(payment, { chargeId, siblings: siblingsOf(state, payment), now: state.now });
+        const decided = decideCharge(payment, {
+          chargeId,
+          siblings: siblingsOf(state, payment),
+          now: state.now,
+        });
         if (typeof decided !== 'string') return decided;
         refused = { kind: decided, payment };
         return null;

@@ -70,7 +70,11 @@ export async function selectByAttempts(
 export async function listCardPayments(
   sql: Sql,
   tenant: Tenant,
-  { before, limit, status }: { before: number | null; limit: number; status?: readonly CardPaymentStatus[] | undefined },
+  {
+    before,
+    limit,
+    status,
+  }: { before: number | null; limit: number; status?: readonly CardPaymentStatus[] | undefined },
 ): Promise<{ place: number; payment: CardPayment }[]> {
   let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit);
   if (before !== null) query = query.where('number', '<', before);
@@ -88,7 +92,11 @@ export async function countCardPayments(
   return (await query.executeTakeFirstOrThrow()).count;
 }
 
-export async function saveCardPayments(sql: Sql, tenant: Tenant, payments: readonly CardPayment[]): Promise<void> {
+export async function saveCardPayments(
+  sql: Sql,
+  tenant: Tenant,
+  payments: readonly CardPayment[],
+): Promise<void> {
   await sql
     .insertInto('card_payment')
     .values(payments.map((payment) => toRow(tenant, payment)))

@@ -30,6 +30,8 @@ export interface Reader {
 /** The locked state: what was loaded, with what earlier commands of the same group have made of it. */
 export interface State {
   get<Row>(collection: Collection<Row>, key: string): Row | null;
+  /** For what another record's existence proves to be there. */
+  need<Row>(collection: Collection<Row>, key: string): Row;
   readonly balances: Balances;
   readonly now: Date;
 }
@@ -112,7 +114,9 @@ export function createCommitter({
 
   async function runGroup(group: readonly Waiting[]): Promise<void> {
     const { tenant } = group[0]!.command;
-    const { answers, committed } = await database.transaction(async (sql) => decideAll(sql, tenant, group, clock.now()));
+    const { answers, committed } = await database.transaction(async (sql) =>
+      decideAll(sql, tenant, group, clock.now()),
+    );
     if (committed.events > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
     for (const answer of answers) answer();
   }
@@ -152,7 +156,12 @@ async function decideAll(sql: Sql, tenant: Tenant, group: readonly Waiting[], no
   const tasks: NewTask[] = [];
   for (const { command, resolve, reject } of group) {
     try {
-      const { outcome, writes = {} } = command.decide({ get: records.get, balances, now });
+      const { outcome, writes = {} } = command.decide({
+        get: records.get,
+        need: records.need,
+        balances,
+        now,
+      });
       // Before anything is taken over: a throw here refuses this command alone.
       let after = balances;
       for (const transaction of writes.transactions ?? []) after = applyToBalances(after, transaction);
@@ -196,16 +205,23 @@ function createRecords(sql: Sql, tenant: Tenant) {
     return loader;
   }
 
+  function get<Row>(collection: Collection<Row>, key: string): Row | null {
+    const row = rows.get(collection as Collection<unknown>)?.get(key);
+    if (row === undefined) throw new Error(`${collection.name} ${key} was not read before the decision`);
+    return row as Row | null;
+  }
+
   return {
+    get,
+    need<Row>(collection: Collection<Row>, key: string): Row {
+      const row = get(collection, key);
+      if (row === null) throw new Error(`${collection.name} ${key} is missing`);
+      return row;
+    },
     reader: {
       load: <Row>(collection: Collection<Row>, key: string) =>
         loaderOf(collection as Collection<unknown>).load(key) as Promise<Row | null>,
     } satisfies Reader,
-    get<Row>(collection: Collection<Row>, key: string): Row | null {
-      const row = rows.get(collection as Collection<unknown>)?.get(key);
-      if (row === undefined) throw new Error(`${collection.name} ${key} was not read before the decision`);
-      return row as Row | null;
-    },
     put({ collection, key, row }: Change) {
       loaderOf(collection);
       rows.get(collection)!.set(key, row);
@@ -213,7 +229,11 @@ function createRecords(sql: Sql, tenant: Tenant) {
     },
     async save() {
       for (const [collection, keys] of changed)
-        await collection.save(sql, tenant, [...keys].map((key) => rows.get(collection)!.get(key)));
+        await collection.save(
+          sql,
+          tenant,
+          [...keys].map((key) => rows.get(collection)!.get(key)),
+        );
     },
   };
 }

@@ -45,6 +45,8 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     {
       user: 'postgres',
       database: 'postgres',
+      // Or PGSSLMODE would have its say.
+      ssl: false,
       max: 1,
       idleTimeoutMillis: 0,
       allowExitOnIdle: true,

@@ -45,17 +45,3 @@ export function eventFromRow(row: {
     snapshot: resource === 'card_payment' ? cardPaymentFromJson(row.snapshot) : {},
   } as StoredEvent;
 }
-
-// ── Cursors ─────────────────────────────────────────────────────────────────────────────────────
-
-/** Opaque to a client: where a tenant's log stood. */
-export function encodeCursor(version: number): string {
-  return Buffer.from(`v1:${version}`).toString('base64url');
-}
-
-/** Null for what this server never gave out. */
-export function decodeCursor(cursor: string): number | null {
-  const match = /^v1:(0|[1-9][0-9]{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
-  const version = match ? Number(match[1]) : Number.NaN;
-  return Number.isSafeInteger(version) && encodeCursor(version) === cursor ? version : null;
-}

@@ -56,10 +56,10 @@ export function createFollower({
   const liveEnds = new Map<string, LiveEnd>();
   let closed = false;
   let unlisten: (() => Promise<void>) | undefined;
-  let cancelPoll = () => {};
+  let cancelPoll: (() => void) | undefined;
 
   function read(end: LiveEnd): Promise<void> {
-    if (end.reading) {
+    if (end.reading !== null) {
       end.wokenAgain = true;
       return end.reading;
     }
@@ -67,7 +67,10 @@ export function createFollower({
       try {
         do {
           end.wokenAgain = false;
-          const { events, through } = await readAfter(database.sql, end.tenant, { after: end.position, limit: PAGE });
+          const { events, through } = await readAfter(database.sql, end.tenant, {
+            after: end.position,
+            limit: PAGE,
+          });
           for (const event of events) deliver(end, event);
           end.position = through;
           if (events.length === PAGE) end.wokenAgain = true;
@@ -84,7 +87,8 @@ export function createFollower({
 
   function deliver(end: LiveEnd, event: StoredEvent): void {
     for (const topic of [topicKey(event), topicKey({ resource: event.resource })])
-      for (const listener of end.listeners.get(topic) ?? []) if (event.version > listener.after) listener.heard(event);
+      for (const listener of end.listeners.get(topic) ?? [])
+        if (event.version > listener.after) listener.heard(event);
   }
 
   function poll(): void {
@@ -107,7 +111,14 @@ export function createFollower({
     // Nobody listened, so whatever lies between was delivered to nobody.
     if (end && end.listening === 0) end.position = Math.max(end.position, position);
     else if (!end)
-      liveEnds.set(key, { tenant, position, listeners: new Map(), listening: 0, reading: null, wokenAgain: false });
+      liveEnds.set(key, {
+        tenant,
+        position,
+        listeners: new Map(),
+        listening: 0,
+        reading: null,
+        wokenAgain: false,
+      });
   }
 
   function join(
@@ -131,7 +142,11 @@ export function createFollower({
     };
   }
 
-  async function listen(tenant: Tenant, topic: Topic, heard: (event: StoredEvent) => void): Promise<() => void> {
+  async function listen(
+    tenant: Tenant,
+    topic: Topic,
+    heard: (event: StoredEvent) => void,
+  ): Promise<() => void> {
     await open(tenant);
     // The live end is at its own position: who joins exactly there misses nothing from now on.
     const after = liveEnds.get(tenantKey(tenant))?.position ?? 0;
@@ -152,7 +167,7 @@ export function createFollower({
     },
     async close() {
       closed = true;
-      cancelPoll();
+      cancelPoll?.();
       await unlisten?.();
       await Promise.all([...liveEnds.values()].map((end) => end.reading));
     },

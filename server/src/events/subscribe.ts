@@ -1,7 +1,8 @@
 import type { Database } from '../db/database.ts';
+import { decodeCursor } from '../kernel/cursor.ts';
 import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { decodeCursor, type StoredEvent } from './event.ts';
+import type { StoredEvent } from './event.ts';
 import type { Follower } from './follow.ts';
 import { isKept, readAfter, readHead, type Topic } from './log.ts';
 
@@ -25,6 +26,19 @@ export interface Beginning<Item> {
   over: boolean;
 }
 
+export interface Subscription<Item> {
+  database: Database;
+  follower: Follower;
+  tenant: Tenant;
+  topic: Topic;
+  after: string | null | undefined;
+  /** The state as it is, and the version that it holds for; left out where a stream has changes only. */
+  begin?: () => Promise<Beginning<Item>>;
+  toItem: (event: StoredEvent) => Item;
+  isLast: (event: StoredEvent) => boolean;
+  signal: AbortSignal;
+}
+
 /**
  * The contract of every subscription: the first state or what came after a cursor, then every change, in order,
  * none missed, none twice. It pulls from the log until it has reached the live end, joins it without a
@@ -41,18 +55,7 @@ export async function subscribe<Item>({
   toItem,
   isLast,
   signal,
-}: {
-  database: Database;
-  follower: Follower;
-  tenant: Tenant;
-  topic: Topic;
-  after: string | null | undefined;
-  /** The state as it is, and the version that it holds for; left out where a stream has changes only. */
-  begin?: () => Promise<Beginning<Item>>;
-  toItem: (event: StoredEvent) => Item;
-  isLast: (event: StoredEvent) => boolean;
-  signal: AbortSignal;
-}): Promise<AsyncIterableIterator<Item>> {
+}: Subscription<Item>): Promise<AsyncIterableIterator<Item>> {
   await follower.open(tenant);
   const start = await beginning();
   let { first } = start;
@@ -118,7 +121,11 @@ export async function subscribe<Item>({
 
   /** Reads on in the log, at the client's own pace; at its end, joins the live end. */
   async function catchUp(): Promise<void> {
-    const { events, through } = await readAfter(database.sql, tenant, { after: position, topic, limit: PAGE });
+    const { events, through } = await readAfter(database.sql, tenant, {
+      after: position,
+      topic,
+      limit: PAGE,
+    });
     if (done) return;
     queue.push(...events);
     position = through;
@@ -132,9 +139,15 @@ export async function subscribe<Item>({
   async function beginning(): Promise<{ version: number; first: Item | null; overAt: number | null }> {
     const state = begin ? await begin() : null;
     const overAt = state?.over ? state.version : null;
-    if (after == null) return { version: state?.version ?? (await readHead(database.sql, tenant)), first: state?.first ?? null, overAt };
+    if (after == null)
+      return {
+        version: state?.version ?? (await readHead(database.sql, tenant)),
+        first: state?.first ?? null,
+        overAt,
+      };
     const version = decodeCursor(after);
-    if (version === null) throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
+    if (version === null)
+      throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
     if (!(await isKept(database.sql, tenant, version)))
       throw new CursorExpiredError('This cursor is older than what is kept; subscribe again without it');
     return { version, first: null, overAt };
@@ -153,7 +166,23 @@ export async function subscribe<Item>({
   return iterator;
 }
 
+/** Everything that an operation may ask of the log, whoever the caller is. */
+export interface Updates {
+  subscribe<Item>(
+    subscription: Omit<Subscription<Item>, 'database' | 'follower'>,
+  ): Promise<AsyncIterableIterator<Item>>;
+  /** Where the tenant's log stands. */
+  head(tenant: Tenant): Promise<number>;
+}
+
+export function createUpdates({ database, follower }: { database: Database; follower: Follower }): Updates {
+  return {
+    subscribe: (subscription) => subscribe({ ...subscription, database, follower }),
+    head: (tenant) => readHead(database.sql, tenant),
+  };
+}
+
 /** `subscribe` for one caller: its tenant, and the signal that ends with its credential or its connection. */
 export type SubscribeTo = <Item>(
-  subscription: Omit<Parameters<typeof subscribe<Item>>[0], 'database' | 'follower' | 'tenant' | 'signal'>,
+  subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'tenant' | 'signal'>,
 ) => Promise<AsyncIterableIterator<Item>>;

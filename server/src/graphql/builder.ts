@@ -5,7 +5,7 @@ import ZodPlugin from '@pothos/plugin-zod';
 import { ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Context } from './context.ts';
-import RootFieldsPlugin from './root-fields.ts';
+import { ROOT_FIELDS } from './root-fields.ts';
 
 /**
  * No types here: each slice's `schema.ts` adds its own. The errors plugin comes first, so that what the others
@@ -23,7 +23,7 @@ export const builder = new SchemaBuilder<{
     Url: { Input: string; Output: string };
   };
 }>({
-  plugins: [ErrorsPlugin, RootFieldsPlugin, ZodPlugin, RelayPlugin],
+  plugins: [ErrorsPlugin, ROOT_FIELDS, ZodPlugin, RelayPlugin],
   defaultFieldNullability: false,
   errors: { directResult: true, unsafelyHandleInputErrors: true },
   zod: {
@@ -36,7 +36,9 @@ export const builder = new SchemaBuilder<{
     edgesFieldOptions: { nullable: { list: false, items: false } },
     nodeFieldOptions: { nullable: false },
     nodesOnConnection: true,
-    nodeQueryOptions: { description: 'Any object by its id; null where there is none, or it is not the caller’s.' },
+    nodeQueryOptions: {
+      description: 'Any object by its id; null where there is none, or it is not the caller’s.',
+    },
     nodesQueryOptions: { description: 'Several at once, in the order asked.' },
     nodeTypeOptions: {},
     pageInfoTypeOptions: {},

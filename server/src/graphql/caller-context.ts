@@ -1,9 +1,6 @@
-import { allowsOrigin, type AccessService, type Caller } from '../access/model.ts';
-import { watchCredential } from '../access/watch.ts';
-import type { Database } from '../db/database.ts';
-import type { Follower } from '../events/follow.ts';
-import { readHead } from '../events/log.ts';
-import { subscribe } from '../events/subscribe.ts';
+import { type AccessService, allowsOrigin, type Caller } from '../access/model.ts';
+import type { WatchCredential } from '../events/credential.ts';
+import type { Updates } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { type Context, callerOf, createLoaders, type PaymentsService } from './context.ts';
@@ -25,33 +22,34 @@ export interface ContextFactory {
    * subscription watches the credential itself.
    */
   create(presented: Presented, caller: Caller | null, connection?: AbortSignal): Context;
-  watch(presented: Presented, caller: Caller): ReturnType<typeof watchCredential>;
+  watch(presented: Presented, caller: Caller): ReturnType<WatchCredential>;
 }
 
 export function createContextFactory({
   services,
   access,
-  database,
-  follower,
+  updates,
+  watchCredential,
   clock,
   limits,
   publicUrl,
 }: {
   services: PaymentsService;
   access: AccessService;
-  database: Database;
-  follower: Follower;
+  updates: Updates;
+  watchCredential: WatchCredential;
   clock: Clock;
   limits: RootFieldLimits;
   publicUrl: string;
 }): ContextFactory {
   const watch = ({ authorization }: Presented, caller: Caller) =>
-    watchCredential({ authorization: authorization ?? '', caller, access, follower, clock });
+    watchCredential(authorization ?? '', caller);
 
   return {
     watch,
     async identify({ authorization, origin }) {
-      if (authorization === null) return null;
+      // GraphiQL opens with `Bearer ` and nothing behind it: no credential, rather than a wrong one.
+      if (authorization === null || /^(bearer)?\s*$/i.test(authorization)) return null;
       const caller = await access.authenticate(authorization);
       if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
       return caller;
@@ -64,15 +62,17 @@ export function createContextFactory({
         loaders: createLoaders(caller, services),
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
-          if (connection) return subscribe({ ...subscription, database, follower, tenant, signal: connection });
+          if (connection) return updates.subscribe({ ...subscription, tenant, signal: connection });
           const { signal, stop } = await watch(presented, callerOf({ caller }));
-          const items = await subscribe({ ...subscription, database, follower, tenant, signal }).catch((error: unknown) => {
-            stop();
-            throw error;
-          });
+          const items = await updates
+            .subscribe({ ...subscription, tenant, signal })
+            .catch((error: unknown) => {
+              stop();
+              throw error;
+            });
           return stoppingWith(items, stop);
         },
-        readLogHead: () => readHead(database.sql, callerOf({ caller }).tenant),
+        readLogHead: () => updates.head(callerOf({ caller }).tenant),
         takeRootField: () => limits.take(callerOf({ caller }), presented.address),
         rateLimit: () => limits.look(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
@@ -82,7 +82,10 @@ export function createContextFactory({
 }
 
 /** The same items; `stop` runs at their end, whatever ends them. */
-function stoppingWith<Item>(items: AsyncIterableIterator<Item>, stop: () => void): AsyncIterableIterator<Item> {
+function stoppingWith<Item>(
+  items: AsyncIterableIterator<Item>,
+  stop: () => void,
+): AsyncIterableIterator<Item> {
   const stopping: AsyncIterableIterator<Item> = {
     async next() {
       try {

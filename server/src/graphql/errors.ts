@@ -39,14 +39,12 @@ const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
   }),
 });
 
-const FieldErrorRef = builder
-  .objectRef<ValidationError['fields'][number]>('FieldError')
-  .implement({
-    fields: (t) => ({
-      path: t.exposeString('path', { description: 'Where in the input, e.g. input.valueCents.' }),
-      message: t.exposeString('message'),
-    }),
-  });
+const FieldErrorRef = builder.objectRef<ValidationError['fields'][number]>('FieldError').implement({
+  fields: (t) => ({
+    path: t.exposeString('path', { description: 'Where in the input, e.g. input.valueCents.' }),
+    message: t.exposeString('message'),
+  }),
+});
 
 builder.objectType(ValidationError, {
   name: 'ValidationError',
@@ -136,16 +134,19 @@ export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void
     });
   }
   if (error instanceof GraphQLError && !error.originalError) {
-    error.extensions['code'] ??= 'BAD_USER_INPUT';
+    error.extensions.code ??= 'BAD_USER_INPUT';
     return error;
   }
   // A scalar refused a value: the original error is GraphQL's own.
   if (error instanceof GraphQLError && cause instanceof GraphQLError) {
-    error.extensions['code'] ??= 'BAD_USER_INPUT';
+    error.extensions.code ??= 'BAD_USER_INPUT';
     return error;
   }
   onFault(cause);
-  return new GraphQLError('Internal error', { ...placeOf(error), extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+  return new GraphQLError('Internal error', {
+    ...placeOf(error),
+    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+  });
 }
 
 function placeOf(error: unknown) {

@@ -9,7 +9,14 @@ import {
 } from 'graphql';
 
 /** What one document may ask for. A dashboard's largest is a tenth of it; GraphiQL's introspection is 14 deep. */
-export const LIMITS = { tokens: 2_000, depth: 15, rootFields: 50, aliases: 100, directives: 50, fields: 2_000 } as const;
+export const LIMITS = {
+  tokens: 2_000,
+  depth: 15,
+  rootFields: 50,
+  aliases: 100,
+  directives: 50,
+  fields: 2_000,
+} as const;
 
 interface Size {
   depth: number;
@@ -122,7 +129,8 @@ function countDirectives(document: DocumentNode): number {
     }
   };
   for (const definition of document.definitions) {
-    if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
+    if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION)
+      continue;
     count += definition.directives?.length ?? 0;
     walk(definition.selectionSet);
   }

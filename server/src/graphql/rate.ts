@@ -17,7 +17,11 @@ export interface RootFieldLimits {
 
 export function createRootFieldLimits({ perKey, clock }: { perKey: number; clock: Clock }): RootFieldLimits {
   const keys = new RateLimiterMemory({ keyPrefix: 'key', points: perKey, duration: MINUTE_SECONDS });
-  const visitors = new RateLimiterMemory({ keyPrefix: 'visitor', points: TOKEN_LIMIT, duration: MINUTE_SECONDS });
+  const visitors = new RateLimiterMemory({
+    keyPrefix: 'visitor',
+    points: TOKEN_LIMIT,
+    duration: MINUTE_SECONDS,
+  });
   const of = ({ credential }: Caller, address: string) =>
     credential.kind === 'api_key'
       ? { limiter: keys, key: credential.id }

@@ -1,8 +1,8 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
-import { callerOf, type Context } from './context.ts';
+import { type Context, callerOf } from './context.ts';
 
-const NAME = 'rootFields' as const;
+export const ROOT_FIELDS = 'rootFields' as const;
 
 declare global {
   export namespace PothosSchemaTypes {
@@ -38,6 +38,4 @@ function admitted<Types extends SchemaTypes>(
   };
 }
 
-SchemaBuilder.registerPlugin(NAME, RootFieldsPlugin);
-
-export default NAME;
+SchemaBuilder.registerPlugin(ROOT_FIELDS, RootFieldsPlugin);

@@ -1,6 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { GraphQLError } from 'graphql';
-import { CloseCode, type Context as ConnectionContext, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
+import {
+  CloseCode,
+  type Context as ConnectionContext,
+  handleProtocols,
+  makeServer,
+  type SubscribePayload,
+} from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
@@ -63,7 +69,7 @@ export function createGraphQLSockets({
   });
 
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
-    const authorization = connectionParams?.['authorization'];
+    const authorization = connectionParams?.authorization;
     if (typeof authorization !== 'string') return true;
     extra.presented = { ...extra.presented, authorization };
     try {
@@ -90,9 +96,14 @@ export function createGraphQLSockets({
     return false;
   }
 
-  async function prepare({ extra, subscriptions }: Connected, { query, variables, operationName }: SubscribePayload) {
+  async function prepare(
+    { extra, subscriptions }: Connected,
+    { query, variables, operationName }: SubscribePayload,
+  ) {
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
-      return [new GraphQLError(`A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`, LIMIT_REACHED)];
+      return [
+        new GraphQLError(`A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`, LIMIT_REACHED),
+      ];
     const { schema, parse, validate, execute, subscribe } = yoga.getEnveloped({});
     let document: ReturnType<typeof parse>;
     try {
@@ -104,7 +115,14 @@ export function createGraphQLSockets({
     const errors = validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
     const contextValue = contexts.create(extra.presented, extra.caller, extra.ended.signal);
-    return { schema, document, variableValues: variables, operationName, contextValue, rootValue: { execute, subscribe } };
+    return {
+      schema,
+      document,
+      variableValues: variables,
+      operationName,
+      contextValue,
+      rootValue: { execute, subscribe },
+    };
   }
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {

@@ -30,11 +30,16 @@ export function filesRoute({
     methods: ['GET', 'HEAD'],
     path: new RegExp(`^${prefix}(?<name>/.*)?$`),
     async handle({ request, response, params }) {
-      if (params['name'] === undefined || params['name'] === '') {
-        if (!request.url?.startsWith(`${prefix}/`)) return send(response, 308, '', { location: `${prefix}/` });
+      if (params.name === undefined || params.name === '') {
+        if (!request.url?.startsWith(`${prefix}/`))
+          return send(response, 308, '', { location: `${prefix}/` });
       }
-      const name = normalize(`/${params['name'] ?? ''}`);
-      const candidates = name.endsWith(sep) ? [`${name}index.html`] : extname(name) ? [name] : [`${name}.html`];
+      const name = normalize(`/${params.name ?? ''}`);
+      const candidates = name.endsWith(sep)
+        ? [`${name}index.html`]
+        : extname(name)
+          ? [name]
+          : [`${name}.html`];
       for (const candidate of candidates) {
         const body = await readFile(join(folder, candidate)).catch(() => null);
         if (!body) continue;

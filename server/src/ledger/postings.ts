@@ -28,13 +28,17 @@ export function ledgerTransaction(
   moves: readonly { from: LedgerAccountName; to: LedgerAccountName; amountCents: Cents }[],
 ): LedgerTransaction {
   const net = new Map<LedgerAccountName, number>();
-  const add = (account: LedgerAccountName, cents: number) => net.set(account, (net.get(account) ?? 0) + cents);
+  const add = (account: LedgerAccountName, cents: number) =>
+    net.set(account, (net.get(account) ?? 0) + cents);
   for (const { from, to, amountCents } of moves) {
-    if (!Number.isSafeInteger(amountCents) || amountCents < 0) throw new RangeError(`not an amount: ${amountCents}`);
+    if (!Number.isSafeInteger(amountCents) || amountCents < 0)
+      throw new RangeError(`not an amount: ${amountCents}`);
     add(from, -amountCents);
     add(to, amountCents);
   }
-  const lines = [...net].filter(([, cents]) => cents !== 0).map(([account, amountCents]) => ({ account, amountCents }));
+  const lines = [...net]
+    .filter(([, cents]) => cents !== 0)
+    .map(([account, amountCents]) => ({ account, amountCents }));
   if (lines.length === 0) throw new RangeError(`ledger transaction ${id} moves nothing`);
   return { id, lines };
 }

@@ -36,12 +36,12 @@ export function createWorkQueue({
   let running: Promise<void> | null = null;
   let again = false;
   let closed = false;
-  let cancelWake = () => {};
+  let cancelWake: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
 
   function run(): Promise<void> {
     if (closed) return Promise.resolve();
-    if (running) {
+    if (running !== null) {
       again = true;
       return running;
     }
@@ -88,7 +88,7 @@ export function createWorkQueue({
   }
 
   function wake(at: number): void {
-    cancelWake();
+    cancelWake?.();
     wakeAt = at;
     cancelWake = clock.schedule(new Date(at), () => {
       wakeAt = Number.POSITIVE_INFINITY;
@@ -107,11 +107,11 @@ export function createWorkQueue({
     },
     async settled() {
       await run();
-      while (running) await running;
+      while (running !== null) await running;
     },
     async close() {
       closed = true;
-      cancelWake();
+      cancelWake?.();
       await running;
     },
   };

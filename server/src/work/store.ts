@@ -50,7 +50,13 @@ export async function claimTasks(
   sql: Sql,
   { now, leasedUntil, limit }: { now: Date; leasedUntil: Date; limit: number },
 ): Promise<Task[]> {
-  const { rows } = await raw<{ kind: string; account_id: string; environment: string; key: string; attempts: number }>`
+  const { rows } = await raw<{
+    kind: string;
+    account_id: string;
+    environment: string;
+    key: string;
+    attempts: number;
+  }>`
     update task set leased_until = ${leasedUntil}, attempts = task.attempts + 1
     from (
       select kind, account_id, environment, key from task
@@ -91,7 +97,10 @@ export async function nextDue(sql: Sql): Promise<Date | null> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: Kysely's delete and update builders share no type that has `where`
-function ofTask<Builder extends { where: (...condition: any[]) => any }>(builder: Builder, task: Task): Builder {
+function ofTask<Builder extends { where: (...condition: any[]) => any }>(
+  builder: Builder,
+  task: Task,
+): Builder {
   return builder
     .where('kind', '=', task.kind)
     .where('account_id', '=', task.accountId)

@@ -31,8 +31,13 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
       .executeTakeFirst();
     if (!row || row.status === 'void') return { status: 'void' };
     if (row.status === 'declined')
-      return { status: 'declined', reason: row.decline_reason ?? 'Cartão recusado', final: row.final_decline };
-    if (row.settles_at && row.settles_at > clock.now()) return { status: 'pending', settlesAt: row.settles_at };
+      return {
+        status: 'declined',
+        reason: row.decline_reason ?? 'Cartão recusado',
+        final: row.final_decline,
+      };
+    if (row.settles_at && row.settles_at > clock.now())
+      return { status: 'pending', settlesAt: row.settles_at };
     return { status: 'approved' };
   }
 
@@ -50,7 +55,8 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
         .values({
           id,
           amount_cents: amountCents,
-          status: behaviour.kind === 'decline' ? 'declined' : behaviour.kind === 'approve' ? 'approved' : 'pending',
+          status:
+            behaviour.kind === 'decline' ? 'declined' : behaviour.kind === 'approve' ? 'approved' : 'pending',
           decline_reason: behaviour.kind === 'decline' ? behaviour.reason : null,
           final_decline: behaviour.kind === 'decline' && behaviour.final,
           settles_at: behaviour.kind === 'settle_later' ? plusMs(clock.now(), behaviour.afterMs) : null,
@@ -63,14 +69,25 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
     async resolve(chargeId) {
       await database.sql
         .insertInto('simulated_charge')
-        .values({ id: chargeId, amount_cents: 0, status: 'void', decline_reason: null, final_decline: false, settles_at: null })
+        .values({
+          id: chargeId,
+          amount_cents: 0,
+          status: 'void',
+          decline_reason: null,
+          final_decline: false,
+          settles_at: null,
+        })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
       return lookUp(chargeId);
     },
 
     async refund(chargeId) {
-      await database.sql.updateTable('simulated_charge').set({ status: 'refunded' }).where('id', '=', chargeId).execute();
+      await database.sql
+        .updateTable('simulated_charge')
+        .set({ status: 'refunded' })
+        .where('id', '=', chargeId)
+        .execute();
     },
   };
 }

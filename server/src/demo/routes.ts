@@ -1,0 +1,131 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { AccessService } from '../access/model.ts';
+import { filesRoute } from '../http/files.ts';
+import { type Exchange, HttpError, type Route, sendJson } from '../http/routes.ts';
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+
+const WIDGET = new URL('../../../widget/', import.meta.url);
+/** A shop mints its tokens in its own time; ours lives as long as somebody tries it out. */
+const TOKEN_SECONDS = 30 * 86_400;
+const MINT_AGAIN_MS = 86_400_000;
+
+/** What a strict shop would send, so that the widget is seen to work under it. */
+const SHOP_CSP = [
+  "default-src 'self'",
+  "connect-src 'self' ws: wss:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types lit-html',
+].join('; ');
+
+interface Product {
+  sku: string;
+  name: string;
+  priceCents: number;
+}
+
+/** The widget's bundle for a script tag, on any site. */
+export function widgetRoute(): Route {
+  return filesRoute({
+    prefix: '/widget',
+    folder: fileURLToPath(new URL('dist/standalone/', WIDGET)),
+    headers: () => ({
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'cache-control': 'public, max-age=300',
+    }),
+  });
+}
+
+/** The shop at `/demo`: a merchant's site that embeds the widget, with tokens of the first account. */
+export function createDemoRoutes({
+  tenant,
+  access,
+  clock,
+  publicUrl,
+}: {
+  tenant: Tenant;
+  access: AccessService;
+  clock: Clock;
+  publicUrl: string;
+}): Route[] {
+  const loadConfig = minted(clock, async () => {
+    const products = JSON.parse(await readFile(new URL('demo/products.json', WIDGET), 'utf8')) as Product[];
+    return {
+      endpoint: `${publicUrl}/graphql`,
+      products: await Promise.all(
+        products.map(async (product) => ({ ...product, tokens: await mintTokens(product) })),
+      ),
+    };
+  });
+
+  async function mintTokens({ name, priceCents }: Product) {
+    const mint = async (back: { successUrl?: string; cancelUrl?: string }) => {
+      const { token } = await access.createCheckoutToken(tenant, null, {
+        amount: { fixedCents: priceCents },
+        description: name,
+        reusable: true,
+        expiresInSeconds: TOKEN_SECONDS,
+        ...back,
+      });
+      return token;
+    };
+    return {
+      popup: await mint({}),
+      redirect: await mint({ successUrl: `${publicUrl}/demo/obrigado`, cancelUrl: `${publicUrl}/demo/` }),
+    };
+  }
+
+  const shop = filesRoute({
+    prefix: '/demo',
+    folder: fileURLToPath(new URL('dist/demo/', WIDGET)),
+    headers: (file) => ({
+      'cache-control': file.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+      ...(file.endsWith('.html')
+        ? { 'content-security-policy': SHOP_CSP, 'referrer-policy': 'same-origin' }
+        : {}),
+    }),
+  });
+  const config: Route = {
+    methods: ['GET'],
+    path: /^\/demo\/config\.json$/,
+    async handle({ response }) {
+      sendJson(response, 200, await loadConfig(), { 'cache-control': 'no-store' });
+    },
+  };
+  return [config, shop].map((route) => ({
+    ...route,
+    handle(exchange: Exchange) {
+      assertOwnHost(exchange, publicUrl);
+      return route.handle(exchange);
+    },
+  }));
+}
+
+/** A foreign name that resolves to this machine, or another site's page, gets nothing of the demo. */
+function assertOwnHost({ request }: Exchange, publicUrl: string): void {
+  const own = new Set(['localhost', '127.0.0.1', '[::1]', new URL(publicUrl).hostname]);
+  const { host = '', origin } = request.headers;
+  const isOwn = (url: string) => URL.canParse(url) && own.has(new URL(url).hostname);
+  if (!isOwn(`http://${host}`) || (origin !== undefined && !isOwn(origin)))
+    throw new HttpError(403, 'The demo answers to its own pages alone');
+}
+
+/** The same answer for a day, made when it is first asked for; a failed one is made again. */
+function minted<Value>(clock: Clock, make: () => Promise<Value>): () => Promise<Value> {
+  let value: Promise<Value> | null = null;
+  let until = new Date(0);
+  return () => {
+    if (value && clock.now() < until) return value;
+    until = plusMs(clock.now(), MINT_AGAIN_MS);
+    const making = make();
+    value = making;
+    making.catch(() => {
+      if (value === making) value = null;
+    });
+    return making;
+  };
+}

@@ -1,0 +1,168 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { CommitOutcomeUnknown, type Database } from '../../server/src/db/database.ts';
+import type { Log } from '../../server/src/db/log.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { type FaultyNetwork, startFaultyNetwork } from '../support/faulty-network.ts';
+import { silent } from '../support/templates.ts';
+
+let url: string;
+let network: FaultyNetwork;
+const opened: Database[] = [];
+
+beforeEach(async () => {
+  url = await createPostgresDatabase('template1');
+  network = await startFaultyNetwork(url);
+});
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((database) => database.close()));
+  await network.close();
+});
+
+async function open({ clock = createSystemClock(), log = silent }: { clock?: Clock; log?: Log } = {}) {
+  const database = await openPostgres({ databaseUrl: network.url, clock, log });
+  opened.push(database);
+  return database;
+}
+
+async function createNotes(database: Database): Promise<void> {
+  await sql`create table note (text text)`.execute(database.sql);
+}
+
+async function notes(): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query('select text from note');
+  await client.end();
+  return rows.map((row) => row.text);
+}
+
+const isCommit = (chunk: Buffer) => chunk.includes('commit\0');
+
+test('says that the outcome is unknown when COMMIT was made and its answer was lost', async () => {
+  const database = await open();
+  await createNotes(database);
+  network.onRequest = (chunk) => (isCommit(chunk) ? 'cut-after' : 'pass');
+  const work = database.transaction((tx) => sql`insert into note values ('made')`.execute(tx));
+  await expect(work).rejects.toBeInstanceOf(CommitOutcomeUnknown);
+  expect(await notes()).toEqual(['made']);
+});
+
+test('says that the outcome is unknown when COMMIT itself was lost', async () => {
+  const database = await open();
+  await createNotes(database);
+  network.onRequest = (chunk) => (isCommit(chunk) ? 'cut-before' : 'pass');
+  const work = database.transaction((tx) => sql`insert into note values ('not made')`.execute(tx));
+  await expect(work).rejects.toBeInstanceOf(CommitOutcomeUnknown);
+  expect(await notes()).toEqual([]);
+});
+
+test('knows that nothing was made when the connection was lost before COMMIT, and goes on', async () => {
+  const database = await open();
+  await createNotes(database);
+  const work = database.transaction(async (tx) => {
+    await sql`insert into note values ('not made')`.execute(tx);
+    network.cut();
+    await sql`select 1`.execute(tx).catch(() => 'ignored');
+  });
+  await expect(work).rejects.toThrow('Connection terminated unexpectedly');
+  await expect(work).rejects.not.toBeInstanceOf(CommitOutcomeUnknown);
+  expect(await notes()).toEqual([]);
+  await database.transaction((tx) => sql`insert into note values ('made')`.execute(tx));
+  expect(await notes()).toEqual(['made']);
+});
+
+test('shows the failure of a statement and not that of the rollback after it', async () => {
+  const database = await open();
+  network.onRequest = (chunk) => (chunk.includes('select 42') ? 'cut-before' : 'pass');
+  const failure = new Error('refused');
+  const work = database.transaction(async (tx) => {
+    await sql`select 42`.execute(tx).catch(() => 'ignored');
+    throw failure;
+  });
+  await expect(work).rejects.toBe(failure);
+});
+
+test('survives the loss of connections that nobody uses', async () => {
+  const noticed = deferred();
+  const database = await open({ log: { ...silent, warn: () => noticed.resolve() } });
+  network.cut();
+  await noticed.promise;
+  const { rows } = await sql`select 1 as one`.execute(database.sql);
+  expect(rows).toEqual([{ one: 1 }]);
+});
+
+test('listens again after its connection was lost, and has everything looked at', async () => {
+  const database = await open();
+  const heard: string[] = [];
+  const again = deferred();
+  const news = deferred();
+  await database.listen('events', (payload) => {
+    heard.push(payload);
+    (payload === '' ? again : news).resolve();
+  });
+  network.cut();
+  await again.promise;
+  await database.notify('events', 'stream 7');
+  await news.promise;
+  expect(heard).toEqual(['', 'stream 7']);
+});
+
+test('tries again by the clock while the server is away', async () => {
+  const scheduled = deferred<{ ms: number; run: () => void }>();
+  const now = new Date('2026-01-01T00:00:00Z');
+  const clock: Clock = {
+    now: () => now,
+    schedule(at, run) {
+      scheduled.resolve({ ms: at.getTime() - now.getTime(), run });
+      return () => undefined;
+    },
+  };
+  const database = await open({ clock });
+  const again = deferred<string>();
+  await database.listen('events', again.resolve);
+  network.refuses = true;
+  network.cut();
+  const { ms, run } = await scheduled.promise;
+  expect(ms).toBe(100);
+  network.refuses = false;
+  run();
+  expect(await again.promise).toBe('');
+});
+
+test('closes while the server is away', async () => {
+  const waiting = deferred();
+  const clock: Clock = {
+    now: () => new Date(0),
+    schedule() {
+      waiting.resolve();
+      return () => undefined;
+    },
+  };
+  const database = await open({ clock });
+  await database.listen('events', () => undefined);
+  network.refuses = true;
+  network.cut();
+  await waiting.promise;
+  await database.close();
+});
+
+test('hears what another process says', async () => {
+  const [here, there] = await Promise.all([open(), open()]);
+  const heard = deferred<string>();
+  await here.listen('events', heard.resolve);
+  await there.notify('events', 'hello');
+  expect(await heard.promise).toBe('hello');
+});
+
+test('does not open when there is no server', async () => {
+  const { postgresUrl } = inject('templates');
+  await expect(
+    openPostgres({ databaseUrl: `${postgresUrl}_missing`, clock: createSystemClock(), log: silent }),
+  ).rejects.toThrow('"postgres_missing" does not exist');
+});

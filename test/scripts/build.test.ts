@@ -1,0 +1,133 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ScriptsHouse } from '../support/scripts-house.ts';
+
+let house: ScriptsHouse;
+
+beforeEach(() => {
+  house = new ScriptsHouse();
+  house.link('tsconfig.json');
+  house.link('server/tsconfig.json');
+  house.link('node_modules/typescript');
+  house.link('node_modules/@types');
+  house.write('server/package.json', '{ "type": "module" }');
+  house.write(
+    'server/src/main.ts',
+    "import { word } from './db/word.ts';\nconsole.log(word satisfies string);",
+  );
+  house.write('server/src/db/word.ts', "export const word = 'started';");
+  house.write('server/src/db/migrations/0001_first.sql', 'select 1');
+  house.write('widget/package.json', '{}');
+  house.write('widget/src/widget.ts', '');
+  house.program(
+    'npx',
+    `if (process.argv.includes('build')) require('node:fs').mkdirSync('widget/dist', { recursive: true })`,
+  );
+});
+
+afterEach(() => house[Symbol.dispose]());
+
+/** What a build says, without the seconds. */
+async function build(): Promise<string[]> {
+  const { output } = await house.script('server/scripts/build.mjs');
+  return output
+    .split('\n')
+    .filter((line) => /server|widget|template/.test(line))
+    .map((line) => line.replace(/ in [\d.]+ s/, ''));
+}
+
+it('builds what has changed, and only that', async () => {
+  expect(await build()).toEqual(['✓ server built', '✓ widget built']);
+  expect(await build()).toEqual(['✓ server unchanged: skipped', '✓ widget unchanged: skipped']);
+
+  house.write('widget/src/widget.ts', 'export const a = 1;');
+  expect(await build()).toEqual(['✓ server unchanged: skipped', '✓ widget built']);
+
+  house.write('server/src/db/migrations/0001_first.sql', 'select 2');
+  house.remove('widget/dist');
+  expect(await build()).toEqual(['✓ server built', '✓ widget built']);
+  expect(readFileSync(join(house.folder, 'server/dist/db/migrations/0001_first.sql'), 'utf8')).toBe(
+    'select 2',
+  );
+});
+
+it('leaves nothing behind of a source that is gone, and keeps what others put there', async () => {
+  await build();
+  house.write('server/dist/template.tar.gz', 'prepared');
+  house.write('server/src/main.ts', "console.log('alone');");
+  house.remove('server/src/db');
+
+  await build();
+
+  const has = (file: string) => existsSync(join(house.folder, 'server/dist', file));
+  expect(
+    ['main.js', 'template.tar.gz', 'db/word.js', 'db/word.js.map', 'db/migrations/0001_first.sql'].map(has),
+  ).toEqual([true, true, false, false, false]);
+});
+
+it('shows what is wrong with a source that does not compile, and does not take it for built', async () => {
+  house.write('server/src/main.ts', 'const = 1;');
+
+  const { code, output } = await house.script('server/scripts/build.mjs');
+
+  expect(code).toBe(1);
+  expect(output).toContain('server/src/main.ts(1,7): error');
+  expect(output.trimEnd().split('\n').at(-1)).toBe('✗ server could not be built.');
+  expect((await build()).at(-1)).toBe('✗ server could not be built.');
+});
+
+it('prepares the database template once for each version of PGlite', async () => {
+  const pglite = (version: string) => {
+    house.write('server/node_modules/@electric-sql/pglite/package.json', JSON.stringify({ version }));
+    house.write('server/node_modules/@electric-sql/pglite/index.js', '');
+  };
+  house.write(
+    'server/scripts/build-pgdata.mjs',
+    `import { writeFileSync } from 'node:fs';\nwriteFileSync('server/dist/pgdata.tar.gz', '');`,
+  );
+  pglite('0.5.16');
+
+  expect((await build()).at(-1)).toBe('✓ database template built');
+  expect((await build()).at(-1)).toBe('✓ database template unchanged: skipped');
+  pglite('0.5.17');
+  expect((await build()).at(-1)).toBe('✓ database template built');
+});
+
+it('starts what it has built, and is done when the server is', async () => {
+  const { code, output } = await house.script('server/scripts/start.mjs');
+
+  expect(output).toMatch(/✓ widget built in .*\nstarted\n$/);
+  expect(code).toBe(0);
+});
+
+it('stops the server with npm, whose shell keeps signals to itself', async () => {
+  house.write(
+    'server/src/main.ts',
+    `import { writeFileSync } from 'node:fs';
+     const alive = setInterval(() => {}, 1000);
+     process.on('SIGTERM', () => { writeFileSync('stopped', ''); clearInterval(alive); });
+     console.log('listening');`,
+  );
+  // The server keeps the other end of standard error: the run is over when the server is.
+  house.write(
+    'npm.cjs',
+    `const { spawn } = require('node:child_process');
+     const options = { cwd: __dirname, stdio: ['ignore', 'pipe', 'inherit'] };
+     const server = spawn(process.execPath, [__dirname + '/server/scripts/start.mjs'], options);
+     server.stdout.on('data', (chunk) => String(chunk).includes('listening') && process.exit());`,
+  );
+
+  await house.script('npm.cjs', [], { npm_lifecycle_event: 'start' });
+
+  expect(existsSync(join(house.folder, 'stopped'))).toBe(true);
+});
+
+it('explains itself, with every environment variable, before anything is installed', async () => {
+  const { code, output } = await house.script('server/scripts/start.mjs', ['--help']);
+
+  expect(code).toBe(0);
+  for (const name of ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'PSA_DATA_DIR', 'PSA_UPSTREAM_URL']) {
+    expect(output).toContain(`\n  ${name} `);
+  }
+});

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * A copy of the scripts, except for the slow one that prepares the database, in a folder with a space in its name and without git, beside programs that only pretend:
+ * the PATH holds nothing but what `program` puts there.
+ */
+export class ScriptsHouse implements Disposable {
+  readonly #top = mkdtempSync(join(tmpdir(), 'psa-scripts-'));
+  readonly folder = join(this.#top, 'a house');
+
+  constructor() {
+    for (const kept of ['server/scripts', 'test/run.mjs', 'test/support/chromium.mjs']) {
+      cpSync(join(repository, kept), join(this.folder, kept), { recursive: true });
+    }
+    this.remove('server/scripts/build-pgdata.mjs');
+    this.write('package.json', '{ "type": "module" }');
+    this.write('pnpm-lock.yaml', 'lockfileVersion: 9');
+    mkdirSync(join(this.#top, 'bin'));
+    this.program('npx', '');
+  }
+
+  write(file: string, content: string): void {
+    mkdirSync(dirname(join(this.folder, file)), { recursive: true });
+    writeFileSync(join(this.folder, file), content);
+  }
+
+  remove(file: string): void {
+    rmSync(join(this.folder, file), { recursive: true });
+  }
+
+  /** The repository's own file or folder. */
+  link(file: string): void {
+    mkdirSync(dirname(join(this.folder, file)), { recursive: true });
+    symlinkSync(join(repository, file), join(this.folder, file));
+  }
+
+  /** A command in the PATH, as CommonJS; `bin` is its folder. */
+  program(name: string, code: string): void {
+    const bin = join(this.#top, 'bin');
+    const head = `#!${process.execPath}\nconst bin = ${JSON.stringify(bin)};\n`;
+    writeFileSync(join(bin, name), `${head}${code}\n`, { mode: 0o755 });
+  }
+
+  /** The system's own command. */
+  systemProgram(path: string): void {
+    symlinkSync(path, join(this.#top, 'bin', path.replace(/.*\//, '')));
+  }
+
+  /** Runs Node in the house and resolves when all that it started has ended. */
+  node(args: string[], env: Record<string, string> = {}): Promise<{ code: number | null; output: string }> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, args, {
+        cwd: tmpdir(),
+        env: { PATH: join(this.#top, 'bin'), ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => (output += chunk));
+      child.stderr.on('data', (chunk: Buffer) => (output += chunk));
+      child.on('error', reject);
+      child.on('close', (code) => resolve({ code, output }));
+    });
+  }
+
+  script(file: string, args: string[] = [], env: Record<string, string> = {}) {
+    return this.node([join(this.folder, file), ...args], env);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#top, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,48 @@
+// The products' pictures, drawn here so that the shop loads nothing from anywhere. Colours come from the page's CSS.
+
+const ARTE: Record<string, string> = {
+  caneca: `
+    <path class="sombra" d="M88 252h150l-14 12H102z"/>
+    <path class="barro" d="M92 112h124v104a36 36 0 0 1-36 36h-52a36 36 0 0 1-36-36z"/>
+    <path class="traco-grosso" d="M216 138h16a26 26 0 0 1 26 26v10a26 26 0 0 1-26 26h-17"/>
+    <path class="mata" d="M92 196l30-30 22 20 28-34 44 44v20a36 36 0 0 1-36 36h-52a36 36 0 0 1-36-36z"/>
+    <circle class="sol" cx="186" cy="142" r="13"/>
+    <ellipse class="cafe" cx="154" cy="112" rx="62" ry="11"/>
+    <path class="vapor" d="M132 88c-8-10 8-16 0-28M156 84c-8-11 8-18 0-32M180 88c-8-10 8-16 0-28"/>`,
+  cafe: `
+    <path class="sombra" d="M96 262h136l-12 10H110z"/>
+    <path class="papel" d="M102 86h116l10 158a18 18 0 0 1-18 18H110a18 18 0 0 1-18-18z"/>
+    <path class="dobra" d="M102 86l8-30h100l8 30z"/>
+    <path class="barro" d="M98.600 140h122.800l4.600 72H94z"/>
+    <path class="mata" d="M94.600 212l28-34 22 18 30-36 46.800 52z"/>
+    <circle class="sol" cx="190" cy="160" r="9"/>
+    <path class="grao" d="M234 238c16-12 34-2 32 14s-24 24-34 12 2-26 2-26z"/>
+    <path class="corte" d="M234 260c10-2 10-14 22-16"/>
+    <path class="grao" d="M54 246c14-8 28 2 24 16s-24 18-30 6 6-22 6-22z"/>
+    <path class="corte" d="M52 264c8-1 10-10 18-12"/>`,
+  rede: `
+    <path class="poste" d="M44 66v200M276 66v200"/>
+    <path class="sombra" d="M92 262h136l-14 8H106z"/>
+    <path class="corda" d="M44 92l44 50M44 92l62 62M44 92l34 38M276 92l-44 50M276 92l-62 62M276 92l-34 38"/>
+    <path class="barro" d="M80 132c20 76 140 76 160 0l-4 34c-26 78-126 78-152 0z"/>
+    <path class="faixa" d="M84 164c26 66 126 66 152 0l-4 16c-28 62-116 62-144 0z"/>
+    <path class="franja" d="M96 196l-6 22M114 212l-4 24M136 222l-2 26M160 226v26M184 222l2 26M206 212l4 24M224 196l6 22"/>
+    <path class="mata" d="M262 58c-26-22-52-12-58 6 20 4 42 4 58-6zM282 56c12-26 2-44-16-48-6 18-2 36 16 48z"/>`,
+};
+
+/** A picture as an SVG element, without markup strings going through innerHTML of the page. */
+export function arte(sku: string): Element | undefined {
+  const source = ARTE[sku];
+  if (!source) return undefined;
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('viewBox', '0 0 320 300');
+  svg.setAttribute('aria-hidden', 'true');
+  svg.setAttribute('class', 'arte');
+  for (const [, tag, attributes] of source.matchAll(/<(\w+) ([^>]*?)\/>/g)) {
+    const shape = document.createElementNS('http://www.w3.org/2000/svg', tag ?? 'g');
+    for (const [, name, value] of (attributes ?? '').matchAll(/([\w-]+)="([^"]*)"/g))
+      shape.setAttribute(name ?? '', value ?? '');
+    svg.append(shape);
+  }
+  return svg;
+}

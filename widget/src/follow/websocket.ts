@@ -1,0 +1,53 @@
+import type { FollowEnd, FollowOptions } from './transport.ts';
+
+/** A socket that hangs (a proxy that swallows the upgrade) is given up after this long. */
+const OPEN_MS = 3_000;
+const PING_MS = 12_000;
+const PONG_MS = 5_000;
+
+/**
+ * Follows over `graphql-transport-ws`. The protocol for one subscription is these few messages; a client library for
+ * it would be a fifth of the whole widget. Close codes 4401 and 4403 mean that the token no longer reads.
+ */
+export function followSocket(options: FollowOptions): Promise<FollowEnd> {
+  const { endpoint, token, query, variables, signal, onOpen, onUpdate } = options;
+  return new Promise((resolve) => {
+    const socket = new WebSocket(endpoint.replace(/^http/, 'ws'), 'graphql-transport-ws');
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    const end = (how: FollowEnd) => {
+      clearTimeout(watchdog);
+      signal.removeEventListener('abort', lose);
+      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.close(1000);
+      resolve(how);
+    };
+    const lose = () => end({ type: 'lost' });
+    let watchdog = setTimeout(lose, OPEN_MS);
+    signal.addEventListener('abort', lose);
+    socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
+    socket.onclose = ({ code }) =>
+      code === 4401 || code === 4403
+        ? end({
+            type: 'refused',
+            errors: [{ message: `closed with ${code}`, extensions: { code: 'UNAUTHENTICATED' } }],
+          })
+        : lose();
+    socket.onmessage = ({ data }) => {
+      const { type, payload } = JSON.parse(data);
+      // Whatever arrives is a sign of life; after some silence one is asked for, and a dead socket is left.
+      clearTimeout(watchdog);
+      watchdog = setTimeout(() => {
+        send({ type: 'ping' });
+        watchdog = setTimeout(lose, PONG_MS);
+      }, PING_MS);
+      if (type === 'connection_ack') {
+        onOpen();
+        send({ type: 'subscribe', id: '1', payload: { query, variables } });
+      } else if (type === 'ping') send({ type: 'pong' });
+      else if (type === 'next' && !payload.errors) onUpdate(payload.data.cardPaymentUpdates);
+      else if (type === 'next') end({ type: 'refused', errors: payload.errors });
+      else if (type === 'error') end({ type: 'refused', errors: payload });
+      else if (type === 'complete') end({ type: 'complete' });
+    };
+  });
+}

@@ -1,0 +1,37 @@
+// Compiled, never shipped: the documents and the hand-written types of operations.ts against the printed schema.
+import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
+import type { introspection } from './graphql-env.d.ts';
+import {
+  CARD_PAYMENT,
+  CARD_PAYMENT_UPDATES,
+  type CardPayment,
+  type CardPaymentUpdate,
+  START_CHECKOUT,
+  type StartCheckoutInput,
+  type StartCheckoutResult,
+} from './operations.ts';
+
+interface Setup {
+  introspection: introspection;
+  scalars: { Cents: number; DateTime: string; Url: string; Decimal: string };
+}
+declare const graphql: initGraphQLTada<Setup>;
+
+const start = graphql(START_CHECKOUT);
+const read = graphql(CARD_PAYMENT);
+const updates = graphql(CARD_PAYMENT_UPDATES);
+type Start = typeof start;
+type Read = typeof read;
+type Updates = typeof updates;
+
+type Fits<Given extends Expected, Expected> = [Given, Expected];
+
+export type Checks = [
+  Fits<NonNullable<ResultOf<Read>['cardPayment']>, CardPayment>,
+  Fits<CardPayment, NonNullable<ResultOf<Read>['cardPayment']>>,
+  Fits<ResultOf<Updates>['cardPaymentUpdates'], CardPaymentUpdate>,
+  Fits<ResultOf<Start>['startCheckout'], StartCheckoutResult>,
+  Fits<{ input: StartCheckoutInput }, VariablesOf<Start>>,
+  Fits<{ orderCode: string; after: string | null }, VariablesOf<Updates>>,
+  Fits<{ orderCode: string }, VariablesOf<Read>>,
+];

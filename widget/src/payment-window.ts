@@ -1,0 +1,89 @@
+export type CheckoutMode = 'auto' | 'popup' | 'tab' | 'redirect';
+
+/** The browsers inside other apps: they open no second window, or one that cannot be seen any more. */
+const IN_APP = /FBA[NV]|Instagram|Messenger|Line\/|TikTok|musical_ly|BytedanceWebview|LinkedInApp|Snapchat|; wv\)/;
+
+export function resolveMode(mode: CheckoutMode | undefined): Exclude<CheckoutMode, 'auto'> {
+  if (mode === 'tab' || mode === 'redirect') return mode;
+  if (mode === 'popup') return mode;
+  return IN_APP.test(navigator.userAgent) ? 'redirect' : 'popup';
+}
+
+/** https everywhere, http on this computer: the payer is about to type a card there. */
+export function safeUrl(url: string | null | undefined): string | undefined {
+  try {
+    const { protocol, hostname, href } = new URL(url ?? '');
+    const local = /^(localhost|127(\.\d+){3}|\[::1\]|.+\.localhost)$/.test(hostname);
+    return protocol === 'https:' || (protocol === 'http:' && local) ? href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface WindowSize {
+  width: number;
+  height: number;
+}
+
+/** The popup or tab with the payment page. */
+export class PaymentWindow {
+  readonly #window: Window;
+  #watch: ReturnType<typeof setInterval> | undefined;
+
+  private constructor(opened: Window) {
+    this.#window = opened;
+  }
+
+  /**
+   * Opens an empty window, to be called in the click itself: after an await the browser takes it for a popup that
+   * nobody asked for. Undefined when it was blocked.
+   */
+  static open(mode: 'popup' | 'tab', size: WindowSize, text: string): PaymentWindow | undefined {
+    const left = Math.max(0, Math.round(screenX + (outerWidth - size.width) / 2));
+    const top = Math.max(0, Math.round(screenY + (outerHeight - size.height) / 2));
+    const features = mode === 'tab' ? '' : `popup,width=${size.width},height=${size.height},left=${left},top=${top}`;
+    // With noopener the call would return null, so the opener is cut in navigate().
+    const opened = window.open('about:blank', '_blank', features);
+    if (!opened || opened.closed) return undefined;
+    try {
+      opened.document.title = text;
+      opened.document.body.textContent = text;
+    } catch {
+      // A blank page while the payment is created is no reason to stop.
+    }
+    return new PaymentWindow(opened);
+  }
+
+  navigate(url: string): void {
+    this.#window.location.replace(url);
+    this.#window.opener = null;
+  }
+
+  focus(): boolean {
+    if (this.#window.closed) return false;
+    this.#window.focus();
+    return true;
+  }
+
+  close(): void {
+    clearInterval(this.#watch);
+    this.#window.close();
+  }
+
+  /**
+   * Tells once when the window looks closed. Only a hint: a payment page with a Cross-Origin-Opener-Policy looks
+   * closed from here while it is open.
+   */
+  onClosed(listener: () => void): void {
+    clearInterval(this.#watch);
+    this.#watch = setInterval(() => {
+      if (!this.#window.closed) return;
+      clearInterval(this.#watch);
+      listener();
+    }, 500);
+  }
+
+  unwatch(): void {
+    clearInterval(this.#watch);
+  }
+}

@@ -1,0 +1,123 @@
+import type { CheckoutError, CheckoutErrorCode } from './checkout-state.ts';
+import {
+  CARD_PAYMENT,
+  type CardPayment,
+  type ExecutionResult,
+  type GraphqlError,
+  START_CHECKOUT,
+  type StartCheckoutInput,
+  type StartCheckoutResult,
+  type StartCheckoutSuccess,
+} from './operations.ts';
+
+const TIMEOUT_MS = 15_000;
+
+export interface RequestOptions {
+  endpoint: string;
+  token: string;
+  signal?: AbortSignal | undefined;
+}
+
+interface DocumentOptions extends RequestOptions {
+  query: string;
+  variables: object;
+}
+
+/** Throws a CheckoutError: the server's refusal, or what went wrong on the way. */
+export async function startCheckout(
+  options: RequestOptions & { input: StartCheckoutInput },
+): Promise<StartCheckoutSuccess> {
+  const { startCheckout: result } = await request<{ startCheckout: StartCheckoutResult }>({
+    ...options,
+    query: START_CHECKOUT,
+    variables: { input: options.input },
+  });
+  if ('cardPayment' in result) return result;
+  const { code, message, retryable, retryAfterSeconds } = result;
+  const error = errorOf({ message, extensions: { code, retryAfterSeconds } });
+  throw { ...error, retryable: retryable ?? error.retryable };
+}
+
+/** What the server says now. Throws a CheckoutError. */
+export async function readPayment(options: RequestOptions & { orderCode: string }): Promise<CardPayment> {
+  const { cardPayment } = await request<{ cardPayment: CardPayment | null }>({
+    ...options,
+    query: CARD_PAYMENT,
+    variables: { orderCode: options.orderCode },
+  });
+  if (cardPayment) return cardPayment;
+  throw errorOf({ message: 'no such payment for this token', extensions: { code: 'FORBIDDEN' } });
+}
+
+/** One GraphQL request by POST. The token travels in a header, never with cookies or in an address. */
+export function post(options: DocumentOptions, accept: string): Promise<Response> {
+  const { endpoint, token, query, variables, signal } = options;
+  return fetch(endpoint, {
+    method: 'POST',
+    headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ query, variables }),
+    credentials: 'omit',
+    cache: 'no-store',
+    signal: signal ?? null,
+  });
+}
+
+/** An error of the server's, top-level or a refusal of a mutation, in the element's words. */
+export function errorOf(error: GraphqlError | undefined): CheckoutError {
+  const { code, retryAfterSeconds } = error?.extensions ?? {};
+  const text = String(code);
+  const known = CODES.find(([pattern]) => pattern.test(text))?.[1] ?? 'unknown';
+  return {
+    code: known,
+    message: error?.message ?? 'unknown error',
+    retryable: !FINAL.test(known),
+    retryAfterSeconds: Number(retryAfterSeconds) || undefined,
+  };
+}
+
+async function request<T>(options: DocumentOptions): Promise<T> {
+  const timeout = new AbortController();
+  const abort = () => timeout.abort();
+  const timer = setTimeout(abort, TIMEOUT_MS);
+  options.signal?.addEventListener('abort', abort);
+  try {
+    const response = await post(
+      { ...options, signal: timeout.signal },
+      'application/graphql-response+json, application/json',
+    );
+    // A proxy's HTML page is told by its status.
+    const result = (await response.json().catch((error) => {
+      if (!(error instanceof SyntaxError)) throw error;
+    })) as ExecutionResult<T> | undefined;
+    if (result?.data && !result.errors) return result.data;
+    throw errorOf(
+      result?.errors?.[0] ?? {
+        message: `HTTP ${response.status}`,
+        extensions: {
+          code: response.ok ? 'GRAPHQL' : response.status,
+          retryAfterSeconds: response.headers.get('retry-after'),
+        },
+      },
+    );
+  } catch (error) {
+    if ((error as CheckoutError).retryable !== undefined) throw error;
+    const timedOut = timeout.signal.aborted && !options.signal?.aborted;
+    throw { code: timedOut ? 'timeout' : 'network', message: String(error), retryable: true } satisfies CheckoutError;
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', abort);
+  }
+}
+
+const FINAL = /inv|not_|unau|prot/;
+
+/** `extensions.code`, an ErrorCode of the schema or an HTTP status, to the element's code. */
+const CODES: [RegExp, CheckoutErrorCode][] = [
+  [/^(UNAUTHENTICATED|FORBIDDEN|PERMISSION_DENIED|401|403)$/, 'unauthorized'],
+  [/^(RATE_LIMITED|429)$/, 'rate_limited'],
+  [/^(BAD_USER_INPUT|VALIDATION)$/, 'invalid_input'],
+  [/_CONFLICT|_USED/, 'conflict'],
+  [/NOT_|ONLY_|LIMIT_REACHED/, 'not_configured'],
+  [/^(INTERNAL|UPSTREAM|5)/, 'server'],
+  [/^(GRAPHQL|4)/, 'protocol'],
+];
