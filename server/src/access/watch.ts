@@ -1,6 +1,6 @@
 import type { Follower } from '../events/follow.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { type PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
+import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
 import type { AccessService, Caller } from './model.ts';
 
 /**
@@ -29,13 +29,21 @@ export async function watchCredential({
 
   if (caller.expiresAt)
     stops.push(clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))));
-  for (const resourceId of caller.endsWith)
-    stops.push(
-      await follower.listen(caller.tenant, { resource: 'credential', resourceId }, () =>
-        end(new UnauthenticatedError('This credential was revoked')),
-      ),
-    );
-  // Listening first, then looking: a revocation in between is seen by one of the two.
-  await access.authenticate(authorization).catch((error: PaymentError) => end(error));
+  try {
+    for (const resourceId of caller.endsWith)
+      stops.push(
+        await follower.listen(caller.tenant, { resource: 'credential', resourceId }, () =>
+          end(new UnauthenticatedError('This credential was revoked')),
+        ),
+      );
+    // Listening first, then looking: a revocation in between is seen by one of the two.
+    await access.authenticate(authorization).catch((error: unknown) => {
+      if (!(error instanceof PaymentError)) throw error;
+      end(error);
+    });
+  } catch (error) {
+    stop();
+    throw error;
+  }
   return { signal: controller.signal, stop };
 }

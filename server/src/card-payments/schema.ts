@@ -14,6 +14,7 @@ import {
   PermissionError,
   RateLimitError,
   UnavailableError,
+  UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
 import { CustomerInput } from './inputs.ts';
@@ -79,12 +80,12 @@ builder.node(CardPaymentRef, {
     customer: t.field({
       type: CustomerRef,
       nullable: true,
-      description: 'Null to a checkout token.',
+      description: 'Null to a browser’s checkout or payment token.',
       resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
     }),
     metadata: t.string({
       nullable: true,
-      description: 'The string given at creation, byte for byte. Null to a checkout token.',
+      description: 'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
       resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
     }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
@@ -232,7 +233,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
     errors: {
       union: { name: 'CreateCardPaymentResult' },
-      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, IdempotencyError],
+      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError],
     },
     resolve: (_, { input }, context) => {
       const caller = callerOf(context);
@@ -245,7 +246,15 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: StartCheckoutInput, required: true }) },
     errors: {
       union: { name: 'StartCheckoutResult' },
-      types: [ValidationError, NotFoundError, PermissionError, RateLimitError, UnavailableError, IdempotencyError],
+      types: [
+        ValidationError,
+        NotFoundError,
+        PermissionError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
     },
     resolve: async (_, { input }, context) => {
       const { tenant, credential } = callerOf(context);

@@ -11,6 +11,14 @@ import {
 /** What one document may ask for. A dashboard's largest is a tenth of it; GraphiQL's introspection is 14 deep. */
 export const LIMITS = { tokens: 2_000, depth: 15, rootFields: 50, aliases: 100, directives: 50, fields: 2_000 } as const;
 
+const SAID: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
+  depth: 'levels of fields',
+  rootFields: 'fields at the root of an operation',
+  aliases: 'aliases in an operation',
+  directives: 'directives',
+  fields: 'fields in an operation, counted as often as their fragments are spread',
+};
+
 interface Size {
   depth: number;
   fields: number;
@@ -24,9 +32,9 @@ interface Size {
 export function documentLimits(context: ValidationContext): ASTVisitor {
   return {
     Document(document) {
-      for (const [name, size, limit] of excesses(document))
+      for (const name of excesses(document))
         context.reportError(
-          new GraphQLError(`The document is too large: ${name} ${size}, at most ${limit}`, {
+          new GraphQLError(`The document is too large: at most ${LIMITS[name]} ${SAID[name]}`, {
             extensions: { code: 'BAD_USER_INPUT' },
           }),
         );
@@ -35,15 +43,15 @@ export function documentLimits(context: ValidationContext): ASTVisitor {
   };
 }
 
-function excesses(document: DocumentNode): (readonly [keyof typeof LIMITS, number, number])[] {
+function excesses(document: DocumentNode): (keyof typeof SAID)[] {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const sizes = createSizes(fragments);
 
-  const found: (readonly [keyof typeof LIMITS, number, number])[] = [];
-  const check = (name: keyof typeof LIMITS, size: number) => {
-    if (size > LIMITS[name]) found.push([name, size, LIMITS[name]]);
+  const found: (keyof typeof SAID)[] = [];
+  const check = (name: keyof typeof SAID, size: number) => {
+    if (size > LIMITS[name]) found.push(name);
   };
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
