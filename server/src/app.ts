@@ -49,6 +49,7 @@ export async function createApp({
   log,
   onFatal,
   open = openDatabase,
+  initTimeoutMs,
 }: {
   config: Config;
   clock: Clock;
@@ -56,6 +57,8 @@ export async function createApp({
   onFatal: (error: Error) => void;
   /** A test gives a database that is already there. */
   open?: typeof openDatabase;
+  /** How long a WebSocket may take until its first message; a test does not wait that long. */
+  initTimeoutMs?: number;
 }): Promise<App> {
   const onFault = (fault: unknown) => log.error({ err: fault }, 'a fault of ours');
   const http = createHttpServer({ onFault });
@@ -111,7 +114,7 @@ export async function createApp({
       publicUrl,
     });
     const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
-    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault });
+    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
 
     await follower.start();
     work.start();

@@ -15,6 +15,7 @@ import {
   PermissionError,
   RateLimitError,
   UnavailableError,
+  UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
 import {
@@ -82,12 +83,13 @@ builder.node(CardPaymentRef, {
     customer: t.field({
       type: CustomerRef,
       nullable: true,
-      description: 'Null to a checkout token.',
+      description: 'Null to a browser’s checkout or payment token.',
       resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
     }),
     metadata: t.string({
       nullable: true,
-      description: 'The string given at creation, byte for byte. Null to a checkout token.',
+      description:
+        'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
       resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
     }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
@@ -256,7 +258,14 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
     errors: {
       union: { name: 'CreateCardPaymentResult' },
-      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, IdempotencyError],
+      types: [
+        ValidationError,
+        PermissionError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
     },
     resolve: (_, { input }, context) => {
       const caller = callerOf(context);
@@ -276,6 +285,7 @@ builder.mutationFields((t) => ({
         RateLimitError,
         UnavailableError,
         IdempotencyError,
+        UpstreamError,
       ],
     },
     resolve: async (_, { input }, context) => {

@@ -1,6 +1,6 @@
 import type { AccessService, Caller } from '../access/model.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { type PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
+import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
 import type { Follower } from './follow.ts';
 
 /** Aborts its signal, with the error to show, at the moment that the credential expires or is revoked, anywhere. */
@@ -31,14 +31,22 @@ export function createCredentialWatch({
       stops.push(
         clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))),
       );
-    for (const resourceId of caller.endsWith)
-      stops.push(
-        await follower.listen(caller.tenant, { resource: 'credential', resourceId }, () =>
-          end(new UnauthenticatedError('This credential was revoked')),
-        ),
-      );
-    // Listening first, then looking: a revocation in between is seen by one of the two.
-    await access.authenticate(authorization).catch((error: PaymentError) => end(error));
+    try {
+      for (const resourceId of caller.endsWith)
+        stops.push(
+          await follower.listen(caller.tenant, { resource: 'credential', resourceId }, () =>
+            end(new UnauthenticatedError('This credential was revoked')),
+          ),
+        );
+      // Listening first, then looking: a revocation in between is seen by one of the two.
+      await access.authenticate(authorization).catch((error: unknown) => {
+        if (!(error instanceof PaymentError)) throw error;
+        end(error);
+      });
+    } catch (error) {
+      stop();
+      throw error;
+    }
     return { signal: controller.signal, stop };
   };
 }

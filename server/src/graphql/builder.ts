@@ -2,6 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import ZodPlugin from '@pothos/plugin-zod';
+import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import { ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Context } from './context.ts';
@@ -36,10 +37,22 @@ export const builder = new SchemaBuilder<{
     edgesFieldOptions: { nullable: { list: false, items: false } },
     nodeFieldOptions: { nullable: false },
     nodesOnConnection: true,
+    decodeGlobalID,
     nodeQueryOptions: {
       description: 'Any object by its id; null where there is none, or it is not the caller’s.',
+      resolve: (_parent, { id }, _context, info, resolveNode) =>
+        (isNode(id, info) ? resolveNode(id) : null) as never,
     },
-    nodesQueryOptions: { description: 'Several at once, in the order asked.' },
+    nodesQueryOptions: {
+      description: 'Up to 100 at once, in the order asked.',
+      async resolve(_parent, { ids }, _context, info, resolveNodes) {
+        if (ids.length > MAX_NODES)
+          throw new ValidationError([{ path: 'ids', message: `must be at most ${MAX_NODES}` }]);
+        const found = await resolveNodes(ids.filter((id) => isNode(id, info)));
+        let next = 0;
+        return ids.map((id) => (isNode(id, info) ? found[next++] : null)) as never;
+      },
+    },
     nodeTypeOptions: {},
     pageInfoTypeOptions: {},
   },
@@ -57,3 +70,27 @@ builder.subscriptionType({
   description:
     'To one resource, without `after`: its current state first, at once, then every change. With `after` (the cursor of the last update seen): the changes since, nothing else. An `all…` subscription: changes only. In order, none missed, none twice, on any instance, also after a restart. A cursor older than what is kept ends with extensions.code CURSOR_EXPIRED.',
 });
+
+// ── Ids ─────────────────────────────────────────────────────────────────────────────────────────
+
+const MAX_NODES = 100;
+
+interface GlobalId {
+  typename: string;
+  id: string;
+}
+
+/** @throws ValidationError for what this server never gave out */
+function decodeGlobalID(globalId: string | number | bigint): GlobalId {
+  const text = Buffer.from(String(globalId), 'base64').toString('utf8');
+  const match = /^([A-Z][A-Za-z]*):(.+)$/.exec(text);
+  if (!match || Buffer.from(text).toString('base64') !== String(globalId))
+    throw new ValidationError([{ path: 'id', message: 'is not an id of this server' }]);
+  return { typename: match[1]!, id: match[2]! };
+}
+
+/** Whether there are objects of this type that an id leads to. */
+function isNode({ typename }: GlobalId, { schema }: GraphQLResolveInfo): boolean {
+  const type = schema.getType(typename);
+  return isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
+}
