@@ -52,6 +52,7 @@ export const builder = new SchemaBuilder<{
         return ids.map((id) => (isNode(id, info) ? found[next++] : null)) as never;
       },
     },
+    idFieldOptions: { description: 'Globally unique and opaque.' },
     nodeTypeOptions: {},
     pageInfoTypeOptions: {},
   },
