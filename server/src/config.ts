@@ -42,7 +42,7 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((number) => number >= min && number <= max, `must lie from ${min} to ${max}`);
 
-const notYet = z.undefined('is for the remote mode, which this version does not have: unset it');
+const notYet = z.undefined('is for the remote mode, which this version does not have: unset it').optional();
 
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
