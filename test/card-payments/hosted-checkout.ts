@@ -74,8 +74,8 @@ export async function servePage({
     },
     refund: () => Promise.reject(new Error('not a thing of the page')),
   };
-  const routes = createCheckoutRoutes({ checkout, clock, publicUrl, testCards });
-  const http = createHttpServer({ routes, onFault: (error) => state.faults.push(error) });
+  const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
+  http.serve(createCheckoutRoutes({ checkout, clock, publicUrl, testCards }));
   await http.listen(0, '127.0.0.1');
   const { port } = http.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;

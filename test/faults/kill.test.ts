@@ -118,8 +118,11 @@ type Death = { at: 'start' | 'statement'; moment: Moment } | { at: 'answer'; ans
 function planDeath(random: Random, life: number): Death {
   const turns = random.pick([0, 0, 1 + random.below(10), random.below(100), random.below(1_000)]);
   const kind = life < 3 ? 0 : random.below(20);
-  if (kind < 3) return { at: 'start', moment: { statement: 1 + random.below(30), turns } };
-  if (kind < 15) return { at: 'statement', moment: { statement: 1 + random.below(250), turns } };
+  if (kind < 3) return { at: 'start', moment: { statement: 1 + random.below(30), commits: false, turns } };
+  if (kind < 11)
+    return { at: 'statement', moment: { statement: 1 + random.below(250), commits: false, turns } };
+  if (kind < 16)
+    return { at: 'statement', moment: { statement: 1 + random.below(12), commits: true, turns } };
   return { at: 'answer', answer: 1 + random.below(30), turns };
 }
 

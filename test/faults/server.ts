@@ -9,9 +9,13 @@ import { type Clock, createSystemClock, plusMs } from '../../server/src/kernel/c
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { type Audit, audit } from './audit.ts';
 
-/** When to die: at the n-th statement from now on, that many turns of the event loop after it came up (0: not sent). */
+/**
+ * When to die: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
+ * up. After none it has not been sent.
+ */
 export interface Moment {
   statement: number;
+  commits: boolean;
   turns: number;
 }
 
@@ -85,7 +89,7 @@ const answers: {
 /** Every statement of the server, BEGIN and COMMIT too, passes here on its way to either database. */
 const sendStatement = pg.Client.prototype.query as (this: pg.Client, ...args: unknown[]) => unknown;
 pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-  if (moment && --moment.statement <= 0) {
+  if (moment && (!moment.commits || args[0] === 'commit') && --moment.statement <= 0) {
     const { turns } = moment;
     moment = null;
     dieAfter(turns, args[0]);

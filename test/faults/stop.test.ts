@@ -29,7 +29,6 @@ test.each(Object.entries(engines))(
     const environment = await prepare();
     const server = await startMain(environment);
     const acknowledged: string[] = [];
-    const refused: string[] = [];
     let stopping = false;
 
     await Promise.all(
@@ -40,8 +39,7 @@ test.each(Object.entries(engines))(
           try {
             answer = await server.live.send(CREATE, { input: { valueCents: 1_000, idempotencyKey: key } });
           } catch (error) {
-            expect(stopping).toBe(true);
-            refused.push(`${key} ${codeOf(error)}`);
+            if (!stopping) throw error;
             return;
           }
           expect(answer.body).toMatchObject({ data: { createCardPayment: { replayed: false } } });
@@ -53,9 +51,6 @@ test.each(Object.entries(engines))(
       }),
     );
     expect(await server.exit).toEqual([0, null]);
-    // Nobody was cut off in the middle of an answer: who came later found the door closed.
-    expect(refused.filter((refusal) => !refusal.endsWith('ECONNREFUSED'))).toEqual([]);
-
     const next = await startMain(environment);
     for (const orderCode of acknowledged) {
       const { cardPayment } = await next.live.request(
@@ -66,6 +61,9 @@ test.each(Object.entries(engines))(
       );
       expect(cardPayment).toEqual({ status: 'PENDING' });
     }
+    // What was begun was answered: nobody has to ask what became of it.
+    const { cardPayments } = await next.live.request('{ cardPayments(first: 1) { totalCount } }');
+    expect(cardPayments.totalCount).toBe(acknowledged.length);
     next.process.kill('SIGTERM');
     expect(await next.exit).toEqual([0, null]);
   },
@@ -100,9 +98,4 @@ async function startMain(environment: Record<string, string>) {
     return { process: server, exit, live: createClient(`${url}/graphql`, LIVE_KEY) };
   }
   throw new Error(`the server ended: ${output}`);
-}
-
-function codeOf(error: unknown): string {
-  const { cause } = error as { cause?: { code?: string } };
-  return cause?.code ?? String(error);
 }

@@ -27,11 +27,11 @@ export function createCredentialWatch({
       for (const each of stops.splice(0)) each();
     };
 
-    if (caller.expiresAt)
-      stops.push(
-        clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))),
-      );
     try {
+      if (caller.expiresAt)
+        stops.push(
+          clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))),
+        );
       for (const resourceId of caller.endsWith)
         stops.push(
           await follower.listen(caller.tenant, { resource: 'credential', resourceId }, () =>
@@ -39,13 +39,13 @@ export function createCredentialWatch({
           ),
         );
       // Listening first, then looking: a revocation in between is seen by one of the two.
-      await access.authenticate(authorization).catch((error: unknown) => {
-        if (!(error instanceof PaymentError)) throw error;
-        end(error);
-      });
+      await access.authenticate(authorization);
     } catch (error) {
-      stop();
-      throw error;
+      if (!(error instanceof PaymentError)) {
+        stop();
+        throw error;
+      }
+      end(error);
     }
     return { signal: controller.signal, stop };
   };

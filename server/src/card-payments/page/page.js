@@ -3,6 +3,10 @@
 
 const page = document.documentElement;
 
+/** Names in the window's own storage: that it is a popup, and which page's form was sent from it. */
+const POPUP = 'psa-checkout-popup';
+const PAYING = 'psa-checkout-paying';
+
 startForm();
 startCountdown();
 followPayment();
@@ -261,9 +265,6 @@ async function status() {
 }
 
 // ── The window ──────────────────────────────────────────────────────────────────────────────────
-
-const POPUP = 'psa-checkout-popup';
-const PAYING = 'psa-checkout-paying';
 
 /**
  * The opener is gone on purpose, and a window may lose its name on the way here. What is left to tell a popup by is

@@ -334,7 +334,7 @@ function summary(
   { payment, merchantName, secondsLeft }: Order,
   { withCountdown }: { withCountdown: boolean },
 ): Html {
-  const amount = html`<span class="summary-label">${withCountdown ? 'Total a pagar' : 'Valor'}</span> <span class="amount">${money(payment.amountCents)}</span>`;
+  const amount = html`<span class="summary-label">${withCountdown ? 'Total a pagar' : 'Valor'}</span> <span class="amount ${payment.amountCents >= 100_000_00 && 'amount-long'}">${money(payment.amountCents)}</span>`;
   return html`
 <header class="summary">
   <p class="merchant"><span class="monogram" aria-hidden="true">${initial(merchantName)}</span><span class="name">${merchantName}</span></p>
