@@ -189,7 +189,7 @@ const FIELDS: Record<CardField, { label: string; hint: string; attributes: Html 
   expiry: {
     label: 'Validade',
     hint: '',
-    attributes: html`autocomplete="cc-exp" inputmode="numeric" pattern="[0-9 /]{4,9}" maxlength="9" placeholder="MM/AA"`,
+    attributes: html`autocomplete="cc-exp" inputmode="numeric" pattern="[0-9 \\/]{4,9}" maxlength="9" placeholder="MM/AA"`,
   },
   cvv: {
     label: 'CVV',
