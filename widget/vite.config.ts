@@ -67,11 +67,15 @@ function squeezeTemplates(): Plugin {
     transform(code, id) {
       if (id.endsWith('.styles.ts'))
         return code.replace(/css`([^`]*)`/g, (_, css: string) => {
-          const short = css.replace(/\s+/g, ' ').replace(/ ?([{};,>]) ?/g, '$1').replace(/: /g, ':').trim();
-          return `css\`${short}\``;
+          const short = css.replace(/\s+/g, ' ').replace(/ ?([{};,>]) ?/g, '$1').replace(/: /g, ':').replace(/;}/g, '}');
+          return `css\`${short.replace(/\b0\./g, '.').trim()}\``;
         });
-      if (id.endsWith('/src/psa-checkout.ts'))
-        return code.replace(/([>}])\s*\n\s*(?=[<$])/g, '$1').replace(/(html`)\s*\n\s*(?=<)/g, '$1');
+      if (/\/src\/(psa-checkout|panel)\.ts$/.test(id))
+        return code
+          .replace(/([>}])\s*\n\s*(?=[<$])/g, '$1')
+          .replace(/(html`|">)\s*\n\s*(?=[<$])/g, '$1')
+          .replace(/(<\w+|")\s*\n\s*(?=[@?\w-]+=|>)/g, '$1 ')
+          .replace(/(>|})\s*\n\s*`/g, '$1`');
       return undefined;
     },
   };

@@ -40,14 +40,7 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   readonly popupSize: WindowSize;
 }
 
-const network = () => importAgain(() => import('./network.ts'));
-
-const STATUS_EVENTS: Partial<Record<CardPaymentStatus, string>> = {
-  PAID: 'psa-paid',
-  EXPIRED: 'psa-expired',
-  REFUNDED: 'psa-refunded',
-  FAILED: 'psa-failed',
-};
+type PaymentChunk = typeof import('./payment.ts');
 
 /** Starts a payment, opens its page, follows it to its end, and finds it again after a reload. */
 export class CheckoutController implements ReactiveController {
@@ -55,12 +48,15 @@ export class CheckoutController implements ReactiveController {
   connection: CheckoutConnection = 'idle';
   /** A payment was found that the server has not told about yet. */
   resuming = false;
+  /** What comes with the first payment; see payment.ts. */
+  chunk: PaymentChunk | undefined;
 
   readonly #host: CheckoutHost;
   #key = '';
   #visit: Visit | undefined;
   #window: PaymentWindow | undefined;
   #starting: Promise<void> | undefined;
+  #connected: AbortController | undefined;
   #creating: AbortController | undefined;
   #following: AbortController | undefined;
   #refreshing: Promise<void> | undefined;
@@ -77,19 +73,15 @@ export class CheckoutController implements ReactiveController {
   }
 
   hostConnected(): void {
-    document.addEventListener('visibilitychange', this.#wake);
-    addEventListener('pageshow', this.#wake);
-    addEventListener('online', this.#wake);
-    addEventListener('offline', this.#sleep);
+    const { signal } = (this.#connected = new AbortController());
+    for (const type of ['visibilitychange', 'pageshow', 'online', 'offline'])
+      addEventListener(type, this.#wake, { signal });
     // Moved in the document, or mounted twice by a framework's strict mode: go on where it stood.
     if (this.#visit) this.#resume();
   }
 
   hostDisconnected(): void {
-    document.removeEventListener('visibilitychange', this.#wake);
-    removeEventListener('pageshow', this.#wake);
-    removeEventListener('online', this.#wake);
-    removeEventListener('offline', this.#sleep);
+    this.#connected?.abort();
     this.#unfollow();
     this.#window?.unwatch();
     // A payment on its way is not aborted: the server may have made it already, and its answer is kept for later.
@@ -141,6 +133,15 @@ export class CheckoutController implements ReactiveController {
     if (address.has('psa_cancelled') && returned === visit.orderCode) this.#apply({ type: 'cancelled' });
     this.resuming = !visit.payment;
     this.#resume();
+  }
+
+  /** Loads what a payment needs; as soon as a click is likely, so that it need not wait. */
+  async load(): Promise<PaymentChunk> {
+    if (!this.chunk) {
+      this.chunk = await importAgain(() => import('./payment.ts'));
+      this.#host.requestUpdate();
+    }
+    return this.chunk;
   }
 
   /** To be called in a click. One payment, however often: the second call gets the first one's promise. */
@@ -241,7 +242,7 @@ export class CheckoutController implements ReactiveController {
     this.#apply({ type: 'started' });
     const { signal } = (this.#creating = new AbortController());
     try {
-      const { startCheckout } = await network();
+      const { startCheckout } = await this.load();
       for (let tries = 1; ; tries++) {
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
         const { cardPayment, paymentToken } = await startCheckout({ endpoint, token, input, signal });
@@ -311,7 +312,7 @@ export class CheckoutController implements ReactiveController {
     if (!visit?.orderCode || !visit.paymentToken || !endpoint) return;
     const { orderCode, paymentToken: token } = visit;
     try {
-      const { readPayment } = await network();
+      const { readPayment } = await this.load();
       const payment = await readPayment({ endpoint, token, orderCode });
       if (orderCode === this.#visit?.orderCode) this.#answered(payment);
     } catch (thrown) {
@@ -330,7 +331,7 @@ export class CheckoutController implements ReactiveController {
     this.#tick();
     this.#connect('connecting');
     try {
-      const { followPayment } = await network();
+      const { followPayment } = await this.load();
       const error = await followPayment({
         endpoint,
         token,
@@ -374,8 +375,7 @@ export class CheckoutController implements ReactiveController {
     if (previous !== payment.status) {
       this.#announced = payment.status;
       this.#emit('psa-status-change', { payment, status: payment.status, previous });
-      const name = STATUS_EVENTS[payment.status];
-      if (name) this.#emit(name, { payment });
+      if (settled(phase)) this.#emit(`psa-${phase}`, { payment });
     }
     // An expired payment is still listened to: it may be paid late.
     if (settled(phase) && phase !== 'expired') this.#unfollow();
@@ -412,14 +412,10 @@ export class CheckoutController implements ReactiveController {
     if (this.#key) saveVisit(this.#key, visit);
   }
 
+  /** On the page at successUrl it is the one that the payment was made at. */
   #endpoint(): string | undefined {
-    try {
-      const { protocol, href } = new URL(this.#host.endpoint || this.#visit?.endpoint || '', document.baseURI);
-      const given = this.#host.endpoint || this.#visit?.endpoint;
-      return given && /^https?:$/.test(protocol) ? href : undefined;
-    } catch {
-      return undefined;
-    }
+    const given = this.#host.endpoint || this.#visit?.endpoint;
+    return given && URL.canParse(given, document.baseURI) ? new URL(given, document.baseURI).href : undefined;
   }
 
   #tick = (): void => {
@@ -438,21 +434,14 @@ export class CheckoutController implements ReactiveController {
   };
 
   /** Back in sight or back online: sockets and timers may have died in the meantime without a word. */
-  #wake = (event: Event): void => {
-    const { payment } = this.state;
-    if (document.hidden || this.#starting || !this.#visit?.orderCode) return;
-    if (event.type === 'pageshow' && !(event as PageTransitionEvent).persisted) return;
-    if (this.state.phase === 'idle' && !this.resuming) return;
-    if (this.state.phase === 'error') return;
-    if (!payment || followable(payment)) {
-      if (event.type !== 'visibilitychange' || this.connection !== 'live') void this.#follow();
-      this.#tick();
-    }
-    void this.refresh();
-  };
-
-  #sleep = (): void => {
-    if (this.#following) this.#connect('offline');
+  #wake = ({ type }: Event): void => {
+    if (type === 'offline' && this.#following) this.#connect(type);
+    const { phase, payment } = this.state;
+    const watched = this.resuming || phase === 'pending' || settled(phase);
+    if (document.hidden || this.#starting || !watched || type === 'offline') return;
+    if (type !== 'visibilitychange' || this.connection !== 'live') this.#resume();
+    if (payment) void this.refresh();
+    this.#tick();
   };
 
   #emit(name: string, detail: object, cancelable = false): boolean {

@@ -1,23 +1,17 @@
 export type CheckoutMode = 'auto' | 'popup' | 'tab' | 'redirect';
 
 /** The browsers inside other apps: they open no second window, or one that cannot be seen any more. */
-const IN_APP = /FBA[NV]|Instagram|Messenger|Line\/|TikTok|musical_ly|BytedanceWebview|LinkedInApp|Snapchat|; wv\)/;
+const IN_APP = /FBA[NV]|Instagram|Line\/|TikTok|Bytedance|LinkedInApp|Snapchat|; wv\)/;
 
 export function resolveMode(mode: CheckoutMode | undefined): Exclude<CheckoutMode, 'auto'> {
-  if (mode === 'tab' || mode === 'redirect') return mode;
-  if (mode === 'popup') return mode;
+  if (mode && mode !== 'auto') return mode;
   return IN_APP.test(navigator.userAgent) ? 'redirect' : 'popup';
 }
 
 /** https everywhere, http on this computer: the payer is about to type a card there. */
 export function safeUrl(url: string | null | undefined): string | undefined {
-  try {
-    const { protocol, hostname, href } = new URL(url ?? '');
-    const local = /^(localhost|127(\.\d+){3}|\[::1\]|.+\.localhost)$/.test(hostname);
-    return protocol === 'https:' || (protocol === 'http:' && local) ? href : undefined;
-  } catch {
-    return undefined;
-  }
+  const href = url && URL.canParse(url) ? new URL(url).href : '';
+  return /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(href) ? href : undefined;
 }
 
 export interface WindowSize {

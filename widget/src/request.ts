@@ -57,7 +57,6 @@ export function post(options: DocumentOptions, accept: string): Promise<Response
     headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify({ query, variables }),
     credentials: 'omit',
-    cache: 'no-store',
     signal: signal ?? null,
   });
 }
@@ -76,15 +75,9 @@ export function errorOf(error: GraphqlError | undefined): CheckoutError {
 }
 
 async function request<T>(options: DocumentOptions): Promise<T> {
-  const timeout = new AbortController();
-  const abort = () => timeout.abort();
-  const timer = setTimeout(abort, TIMEOUT_MS);
-  options.signal?.addEventListener('abort', abort);
   try {
-    const response = await post(
-      { ...options, signal: timeout.signal },
-      'application/graphql-response+json, application/json',
-    );
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(options.signal ? [options.signal] : [])]);
+    const response = await post({ ...options, signal }, 'application/graphql-response+json, application/json');
     // A proxy's HTML page is told by its status.
     const result = (await response.json().catch((error) => {
       if (!(error instanceof SyntaxError)) throw error;
@@ -101,11 +94,8 @@ async function request<T>(options: DocumentOptions): Promise<T> {
     );
   } catch (error) {
     if ((error as CheckoutError).retryable !== undefined) throw error;
-    const timedOut = timeout.signal.aborted && !options.signal?.aborted;
-    throw { code: timedOut ? 'timeout' : 'network', message: String(error), retryable: true } satisfies CheckoutError;
-  } finally {
-    clearTimeout(timer);
-    options.signal?.removeEventListener('abort', abort);
+    const code = (error as Error).name === 'TimeoutError' ? 'timeout' : 'network';
+    throw { code, message: String(error), retryable: true } satisfies CheckoutError;
   }
 }
 

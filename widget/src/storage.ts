@@ -26,7 +26,7 @@ const ORDER = `${PREFIX}order:`;
 const HANDOFF_MS = 24 * 3_600_000;
 
 // Where storage is denied (a sandboxed frame, a private window) the visit lasts as long as the page.
-const memory = new Map<string, string>();
+const memory = new Map<string, unknown>();
 
 export function newVisit(): Visit {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -39,36 +39,36 @@ export function attemptId(visit: Visit): string {
 
 /** The visit under a resume key. */
 export function loadVisit(key: string): Visit | undefined {
-  return read(session(), PREFIX + key);
+  return read(session, PREFIX + key);
 }
 
 /** The key of the visit saved last in this tab, for the page at successUrl, which knows no token. */
 export function lastKey(): string | undefined {
-  return read(session(), LAST);
+  return read(session, LAST);
 }
 
 export function saveVisit(key: string, visit: Visit): void {
-  write(session(), PREFIX + key, visit);
-  write(session(), LAST, key);
+  write(session, PREFIX + key, visit);
+  write(session, LAST, key);
   // The payment page may return to another tab or to the popup, whose sessionStorage is not this one's. It
   // brings the order code in its address, so the way from there to the payment lies in localStorage for a day.
   if (visit.orderCode) {
     prune();
-    write(local(), ORDER + visit.orderCode, { ...visit, key, savedAt: Date.now() } satisfies Handoff);
+    write(local, ORDER + visit.orderCode, { ...visit, key, savedAt: Date.now() } satisfies Handoff);
   }
 }
 
 /** The visit of an order code, as long as it belongs to `key` (any key where none is given). */
 export function findVisit(orderCode: string, key?: string): Handoff | undefined {
-  const found = read<Handoff>(local(), ORDER + orderCode);
+  const found = read<Handoff>(local, ORDER + orderCode);
   return found && (key === undefined || found.key === key) ? found : undefined;
 }
 
 export function forgetVisit(key: string): void {
   const visit = loadVisit(key);
-  drop(session(), PREFIX + key);
-  if (lastKey() === key) drop(session(), LAST);
-  if (visit?.orderCode) drop(local(), ORDER + visit.orderCode);
+  drop(session, PREFIX + key);
+  if (lastKey() === key) drop(session, LAST);
+  if (visit?.orderCode) drop(local, ORDER + visit.orderCode);
 }
 
 /** A resume key from a token: enough of it to tell three products apart, too little to pay with. */
@@ -77,54 +77,41 @@ export function keyOf(token: string): string {
 }
 
 function prune(): void {
-  const store = local();
-  if (!store) return;
-  for (const name of Object.keys(store)) {
-    if (!name.startsWith(ORDER)) continue;
-    const savedAt = read<Handoff>(store, name)?.savedAt ?? 0;
-    if (Date.now() - savedAt > HANDOFF_MS) drop(store, name);
-  }
-}
-
-function session(): Storage | undefined {
-  return reachable('sessionStorage');
-}
-
-function local(): Storage | undefined {
-  return reachable('localStorage');
-}
-
-function reachable(name: 'sessionStorage' | 'localStorage'): Storage | undefined {
   try {
-    return globalThis[name];
+    for (const name of Object.keys(localStorage)) {
+      const savedAt = name.startsWith(ORDER) ? (read<Handoff>(local, name)?.savedAt ?? 0) : Infinity;
+      if (Date.now() - savedAt > HANDOFF_MS) drop(local, name);
+    }
   } catch {
-    return undefined;
+    // Denied: nothing was kept.
   }
 }
 
-function read<T>(store: Storage | undefined, name: string): T | undefined {
+// Even naming the storage throws where it is denied, so it is named inside a try alone.
+const session = () => sessionStorage;
+const local = () => localStorage;
+
+function read<T>(store: () => Storage, name: string): T | undefined {
   try {
-    const text = store?.getItem(name) ?? memory.get(name);
-    return text ? (JSON.parse(text) as T) : undefined;
+    return JSON.parse(store().getItem(name) ?? 'null') ?? undefined;
   } catch {
-    return undefined;
+    return memory.get(name) as T | undefined;
   }
 }
 
-function write(store: Storage | undefined, name: string, value: unknown): void {
-  const text = JSON.stringify(value);
+function write(store: () => Storage, name: string, value: unknown): void {
+  memory.set(name, value);
   try {
-    if (!store) throw undefined;
-    store.setItem(name, text);
+    store().setItem(name, JSON.stringify(value));
   } catch {
-    memory.set(name, text);
+    // Denied or full: what was set in memory holds.
   }
 }
 
-function drop(store: Storage | undefined, name: string): void {
+function drop(store: () => Storage, name: string): void {
   memory.delete(name);
   try {
-    store?.removeItem(name);
+    store().removeItem(name);
   } catch {
     // Nothing was kept there either.
   }

@@ -15,14 +15,12 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
   const { signal, onOpen, onUpdate } = options;
   const connection = new AbortController();
   const stop = () => connection.abort();
-  signal.addEventListener('abort', stop);
   let silence = setTimeout(stop, OPEN_MS);
   try {
-    const response = await post({ ...options, signal: connection.signal }, 'text/event-stream');
+    const response = await post({ ...options, signal: AbortSignal.any([signal, connection.signal]) }, 'text/event-stream');
     if (!/^text\/event-stream/.test(response.headers.get('content-type') ?? '') || !response.body) {
       const { errors } = (await response.json().catch(() => ({}))) as ExecutionResult<never>;
-      const code = String(response.status);
-      return { type: 'refused', errors: errors ?? [{ message: `HTTP ${code}`, extensions: { code } }] };
+      return { type: 'refused', errors: errors ?? [{ message: 'no stream', extensions: { code: response.status } }] };
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
@@ -47,7 +45,6 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
     return { type: 'lost' };
   } finally {
     clearTimeout(silence);
-    signal.removeEventListener('abort', stop);
     stop();
   }
 }
