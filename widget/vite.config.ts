@@ -67,7 +67,11 @@ function squeezeTemplates(): Plugin {
     transform(code, id) {
       if (id.endsWith('.styles.ts'))
         return code.replace(/css`([^`]*)`/g, (_, css: string) => {
-          const short = css.replace(/\s+/g, ' ').replace(/ ?([{};,>]) ?/g, '$1').replace(/: /g, ':').replace(/;}/g, '}');
+          const short = css
+            .replace(/\s+/g, ' ')
+            .replace(/ ?([{};,>]) ?/g, '$1')
+            .replace(/: /g, ':')
+            .replace(/;}/g, '}');
           return `css\`${short.replace(/\b0\./g, '.').trim()}\``;
         });
       if (/\/src\/(psa-checkout|panel)\.ts$/.test(id))

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 type Behaviour = 'ok' | 'refuse' | 'hang';
@@ -54,8 +55,12 @@ export interface FakeServerOptions {
 
 export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
   const scenarios = new Map<string, Scenario>();
-  const payments = new Map<string, { payment: Payment; scenario: Scenario; history: object[]; attemptId: string }>();
+  const payments = new Map<
+    string,
+    { payment: Payment; scenario: Scenario; history: object[]; attemptId: string }
+  >();
   const listeners = new Set<Listener>();
+  const hanging = new Set<Duplex>();
   let count = 0;
 
   const server: Server = createServer((request, response) => {
@@ -66,7 +71,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   });
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'graphql-transport-ws' });
   server.on('upgrade', (request, socket, head) => {
-    if (request.url !== '/graphql') return;
+    if (request.url !== '/graphql') return void hanging.add(socket);
     // Who asks is known from connection_init alone, so a scenario that refuses does it there or by its address.
     sockets.handleUpgrade(request, socket, head, serveSocket);
   });
@@ -91,7 +96,9 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
 
   function start(scenario: Scenario, input: { attemptId: string; valueCents?: number }): object {
     scenario.starts.push(input);
-    const known = [...payments.values()].find((entry) => entry.scenario === scenario && entry.attemptId === input.attemptId);
+    const known = [...payments.values()].find(
+      (entry) => entry.scenario === scenario && entry.attemptId === input.attemptId,
+    );
     if (known) return success(known.payment);
     const orderCode = `PSA-${String(++count).padStart(4, '0')}-${Math.random().toString(36).slice(2, 6).toUpperCase()}`;
     const payment: Payment = {
@@ -125,7 +132,9 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   function listen(listener: Listener, after: string | null): () => void {
     const entry = payments.get(listener.orderCode);
     const missed = entry?.history ?? [];
-    const from = after ? missed.findIndex((update) => (update as { cursor: string }).cursor === after) + 1 : -1;
+    const from = after
+      ? missed.findIndex((update) => (update as { cursor: string }).cursor === after) + 1
+      : -1;
     for (const update of missed.slice(from)) listener.send(update);
     if (entry && FINAL.includes(entry.payment.status)) listener.complete();
     listeners.add(listener);
@@ -141,7 +150,8 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     if (address.pathname === '/scenario') return control(request, response);
     if (address.pathname === '/act') {
       const { orderCode, values, drop, silent } = JSON.parse(await bodyOf(request));
-      if (drop) for (const listener of [...listeners]) if (listener.orderCode === orderCode) listener.drop(drop);
+      if (drop)
+        for (const listener of [...listeners]) if (listener.orderCode === orderCode) listener.drop(drop);
       const entry = payments.get(orderCode);
       if (silent && entry) entry.payment = { ...entry.payment, ...values };
       else if (values) change(orderCode, values);
@@ -151,12 +161,17 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     const page = options.pages?.[address.pathname];
     if (page) {
       for (const [name, value] of Object.entries(page.headers ?? {})) response.setHeader(name, value);
-      response.setHeader('content-type', page.body.startsWith('{') ? 'application/json' : 'text/html; charset=utf-8');
+      response.setHeader(
+        'content-type',
+        page.body.startsWith('{') ? 'application/json' : 'text/html; charset=utf-8',
+      );
       return void response.end(page.body.replaceAll('{{url}}', url));
     }
     if (address.pathname.startsWith('/checkout/')) {
       response.setHeader('content-type', 'text/html; charset=utf-8');
-      return void response.end('<!doctype html><html lang="pt-BR"><title>Pagamento</title><h1>Pagamento seguro</h1></html>');
+      return void response.end(
+        '<!doctype html><html lang="pt-BR"><title>Pagamento</title><h1>Pagamento seguro</h1></html>',
+      );
     }
     for (const [prefix, { folder, headers }] of Object.entries(options.files ?? {})) {
       if (!address.pathname.startsWith(prefix)) continue;
@@ -224,7 +239,10 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     const stop = listen(
       {
         orderCode: entry.payment.orderCode,
-        send: (update) => response.write(`event: next\ndata: ${JSON.stringify({ data: { cardPaymentUpdates: update } })}\n\n`),
+        send: (update) =>
+          response.write(
+            `event: next\ndata: ${JSON.stringify({ data: { cardPaymentUpdates: update } })}\n\n`,
+          ),
         complete: () => response.end('event: complete\ndata:\n\n'),
         drop: () => response.destroy(),
       },
@@ -271,6 +289,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     url,
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
+      for (const socket of hanging) socket.destroy();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -73,7 +73,8 @@ export class CheckoutController implements ReactiveController {
   }
 
   hostConnected(): void {
-    const { signal } = (this.#connected = new AbortController());
+    this.#connected = new AbortController();
+    const { signal } = this.#connected;
     for (const type of ['visibilitychange', 'pageshow', 'online', 'offline'])
       addEventListener(type, this.#wake, { signal });
     // Moved in the document, or mounted twice by a framework's strict mode: go on where it stood.
@@ -229,7 +230,10 @@ export class CheckoutController implements ReactiveController {
       return;
     }
     let visit = this.#visit ?? loadVisit(this.#key) ?? newVisit();
-    if ((visit.payment && isOver(visit.payment)) || (visit.valueCents !== undefined && visit.valueCents !== valueCents))
+    if (
+      (visit.payment && isOver(visit.payment)) ||
+      (visit.valueCents !== undefined && visit.valueCents !== valueCents)
+    )
       visit = nextAttempt(visit);
     visit = { ...visit, valueCents, endpoint };
     // Kept before it is used: a reload in the middle of the request must come back with the same id.
@@ -240,7 +244,8 @@ export class CheckoutController implements ReactiveController {
     const opened = mode === 'redirect' ? undefined : this.#openWindow(mode);
     this.#deadlineMs = this.#announced = undefined;
     this.#apply({ type: 'started' });
-    const { signal } = (this.#creating = new AbortController());
+    this.#creating = new AbortController();
+    const { signal } = this.#creating;
     try {
       const { startCheckout } = await this.load();
       for (let tries = 1; ; tries++) {
@@ -327,7 +332,8 @@ export class CheckoutController implements ReactiveController {
     const { orderCode, paymentToken: token } = this.#visit ?? {};
     const endpoint = this.#endpoint();
     if (!orderCode || !token || !endpoint || !this.#host.isConnected) return;
-    const { signal } = (this.#following = new AbortController());
+    this.#following = new AbortController();
+    const { signal } = this.#following;
     this.#tick();
     this.#connect('connecting');
     try {

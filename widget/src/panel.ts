@@ -75,7 +75,10 @@ function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): 
   `;
 }
 
-function actions(html: typeof Html, { state, text, url, target, onLink, onReset }: PanelView): TemplateResult {
+function actions(
+  html: typeof Html,
+  { state, text, url, target, onLink, onReset }: PanelView,
+): TemplateResult {
   const label = text(state.blocked || state.cancelled ? 'openPage' : 'openPageAgain');
   return html`<div class="actions">
     ${

@@ -35,7 +35,8 @@ export class PaymentWindow {
   static open(mode: 'popup' | 'tab', size: WindowSize, text: string): PaymentWindow | undefined {
     const left = Math.max(0, Math.round(screenX + (outerWidth - size.width) / 2));
     const top = Math.max(0, Math.round(screenY + (outerHeight - size.height) / 2));
-    const features = mode === 'tab' ? '' : `popup,width=${size.width},height=${size.height},left=${left},top=${top}`;
+    const features =
+      mode === 'tab' ? '' : `popup,width=${size.width},height=${size.height},left=${left},top=${top}`;
     // With noopener the call would return null, so the opener is cut in navigate().
     const opened = window.open('about:blank', '_blank', features);
     if (!opened || opened.closed) return undefined;

@@ -4,6 +4,6 @@
 // `psa-checkout.js?v=2` is not loaded a second time without its query.
 export { followPayment } from './follow/follow.ts';
 export { texts } from './locales/pt-BR.ts';
-export { ICONS, panel } from './panel.ts';
 export { panelStyles } from './panel.styles.ts';
+export { ICONS, panel } from './panel.ts';
 export { readPayment, startCheckout } from './request.ts';

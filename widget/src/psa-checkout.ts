@@ -1,6 +1,11 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { CheckoutController, type CheckoutHost } from './checkout-controller.ts';
-import type { CheckoutConnection, CheckoutError, CheckoutErrorCode, CheckoutPhase } from './checkout-state.ts';
+import type {
+  CheckoutConnection,
+  CheckoutError,
+  CheckoutErrorCode,
+  CheckoutPhase,
+} from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import { first } from './locales/pt-BR.first.ts';
@@ -357,7 +362,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   #text(name: keyof Labels): string {
     const texts: Partial<Labels> = this.#texts[this.#locale] ?? { ...first, ...this.#checkout.chunk?.texts };
-    const kind = /timeout|network/.test(name) ? 'network' : /server|unknown|aborted/.test(name) ? 'server' : 'contact';
+    const kind = /timeout|network/.test(name)
+      ? 'network'
+      : /server|unknown|aborted/.test(name)
+        ? 'server'
+        : 'contact';
     return this.labels?.[name] ?? texts[name] ?? texts[kind] ?? first.network;
   }
 }
@@ -365,7 +374,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 const icon = (path: string) =>
   html`<svg viewBox="0 0 24 24" aria-hidden="true"><path class="line" pathLength="1" d=${path} /></svg>`;
 
-const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M7.5 11h9a2.5 2.5 0 0 1 2.5 2.5V18a2.5 2.5 0 0 1-2.5 2.5h-9A2.5 2.5 0 0 1 5 18v-4.5A2.5 2.5 0 0 1 7.5 11';
+const LOCK =
+  'M8 11V8a4 4 0 0 1 8 0v3M7.5 11h9a2.5 2.5 0 0 1 2.5 2.5V18a2.5 2.5 0 0 1-2.5 2.5h-9A2.5 2.5 0 0 1 5 18v-4.5A2.5 2.5 0 0 1 7.5 11';
 const SPINNER = html`<svg part="spinner" class="spinner" viewBox="0 0 24 24" aria-hidden="true">
   <circle cx="12" cy="12" r="9" /><path d="M21 12a9 9 0 0 0-9-9" />
 </svg>`;

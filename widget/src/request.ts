@@ -76,8 +76,14 @@ export function errorOf(error: GraphqlError | undefined): CheckoutError {
 
 async function request<T>(options: DocumentOptions): Promise<T> {
   try {
-    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(options.signal ? [options.signal] : [])]);
-    const response = await post({ ...options, signal }, 'application/graphql-response+json, application/json');
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(TIMEOUT_MS),
+      ...(options.signal ? [options.signal] : []),
+    ]);
+    const response = await post(
+      { ...options, signal },
+      'application/graphql-response+json, application/json',
+    );
     // A proxy's HTML page is told by its status.
     const result = (await response.json().catch((error) => {
       if (!(error instanceof SyntaxError)) throw error;

@@ -38,7 +38,8 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
     onOpen() {
       opened = everOpened = true;
       misses = 0;
-      if (!signal.aborted) onConnection(transports[at] === 'poll' ? 'polling' : 'live', transports[at] ?? 'poll');
+      if (!signal.aborted)
+        onConnection(transports[at] === 'poll' ? 'polling' : 'live', transports[at] ?? 'poll');
     },
     onUpdate({ cursor, cardPayment }) {
       if (signal.aborted) return;
@@ -49,7 +50,11 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
   const connect = (transport: Transport): Promise<FollowEnd> => {
     if (transport === 'ws') return followSocket(connection);
     if (transport === 'sse') return followStream(connection);
-    return followPolls({ ...connection, read: () => readPayment({ endpoint, token, orderCode, signal }), onPayment });
+    return followPolls({
+      ...connection,
+      read: () => readPayment({ endpoint, token, orderCode, signal }),
+      onPayment,
+    });
   };
   while (!signal.aborted) {
     const transport = transports[at] ?? 'poll';

@@ -17,10 +17,16 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
   const stop = () => connection.abort();
   let silence = setTimeout(stop, OPEN_MS);
   try {
-    const response = await post({ ...options, signal: AbortSignal.any([signal, connection.signal]) }, 'text/event-stream');
+    const response = await post(
+      { ...options, signal: AbortSignal.any([signal, connection.signal]) },
+      'text/event-stream',
+    );
     if (!/^text\/event-stream/.test(response.headers.get('content-type') ?? '') || !response.body) {
       const { errors } = (await response.json().catch(() => ({}))) as ExecutionResult<never>;
-      return { type: 'refused', errors: errors ?? [{ message: 'no stream', extensions: { code: response.status } }] };
+      return {
+        type: 'refused',
+        errors: errors ?? [{ message: 'no stream', extensions: { code: response.status } }],
+      };
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
