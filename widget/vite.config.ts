@@ -5,7 +5,7 @@ const here = (path: string) => resolve(import.meta.dirname, path);
 
 // Three builds of one source: `npm` for bundlers, `standalone` for a script tag, `demo` for the shop at /demo.
 export default defineConfig(({ mode, command }): UserConfig => {
-  const plugins = command === 'build' ? [squeezeTemplates()] : [];
+  const plugins = command === 'build' && mode !== 'npm' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
     return {
       plugins,
@@ -81,6 +81,12 @@ function squeezeTemplates(): Plugin {
           .replace(/(<\w+|")\s*\n\s*(?=[@?\w-]+=|>)/g, '$1 ')
           .replace(/(>|})\s*\n\s*`/g, '$1`');
       return undefined;
+    },
+    generateBundle(_, bundle) {
+      // Notes to bundlers, which a finished bundle has no use for.
+      for (const file of Object.values(bundle))
+        if (file.type === 'chunk')
+          file.code = file.code.replace(/\s*\/\* (@__PURE__|@vite-ignore) \*\/\s*/g, ' ');
     },
   };
 }

@@ -12,7 +12,7 @@ import {
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import type { CardPayment, CardPaymentStatus, CustomerInput, StartCheckoutInput } from './operations.ts';
-import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl, type WindowSize } from './payment-window.ts';
+import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
 import {
   attemptId,
   findVisit,
@@ -37,7 +37,6 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   customer?: CustomerInput | undefined;
   /** Said in the empty window while the payment is created. */
   readonly openingText: string;
-  readonly popupSize: WindowSize;
 }
 
 type PaymentChunk = typeof import('./payment.ts');
@@ -84,7 +83,6 @@ export class CheckoutController implements ReactiveController {
   hostDisconnected(): void {
     this.#connected?.abort();
     this.#unfollow();
-    this.#window?.unwatch();
     // A payment on its way is not aborted: the server may have made it already, and its answer is kept for later.
   }
 
@@ -96,11 +94,6 @@ export class CheckoutController implements ReactiveController {
 
   get checkoutUrl(): string | undefined {
     return safeUrl(this.state.payment?.checkoutUrl);
-  }
-
-  /** Whether there is anything to press a button for. */
-  get configured(): boolean {
-    return Boolean(this.#host.token || this.#host.endpoint);
   }
 
   /** Finds the payment of this page again, by the attributes, the address or what this tab remembers. */
@@ -162,16 +155,12 @@ export class CheckoutController implements ReactiveController {
     this.#show(mode, mode === 'redirect' ? undefined : this.#openWindow(mode), payment);
   }
 
-  /** Brings a popup that is still open to the front; false where the link has to do it. */
-  focusWindow(): boolean {
-    return this.#window?.focus() ?? false;
-  }
-
-  /** The payer took the link. */
-  linkTaken(): void {
+  /** The link is a real one, so that no blocker can take it; a popup that is still open is only brought forward. */
+  onLink = (event: Event): void => {
+    if (this.#window?.focus()) return event.preventDefault();
     this.#apply({ type: 'opened' });
     this.#emit('psa-checkout-open', { payment: this.state.payment });
-  }
+  };
 
   /** Asks the server once, now. */
   refresh(): Promise<void> {
@@ -239,7 +228,6 @@ export class CheckoutController implements ReactiveController {
     // Kept before it is used: a reload in the middle of the request must come back with the same id.
     this.#keep(visit);
     this.#unfollow();
-    this.#window?.unwatch();
     const mode = resolveMode(host.mode);
     const opened = mode === 'redirect' ? undefined : this.#openWindow(mode);
     this.#deadlineMs = this.#announced = undefined;
@@ -279,7 +267,7 @@ export class CheckoutController implements ReactiveController {
   }
 
   #openWindow(mode: 'popup' | 'tab'): PaymentWindow | undefined {
-    return PaymentWindow.open(mode, this.#host.popupSize, this.#host.openingText);
+    return PaymentWindow.open(mode, this.#host, this.#host.openingText);
   }
 
   #show(mode: 'popup' | 'tab' | 'redirect', opened: PaymentWindow | undefined, payment: CardPayment): void {
@@ -318,7 +306,7 @@ export class CheckoutController implements ReactiveController {
     const { orderCode, paymentToken: token } = visit;
     try {
       const { readPayment } = await this.load();
-      const payment = await readPayment({ endpoint, token, orderCode });
+      const payment = await readPayment({ endpoint, token, orderCode, signal: new AbortController().signal });
       if (orderCode === this.#visit?.orderCode) this.#answered(payment);
     } catch (thrown) {
       const error = asError(thrown);

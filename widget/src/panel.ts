@@ -59,7 +59,7 @@ function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): 
   return html`
     <dl class="facts">
       <div><dt>${text('amount')}</dt><dd class="large">${amount.format(amountCents / 100)}</dd></div>
-      <div><dt>${text('order')}</dt><dd class="code">${orderCode}</dd></div>
+      <div><dt>${text('order')}</dt><dd>${orderCode}</dd></div>
       ${at ? html`<div><dt>${text('time')}</dt><dd>${date.format(new Date(at))}</dd></div>` : ''}
       ${
         phase === 'pending' && seconds !== undefined
@@ -80,7 +80,7 @@ function actions(
   { state, text, url, target, onLink, onReset }: PanelView,
 ): TemplateResult {
   const label = text(state.blocked || state.cancelled ? 'openPage' : 'openPageAgain');
-  return html`<div class="actions">
+  return html`
     ${
       url
         ? html`<a part="link" class="button" href=${url} target=${target} rel="noopener" @click=${onLink}
@@ -91,7 +91,7 @@ function actions(
         : ''
     }
     <button part="cancel-button" class="button quiet" @click=${onReset}>${text('cancel')}</button>
-  </div>`;
+  `;
 }
 
 function clock(seconds: number): string {

@@ -1,16 +1,14 @@
 const css = String.raw;
 
-// What a button, a skeleton and a bare panel need; the rest is panel.styles.ts. The public properties are read into
-// private ones, never set here: a value set on :host would win over one that the page inherits down to the element.
-// light-dark() follows the color-scheme that the page gives the element.
+// The public properties are read into private ones, never set here: a value set on :host would win over one that the
+// page inherits down to the element. light-dark() follows the color-scheme that the page gives the element. Borders
+// without colour are for forced colours, which draw them.
 export const styles = css`
   :host {
     --_primary: var(--psa-color-primary, light-dark(#3340d3, #8f9bff));
-    --_surface: var(--psa-color-surface, light-dark(#fff, #181b22));
     --_text: var(--psa-color-text, light-dark(#171a21, #f2f3f6));
     --_muted: var(--psa-color-muted, light-dark(#596070, #a6aebd));
-    --_line: color-mix(in srgb, var(--_text) 13%, transparent);
-    --_tint: color-mix(in srgb, var(--_text) 5%, transparent);
+    --_tint: color-mix(in srgb, var(--_text) 6%, transparent);
     --_radius: var(--psa-radius, 14px);
     display: block;
     max-inline-size: 27rem;
@@ -26,7 +24,6 @@ export const styles = css`
     margin: 0;
   }
   svg {
-    display: block;
     inline-size: 1.3em;
     flex: none;
     fill: none;
@@ -38,11 +35,12 @@ export const styles = css`
   .sr {
     position: absolute;
     inline-size: 1px;
-    block-size: 1px;
     overflow: hidden;
     clip-path: inset(50%);
+    white-space: nowrap;
   }
   .base {
+    --_tone: var(--_primary);
     position: relative;
     border-radius: var(--_radius);
     outline: none;
@@ -51,12 +49,12 @@ export const styles = css`
     display: grid;
     gap: var(--psa-spacing, 1rem);
     padding: var(--psa-padding, 1.25rem);
-    background: var(--_surface);
-    border: 1px solid var(--_line);
-    box-shadow: 0 12px 32px -18px rgb(15 20 40 / 30%);
+    background: var(--psa-color-surface, light-dark(#fff, #181b22));
+    border: 1px solid var(--_tint);
+    box-shadow: 0 12px 32px -18px rgb(15 20 40 / 35%);
   }
   :focus-visible {
-    outline: 3px solid color-mix(in srgb, var(--psa-focus-ring-color, var(--_primary)) 65%, transparent);
+    outline: 3px solid var(--psa-focus-ring-color, color-mix(in srgb, var(--_primary) 65%, transparent));
     outline-offset: 3px;
   }
   .head {
@@ -68,7 +66,6 @@ export const styles = css`
     font-weight: 650;
     font-size: 1.0625rem;
     line-height: 1.35;
-    text-wrap: balance;
   }
   .hint {
     color: var(--_muted);
@@ -80,38 +77,27 @@ export const styles = css`
     gap: 0.6rem;
     align-items: center;
     justify-content: center;
-    flex: 4 1 auto;
-    min-block-size: 3rem;
-    padding: 0.7rem 1.25rem;
+    inline-size: 100%;
+    min-block-size: 3.25rem;
+    padding: 0.6rem 1.25rem;
     border: 1px solid transparent;
-    border-radius: calc(var(--_radius) * 0.85);
+    border-radius: var(--_radius);
     color: var(--psa-color-on-primary, light-dark(#fff, #0d1030));
     background: var(--_primary);
+    box-shadow: 0 8px 20px -12px var(--_primary);
     font: inherit;
     font-weight: 600;
     line-height: 1.25;
     text-align: center;
     text-decoration: none;
     cursor: pointer;
-    transition: background-color 0.15s;
-  }
-  .main {
-    inline-size: 100%;
-    min-block-size: 3.25rem;
-    border-radius: inherit;
-    box-shadow:
-      inset 0 1px rgb(255 255 255 / 16%),
-      0 8px 20px -10px var(--_primary);
   }
   .button:hover {
     background: color-mix(in srgb, var(--_primary) 88%, var(--_text));
   }
   .button:disabled {
     opacity: 0.55;
-    cursor: not-allowed;
-  }
-  [aria-busy] {
-    cursor: progress;
+    cursor: default;
   }
   .spinner {
     animation: spin 0.9s linear infinite;
@@ -121,23 +107,92 @@ export const styles = css`
   }
   .skeleton {
     block-size: 4.5rem;
-    border-radius: calc(var(--_radius) * 0.7);
+    border-radius: var(--_radius);
     background: var(--_tint);
+  }
+  .paid {
+    --_tone: var(--psa-color-success, light-dark(#0b7a4b, #58d99c));
+  }
+  .expired {
+    --_tone: light-dark(#8a5200, #f3bd5f);
+  }
+  .refunded {
+    --_tone: var(--_muted);
+  }
+  .failed,
+  .error,
+  .low {
+    --_tone: var(--psa-color-danger, light-dark(#b4232c, #ff9a9a));
+  }
+  .badge {
+    display: grid;
+    place-items: center;
+    inline-size: 2.75rem;
+    block-size: 2.75rem;
+    flex: none;
+    border: 1px solid transparent;
+    border-radius: 50%;
+    color: var(--_tone);
+    background: color-mix(in srgb, var(--_tone) 11%, transparent);
+  }
+  .facts {
+    border: 1px solid transparent;
+    border-radius: var(--_radius);
+    background: var(--_tint);
+    font-size: 0.9rem;
+  }
+  .facts > div {
+    display: flex;
+    gap: 0 1rem;
+    align-items: baseline;
+    justify-content: space-between;
+    flex-wrap: wrap;
+    padding: 0.6rem 0.9rem;
+  }
+  .facts > div + div {
+    border-block-start: 1px dashed var(--_tint);
+  }
+  dt {
+    color: var(--_muted);
+  }
+  dd {
+    font-weight: 600;
+    font-variant-numeric: tabular-nums;
+    overflow-wrap: anywhere;
+  }
+  .large {
+    font-size: 1.3rem;
+    line-height: 1.2;
+  }
+  .low {
+    color: var(--_tone);
+  }
+  .quiet {
+    margin-block: -0.5rem;
+    color: var(--_muted);
+    background: none !important;
+    box-shadow: none;
+  }
+  .quiet:hover {
+    color: var(--_text);
+  }
+  .paid .line {
+    stroke-dasharray: 1;
+    animation: draw 0.45s ease-out;
+  }
+  @keyframes draw {
+    from {
+      stroke-dashoffset: 1;
+    }
   }
   @keyframes spin {
     to {
       rotate: 360deg;
     }
   }
-  @media (prefers-reduced-motion: reduce) {
+  @media (prefers-reduced-motion) {
     * {
       animation: none !important;
-      transition: none !important;
-    }
-  }
-  @media (forced-colors: active) {
-    .button {
-      border-color: ButtonText;
     }
   }
 `;

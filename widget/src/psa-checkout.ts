@@ -1,4 +1,4 @@
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import { CheckoutController, type CheckoutHost } from './checkout-controller.ts';
 import type {
   CheckoutConnection,
@@ -120,6 +120,8 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
  * @cssstate error
  */
 export class PsaCheckout extends LitElement implements CheckoutHost {
+  static override styles = unsafeCSS(styles);
+
   static override properties = {
     endpoint: {},
     token: {},
@@ -154,7 +156,6 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #internals = this.attachInternals?.();
   #texts: Partial<Record<Locale, Texts>> = {};
   #focusInside = false;
-  #dressed = false;
 
   constructor() {
     super();
@@ -219,17 +220,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     target?.focus(options);
   }
 
-  /** @internal */
+  /** @internal Said in the empty window while the payment is created. */
   get openingText(): string {
     return this.#text('creating');
-  }
-
-  /** @internal */
-  get popupSize(): { width: number; height: number } {
-    const style = getComputedStyle(this);
-    const read = (name: string, otherwise: number) =>
-      Number.parseInt(style.getPropertyValue(`--psa-popup-${name}`), 10) || otherwise;
-    return { width: read('width', 480), height: read('height', 720) };
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -247,8 +240,6 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         () => undefined,
       );
     }
-    const { chunk } = this.#checkout;
-    if (chunk && !this.#dressed) this.#dressed = this.#adopt(chunk.panelStyles);
     this.#focusInside = Boolean(this.shadowRoot?.activeElement);
   }
 
@@ -259,15 +250,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     if (this.#focusInside && !this.shadowRoot?.activeElement) this.#base?.focus({ preventScroll: true });
   }
 
-  protected override createRenderRoot(): HTMLElement | DocumentFragment {
-    const root = super.createRenderRoot();
-    this.#adopt(styles);
-    return root;
-  }
-
   protected override render(): TemplateResult {
     const { phase } = this;
-    const { chunk, resuming, configured } = this.#checkout;
+    const { chunk, resuming } = this.#checkout;
     const busy = phase === 'creating';
     const shown = resuming || !(busy || phase === 'idle');
     const waiting = resuming || (!chunk && phase !== 'error');
@@ -280,7 +265,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         aria-labelledby="status"
         tabindex="-1"
       >
-        ${shown || !configured ? '' : this.#button(busy)}
+        ${shown || !(this.token || this.endpoint) ? '' : this.#button(busy)}
         <div class=${shown ? 'head' : 'sr'}>
           ${shown ? html`<span class="badge">${path ? icon(path) : SPINNER}</span>` : ''}
           <div part="status" class="status" id="status" role="status">
@@ -297,13 +282,12 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return html`
       <button
         part="button"
-        class="button main"
+        class="button"
         ?disabled=${this.disabled}
         aria-disabled=${busy || nothing}
         aria-busy=${busy || nothing}
         @click=${this.start}
         @pointerenter=${this.#warm}
-        @focus=${this.#warm}
       >
         ${busy ? SPINNER : html`<slot name="icon">${icon(LOCK)}</slot>`}
         <span part="label">${busy ? this.#text('creating') : html`<slot>${this.#text('pay')}</slot>`}</span>
@@ -327,11 +311,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       seconds: remainingSeconds,
       url: checkoutUrl,
       target: this.mode === 'redirect' ? '_self' : '_blank',
-      // A real link, so that no blocker can take it; a popup that is still open is only brought forward.
-      onLink: (event) => {
-        if (this.#checkout.focusWindow()) event.preventDefault();
-        else this.#checkout.linkTaken();
-      },
+      onLink: this.#checkout.onLink,
       onRetry,
       onReset: () => this.reset(),
     });
@@ -340,14 +320,6 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   /** Ready before the click, as soon as one is likely. */
   #warm(): void {
     this.#checkout.load().catch(() => undefined);
-  }
-
-  /** Not Lit's static styles: half of the rules come later, and a strict CSP allows no style element. */
-  #adopt(rules: string): true {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(rules);
-    this.shadowRoot?.adoptedStyleSheets.push(sheet);
-    return true;
   }
 
   get #base(): HTMLElement | null | undefined {

@@ -21,34 +21,31 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
       { ...options, signal: AbortSignal.any([signal, connection.signal]) },
       'text/event-stream',
     );
-    if (!/^text\/event-stream/.test(response.headers.get('content-type') ?? '') || !response.body) {
-      const { errors } = (await response.json().catch(() => ({}))) as ExecutionResult<never>;
-      return {
-        type: 'refused',
-        errors: errors ?? [{ message: 'no stream', extensions: { code: response.status } }],
-      };
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
+      const result = (await response.json().catch(() => ({}))) as ExecutionResult<never>;
+      return result.errors ?? [{ message: 'no event stream', extensions: { code: response.status } }];
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return { type: 'lost' };
+      if (done) return;
       if (!text) onOpen();
       clearTimeout(silence);
       silence = setTimeout(stop, SILENCE_MS);
       const blocks = (text + value).split(/\r?\n\r?\n/);
       text = blocks.pop() ?? '';
       for (const block of blocks) {
-        if (/^event: ?complete/m.test(block)) return { type: 'complete' };
+        // `complete` and comments have no data; after the former the server ends the stream.
         const json = /^data: ?(.+)/m.exec(block)?.[1];
         if (!json) continue;
         const { data, errors } = JSON.parse(json);
-        if (errors) return { type: 'refused', errors };
+        if (errors) return errors;
         onUpdate(data.cardPaymentUpdates);
       }
     }
   } catch {
-    return { type: 'lost' };
+    return;
   } finally {
     clearTimeout(silence);
     stop();
