@@ -1,7 +1,7 @@
 /** How the tests start the browser that is installed here; no browser is downloaded. */
 export function launchOptions(): { executablePath: string; args: string[] } {
   return {
-    executablePath: process.env['CHROME_BIN'] ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROME_BIN ?? '/usr/bin/chromium',
     args: [
       '--no-sandbox',
       '--disable-gpu',

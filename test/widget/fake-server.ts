@@ -254,7 +254,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   function serveSocket(socket: WebSocket): void {
     let token = '';
     const send = (message: object) => socket.send(JSON.stringify(message));
-    socket.on('message', (data) => {
+    socket.on('message', (data: unknown) => {
       const { type, id, payload } = JSON.parse(String(data));
       if (type === 'connection_init') {
         token = String(payload.authorization).replace('Bearer ', '');

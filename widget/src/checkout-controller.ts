@@ -157,9 +157,11 @@ export class CheckoutController implements ReactiveController {
 
   /** The link is a real one, so that no blocker can take it; a popup that is still open is only brought forward. */
   onLink = (event: Event): void => {
-    if (this.#window?.focus()) return event.preventDefault();
-    this.#apply({ type: 'opened' });
-    this.#emit('psa-checkout-open', { payment: this.state.payment });
+    if (this.#window?.focus()) event.preventDefault();
+    else {
+      this.#apply({ type: 'opened' });
+      this.#emit('psa-checkout-open', { payment: this.state.payment });
+    }
   };
 
   /** Asks the server once, now. */

@@ -45,7 +45,7 @@ export async function readPayment(options: RequestOptions & { orderCode: string 
     variables: { orderCode: options.orderCode },
   });
   if (cardPayment) return cardPayment;
-  throw errorOf({ message: 'no such payment for this token', extensions: { code: 'FORBIDDEN' } });
+  throw errorOf({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
 }
 
 /** One GraphQL request by POST. The token travels in a header, never with cookies or in an address. */

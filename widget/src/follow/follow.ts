@@ -59,7 +59,7 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
     onConnection(everOpened ? 'reconnecting' : 'connecting', transport);
     try {
       const refusal = (await connect(transport))?.[0];
-      if (refusal?.extensions?.['code'] === 'CURSOR_EXPIRED' && connection.variables.after) {
+      if (refusal?.extensions?.code === 'CURSOR_EXPIRED' && connection.variables.after) {
         connection.variables.after = undefined;
         continue;
       }

@@ -23,7 +23,7 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
     );
     if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
       const result = (await response.json().catch(() => ({}))) as ExecutionResult<never>;
-      return result.errors ?? [{ message: 'no event stream', extensions: { code: response.status } }];
+      return result.errors ?? [{ message: 'no stream', extensions: { code: response.status } }];
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
