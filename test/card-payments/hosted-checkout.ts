@@ -68,7 +68,8 @@ export async function servePage({
     async pay(orderCode, card) {
       if (orderCode !== state.payment.orderCode) throw new NotFoundError('No such payment');
       state.charged.push(card);
-      const result = await state.answer(state.payment, card);
+      const { answer } = state;
+      const result = await answer(state.payment, card);
       state.payment = result.payment;
       return result;
     },

@@ -20,7 +20,7 @@ const payment = (status: CardPaymentStatus, version: number, orderCode = 'A'): C
   version,
 });
 
-const after = (...payments: CardPayment[]): CheckoutState =>
+const afterAnswers = (...payments: CardPayment[]): CheckoutState =>
   payments.reduce(
     (state, answer) => reduce(state, { type: 'answered', payment: answer }),
     reduce(INITIAL, { type: 'started' }),
@@ -35,19 +35,19 @@ describe('the state of a checkout', () => {
     ['REFUNDED', 'refunded'],
     ['FAILED', 'failed'],
   ] as const)('shows a payment that is %s as %s', (status, phase) => {
-    expect(after(payment(status, 1)).phase).toBe(phase);
+    expect(afterAnswers(payment(status, 1)).phase).toBe(phase);
   });
 
   it('keeps the larger version, whichever answer comes last', () => {
-    expect(after(payment('PAID', 2), payment('PENDING', 1))).toMatchObject({
+    expect(afterAnswers(payment('PAID', 2), payment('PENDING', 1))).toMatchObject({
       phase: 'paid',
       payment: { version: 2 },
     });
   });
 
   it('lets an expired payment become paid, and a paid one refunded', () => {
-    expect(after(payment('EXPIRED', 2), payment('PAID', 3)).phase).toBe('paid');
-    expect(after(payment('PAID', 2), payment('REFUNDED', 3)).phase).toBe('refunded');
+    expect(afterAnswers(payment('EXPIRED', 2), payment('PAID', 3)).phase).toBe('paid');
+    expect(afterAnswers(payment('PAID', 2), payment('REFUNDED', 3)).phase).toBe('refunded');
   });
 
   it('never leads back, in any order of answers and with any versions', () => {
@@ -69,18 +69,18 @@ describe('the state of a checkout', () => {
   });
 
   it('does not weigh versions of different payments against each other', () => {
-    expect(after(payment('EXPIRED', 9, 'A'), payment('PENDING', 1, 'B')).phase).toBe('pending');
+    expect(afterAnswers(payment('EXPIRED', 9, 'A'), payment('PENDING', 1, 'B')).phase).toBe('pending');
   });
 
   it('does not let an error hide a result', () => {
     const error = { code: 'network', message: '', retryable: true } as const;
-    const paid = after(payment('PAID', 2));
+    const paid = afterAnswers(payment('PAID', 2));
     expect(reduce(paid, { type: 'refused', error })).toBe(paid);
-    expect(reduce(after(payment('PENDING', 1)), { type: 'refused', error }).phase).toBe('error');
+    expect(reduce(afterAnswers(payment('PENDING', 1)), { type: 'refused', error }).phase).toBe('error');
   });
 
   it('forgets that the popup was blocked once there is a result', () => {
-    const blocked = reduce(after(payment('PENDING', 1)), { type: 'blocked' });
+    const blocked = reduce(afterAnswers(payment('PENDING', 1)), { type: 'blocked' });
     expect(blocked.blocked).toBe(true);
     expect(reduce(blocked, { type: 'answered', payment: payment('PAID', 2) }).blocked).toBe(false);
   });
