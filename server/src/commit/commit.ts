@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { CommitOutcomeUnknown, type Database, type Sql } from '../db/database.ts';
 import type { NewEvent } from '../events/event.ts';
@@ -108,6 +109,8 @@ export function createCommitter({
           for (const waiting of group)
             await runGroup([waiting]).catch((alone: unknown) => waiting.reject(alone));
       }
+      // Who was answered and comes at once with the next command meets the next group, and not the one after it.
+      await turn();
     }
     queues.delete(key);
   }
