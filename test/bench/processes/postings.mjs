@@ -115,7 +115,11 @@ async function during(ms, callers, work) {
   let done = 0;
   await Promise.all(
     Array.from({ length: callers }, async () => {
-      while (performance.now() - started < ms) done += await work();
+      while (performance.now() - started < ms) {
+        // `done += await …` would add to what it was before the wait.
+        const more = await work();
+        done += more;
+      }
     }),
   );
   return { perSecond: (done / (performance.now() - started)) * 1_000, group: done / transactions };
