@@ -1,4 +1,4 @@
-import { assertUnrestrictedKey, createCheckoutTokenInput, type Credential } from './model.ts';
+import { assertMayFollowAccount, assertUnrestrictedKey, createCheckoutTokenInput, type Credential } from './model.ts';
 import { CustomerInput } from '../card-payments/inputs.ts';
 import { encodeCursor } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
@@ -65,7 +65,10 @@ builder.queryFields((t) => ({
   updatesCursor: t.string({
     description:
       'Where the account’s updates stand. Ask for it in the same query as a list, before the list (it is read first), and open an `all…Updates` subscription with it as `after`: nothing falls between the list and the stream.',
-    resolve: async (_, __, context) => encodeCursor(await context.readLogHead()),
+    resolve: async (_, __, context) => {
+      assertMayFollowAccount(callerOf(context));
+      return encodeCursor(await context.readLogHead());
+    },
   }),
 }));
 

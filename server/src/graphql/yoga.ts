@@ -2,7 +2,7 @@ import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { execute, type GraphQLSchema, parse, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HttpError, type Route, readBody, sendJson } from '../http/routes.ts';
+import { HttpError, type Route, readBody, send, sendJson } from '../http/routes.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
@@ -31,14 +31,8 @@ export function createGraphQLServer({
       const presented = presentedBy(req, request.headers.get('authorization'));
       return contexts.create(presented, await contexts.identify(presented));
     },
-    // Any page may embed the widget; nothing is allowed by a cookie, so there is nothing to protect from a page.
-    cors: {
-      origin: '*',
-      credentials: false,
-      methods: ['GET', 'POST', 'OPTIONS'],
-      allowedHeaders: ['authorization', 'content-type', 'accept'],
-      maxAge: 86_400,
-    },
+    // It would repeat the page's origin in place of `*`; `graphqlRoute` says who may ask.
+    cors: false,
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },
     graphiql: graphiql && { title: 'PSA', ...EXAMPLE_TABS },
     renderGraphiQL,
@@ -47,7 +41,7 @@ export function createGraphQLServer({
     // Yoga's own cap rebuilds each request through a stream, which costs two thirds of its speed; `graphqlRoute` has one.
     maxRequestBodySize: false,
     logging: false,
-    plugins: [limitsPlugin, referenceEngine, introspectionGuard({ open: graphiql, onFault }), partialAnswers],
+    plugins: [limitsPlugin, referenceEngine, introspectionGuard({ open: graphiql, onFault }), answersPlugin(onFault)],
   });
 }
 
@@ -57,13 +51,19 @@ export function graphqlRoute(yoga: Yoga): Route {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
     async handle({ request, response }) {
-      // Answers are the caller's alone; and a page reads a refusal as well as an answer.
-      response.setHeader('cache-control', 'no-store');
+      // Any page may embed the widget; nothing is allowed by a cookie, so there is nothing to protect from a page.
       response.setHeader('access-control-allow-origin', '*');
       response.setHeader('access-control-expose-headers', 'retry-after');
+      if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
+      // An answer is the caller's alone.
+      response.setHeader('cache-control', 'no-store');
       try {
-        // Where Yoga looks for a body that was read before it.
-        if (request.method === 'POST') Object.assign(request, { body: await readOperation(request) });
+        if (request.method === 'POST') {
+          const body = await readOperation(request);
+          // Yoga takes this one spelling alone, and looks here for a body that was read before it.
+          request.headers['content-type'] = 'application/json';
+          Object.assign(request, { body });
+        }
       } catch (error) {
         if (!(error instanceof HttpError)) throw error;
         const errors = [{ message: error.message, extensions: { code: 'BAD_USER_INPUT' } }];
@@ -73,6 +73,12 @@ export function graphqlRoute(yoga: Yoga): Route {
     },
   };
 }
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers': 'authorization, content-type, accept',
+  'access-control-max-age': '86400',
+};
 
 /** @throws HttpError 415, 413, 400 */
 async function readOperation(request: IncomingMessage): Promise<string> {
@@ -104,13 +110,18 @@ const referenceEngine: Plugin = {
   },
 };
 
-/** What was answered in part is an answer: the status of a refused field would make clients throw it all away. */
-const partialAnswers: Plugin = {
-  onExecutionResult({ result }) {
-    if (!result || Array.isArray(result) || !('data' in result) || result.data == null) return;
-    for (const { extensions } of result.errors ?? []) delete extensions?.['http'];
-  },
-};
+/** Gives every error one of our codes, and an answer the status that it is due. */
+function answersPlugin(onFault: (fault: unknown) => void): Plugin {
+  return {
+    onExecutionResult({ result, setResult }) {
+      if (!result || Array.isArray(result) || !('errors' in result) || !result.errors) return;
+      const errors = result.errors.map((error) => toGraphQLError(error, onFault));
+      // What was answered in part is an answer: the status of a refused field would make clients throw it all away.
+      if (result.data != null) for (const { extensions } of errors) delete extensions['http'];
+      setResult({ ...result, errors });
+    },
+  };
+}
 
 const limitsPlugin: Plugin = {
   onParse({ setParseFn }) {
