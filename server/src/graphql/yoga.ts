@@ -27,9 +27,9 @@ export function createGraphQLServer({
 }): Yoga {
   return createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,
-    context: async ({ req, request }) => {
+    context: async ({ req, res, request }) => {
       const presented = presentedBy(req, request.headers.get('authorization'));
-      return contexts.create(presented, await contexts.identify(presented));
+      return contexts.create(presented, await contexts.identify(presented), { gone: goneOf(res) });
     },
     // It would repeat the page's origin in place of `*`; `graphqlRoute` says who may ask.
     cors: false,
@@ -89,6 +89,14 @@ async function readOperation(request: IncomingMessage): Promise<string> {
   const body = await readBody(request, BODY_LIMIT_BYTES);
   if (body.trim() === '') throw new HttpError(400, 'The body is empty');
   return body;
+}
+
+/** Yoga does not end a stream whose client has left before its first bytes, or while it waits to be drained. */
+function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  if (response.destroyed) gone.abort();
+  else response.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 /** The sender of an HTTP request. */
