@@ -464,6 +464,13 @@ describe('a client that does not read', () => {
       await client.request(`mutation ($metadata: String) { ${aliases.join(' ')} }`, { metadata: METADATA });
   };
 
+  /** One event is through, and the next statement of ours comes after the subscription's: it stands at the live end. */
+  const untilLive = async (client: GraphQLClient, first: Promise<unknown>) => {
+    await create(client);
+    await first;
+    await cursorOf(client);
+  };
+
   test('is sent away with 1013, while the others get everything', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     const variables = { after: await cursorOf(client) };
@@ -471,8 +478,9 @@ describe('a client that does not read', () => {
     const stuck = raw();
     await stuck.init(key);
     stuck.send({ id: 'a', type: 'subscribe', payload: { query: LARGE, variables } });
-    stuck.socket.pause();
     const reader = client.ws(ALL, variables);
+    await untilLive(client, Promise.all([stuck.next(), reader.data()]));
+    stuck.socket.pause();
     const everything = (async () => {
       const codes = new Set<string>();
       for (let count = 0; count < MANY; count += 1) codes.add((await reader.data()).allCardPaymentUpdates.cardPayment.orderCode);
@@ -488,10 +496,10 @@ describe('a client that does not read', () => {
 
   test('of an event stream is told so at its end, and comes back with its cursor', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
-    const after = await cursorOf(client);
-    const stream = client.sse(LARGE, { after });
+    const stream = client.sse(LARGE, { after: await cursorOf(client) });
+    await untilLive(client, stream.data());
+    let cursor = await cursorOf(client);
     await createMany(client);
-    let cursor = after;
     let seen = 0;
     let code: string | undefined;
     for await (const { data, errors } of stream) {
