@@ -1,5 +1,5 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { execute, type GraphQLSchema, parse, subscribe } from 'graphql';
+import { execute, type GraphQLSchema, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError, type Route, readBody, send, sendJson } from '../http/routes.ts';
@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { introspectionGuard } from './introspection.ts';
-import { documentLimits, LIMITS } from './limits.ts';
+import { documentLimits, parseDocument } from './limits.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -133,7 +133,7 @@ function answersPlugin(onFault: (fault: unknown) => void): Plugin {
 
 const limitsPlugin: Plugin = {
   onParse({ setParseFn }) {
-    setParseFn((source: string, options: object) => parse(source, { ...options, maxTokens: LIMITS.tokens }));
+    setParseFn(parseDocument);
   },
   onValidate({ addValidationRule }) {
     addValidationRule(documentLimits);
