@@ -65,12 +65,13 @@ export async function servePage({
     },
     cardRefusal: (number) =>
       testCards && !testCards[number] ? 'Este ambiente aceita apenas cartões de teste.' : null,
-    async pay(orderCode, card) {
-      if (orderCode !== state.payment.orderCode) throw new NotFoundError('No such payment');
+    pay(orderCode, card) {
+      if (orderCode !== state.payment.orderCode) return Promise.reject(new NotFoundError('No such payment'));
       state.charged.push(card);
-      const result = await state.answer(state.payment, card);
-      state.payment = result.payment;
-      return result;
+      return state.answer(state.payment, card).then((result) => {
+        state.payment = result.payment;
+        return result;
+      });
     },
     refund: () => Promise.reject(new Error('not a thing of the page')),
   };

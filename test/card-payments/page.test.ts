@@ -32,13 +32,13 @@ describe('the page of each state', () => {
     paid: [
       'Pagamento aprovado',
       'R$ 49,90',
-      '10 de março de 2026',
+      '10/03/2026, 12:00',
       'PSC-0123456789ABCDEFGHJKMNPQ',
       'Continuar para a loja',
     ],
     failed: ['Pagamento não concluído', 'Pagamento bloqueado por suspeita de fraude. Nada foi cobrado.'],
     expired: ['O tempo para pagar acabou', 'Nada foi cobrado.'],
-    refunded: ['Pagamento devolvido', '11 de março de 2026'],
+    refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
   };
 
   it.each(Object.entries(PAGES))('%s', async (name, payment) => {

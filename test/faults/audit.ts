@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts';
-import type { Database, Sql } from '../../server/src/db/database.ts';
+import type { ChildServer } from './child.ts';
 
 /** What the books say at one moment, and every rule that they break, in words. */
 export interface Audit {
@@ -18,26 +17,27 @@ export interface AuditedPayment {
   hasOpenCharge: boolean;
 }
 
-/** Holds up whoever writes; a transaction that a killed server has left in its database is waited for. */
-export function audit(database: Database, now: Date): Promise<Audit> {
-  return database.transaction(async (trx) => {
-    await sql`lock table stream in exclusive mode`.execute(trx);
-    const violations: string[] = [];
-    for (const [rule, query] of Object.entries(rules(now))) {
-      const { rows } = await sql.raw<object>(query).execute(trx);
-      if (rows.length > 0) violations.push(`${rule}: ${rows.map((row) => JSON.stringify(row)).join(', ')}`);
-    }
-    return { payments: await payments(trx), violations };
-  });
+/** `now` is the server's. */
+export async function audit(server: ChildServer, now: Date): Promise<Audit> {
+  const broken = rules(now);
+  const [, payments, ...found] = await server.ask('query', [
+    // Holds up whoever writes; a transaction that a killed server has left in its database is waited for.
+    'lock table stream in exclusive mode',
+    PAYMENTS,
+    ...Object.values(broken),
+  ]);
+  const violations = Object.keys(broken).flatMap((rule, index) =>
+    found[index]!.length === 0
+      ? []
+      : [`${rule}: ${found[index]!.map((row) => JSON.stringify(row)).join(', ')}`],
+  );
+  return { payments: payments as AuditedPayment[], violations };
 }
 
-async function payments(trx: Sql): Promise<AuditedPayment[]> {
-  const { rows } = await sql<AuditedPayment>`
-    select order_code as "orderCode", key, status, version, amount_cents as "amountCents",
-      open_charge_id is not null as "hasOpenCharge"
-    from card_payment left join idempotency on resource_id = order_code`.execute(trx);
-  return rows;
-}
+const PAYMENTS = `
+  select order_code as "orderCode", key, status, version, amount_cents as "amountCents",
+    open_charge_id is not null as "hasOpenCharge"
+  from card_payment left join idempotency on resource_id = order_code`;
 
 /** Each finds the rows that break it. */
 function rules(now: Date): Record<string, string> {

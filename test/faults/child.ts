@@ -1,9 +1,37 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Asked, Requests, Said } from './server.ts';
+import type { PayResult } from '../../server/src/card-payments/model.ts';
 
-/** A server of server.ts. Its answers are rejected once it is dead. */
+/**
+ * When to die: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
+ * up. After none it has not been sent.
+ */
+export interface Moment {
+  statement: number;
+  commits: boolean;
+  turns: number;
+}
+
+/** What server.mjs may be asked for, and what it answers. */
+export interface Requests {
+  start(request: { environment: Record<string, string>; clockAheadMs: number; dieAt: Moment | null }): {
+    url: string;
+  };
+  dieAt(moment: Moment): null;
+  pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
+  refund(request: { orderCode: string }): null;
+  /** Does all work that is due. */
+  settle(request: null): null;
+  /** The rows of each, all read in one transaction. */
+  query(statements: string[]): object[][];
+  checkpoint(request: null): null;
+}
+
+export type Asked = { id: number; name: keyof Requests; request: unknown };
+export type Said = { id: number; value: unknown } | { id: number; error: string } | { fault: string };
+
+/** A server of server.mjs. Its answers are rejected once it is dead. */
 export interface ChildServer {
   ask<Name extends keyof Requests>(
     name: Name,
@@ -23,9 +51,9 @@ export class ServerDied extends Error {
 
 /** Loaded and waiting for `start`: made ahead of its use, for loading takes longer than most servers here live. */
 export function spawnServer(): ChildServer {
-  const child: ChildProcess = fork(fileURLToPath(new URL('./server.ts', import.meta.url)), {
+  const child: ChildProcess = fork(fileURLToPath(new URL('./server.mjs', import.meta.url)), {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
-    execArgv: ['--import', 'tsx'],
+    execArgv: [],
     env: { PATH: process.env.PATH, NODE_ENV: 'production' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -246,6 +246,7 @@ const CardPaymentSuccess = builder
 const StartCheckoutSuccess = builder
   .objectRef<{ payment: CardPayment; paymentToken: string }>('StartCheckoutSuccess')
   .implement({
+    description: 'The payment, and the token that follows it; not the one that started it.',
     fields: (t) => ({
       cardPayment: t.field({ type: CardPaymentRef, resolve: ({ payment }) => payment }),
       paymentToken: t.exposeString('paymentToken', { description: 'Reads and follows this payment alone.' }),

@@ -40,19 +40,23 @@ export const builder = new SchemaBuilder<{
     decodeGlobalID,
     nodeQueryOptions: {
       description: 'Any object by its id; null where there is none, or it is not the caller’s.',
-      resolve: (_parent, { id }, _context, info, resolveNode) =>
-        (isNode(id, info) ? resolveNode(id) : null) as never,
+      resolve(_parent, { id }, _context, info, resolveNode) {
+        assertNode(id, 'id', info);
+        return resolveNode(id) as Promise<never>;
+      },
     },
     nodesQueryOptions: {
       description: 'Up to 100 at once, in the order asked.',
-      async resolve(_parent, { ids }, _context, info, resolveNodes) {
+      resolve(_parent, { ids }, _context, info, resolveNodes) {
         if (ids.length > MAX_NODES)
           throw new ValidationError([{ path: 'ids', message: `must be at most ${MAX_NODES}` }]);
-        const found = await resolveNodes(ids.filter((id) => isNode(id, info)));
-        let next = 0;
-        return ids.map((id) => (isNode(id, info) ? found[next++] : null)) as never;
+        ids.forEach((id, index) => {
+          assertNode(id, `ids.${index}`, info);
+        });
+        return resolveNodes(ids) as never;
       },
     },
+    idFieldOptions: { description: 'Globally unique and opaque.' },
     nodeTypeOptions: {},
     pageInfoTypeOptions: {},
   },
@@ -80,17 +84,20 @@ interface GlobalId {
   id: string;
 }
 
-/** @throws ValidationError for what this server never gave out */
+/** @throws ValidationError for what is no id of any server */
 function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   const text = Buffer.from(String(globalId), 'base64').toString('utf8');
   const match = /^([A-Z][A-Za-z]*):(.+)$/.exec(text);
-  if (!match || Buffer.from(text).toString('base64') !== String(globalId))
-    throw new ValidationError([{ path: 'id', message: 'is not an id of this server' }]);
+  if (!match || Buffer.from(text).toString('base64') !== String(globalId)) throw notAnId('id');
   return { typename: match[1]!, id: match[2]! };
 }
 
-/** Whether there are objects of this type that an id leads to. */
-function isNode({ typename }: GlobalId, { schema }: GraphQLResolveInfo): boolean {
+/** @throws ValidationError for a type of which no object has an id */
+function assertNode({ typename }: GlobalId, path: string, { schema }: GraphQLResolveInfo): void {
   const type = schema.getType(typename);
-  return isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
+  if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === 'Node')) throw notAnId(path);
+}
+
+function notAnId(path: string): ValidationError {
+  return new ValidationError([{ path, message: 'is not an id of this server' }]);
 }

@@ -124,7 +124,7 @@ function securityCode(typedNumber: string) {
 }
 
 /** The check digit that catches one wrong digit and most swapped ones. */
-export function isLuhn(digits: string): boolean {
+function isLuhn(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
     const digit = Number(digits[digits.length - 1 - index]);

@@ -213,7 +213,7 @@ function startCountdown() {
   }
 
   async function ask() {
-    if (isAsking || page.hasAttribute('data-leaving')) return;
+    if (isAsking) return;
     isAsking = true;
     const news = await status();
     isAsking = false;

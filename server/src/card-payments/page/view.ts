@@ -47,6 +47,7 @@ export function formPage(site: Site, order: Order, answer: FormAnswer | null): s
     state: 'form',
     summary: summary(site, order, { withCountdown: true }),
     main: cardForm(site, order, answer),
+    aside: html`<aside class="promise" aria-label="Segurança">${ICONS.shield}<p>O cartão é usado só nesta compra. O número e o CVV não são guardados.</p></aside>`,
   });
 }
 
@@ -219,7 +220,6 @@ function cardForm(site: Site, { payment }: Order, answer: FormAnswer | null): Ht
       }
       <p class="aside" role="status" data-closable="no" hidden>Nada foi cobrado. Você já pode fechar esta janela.</p>
     </form>
-    <p class="promise">${ICONS.shield}<span>O cartão é usado só nesta compra. O número e o CVV não são guardados.</span></p>
     ${site.testCards && testCardList(site.testCards)}`;
 }
 
@@ -263,7 +263,7 @@ function errorSummary(errors: CardErrors): Html | false {
 }
 
 function testNote(): Html {
-  return html`<p class="test-note">${ICONS.flask}<span><strong>Ambiente de teste.</strong> Nenhum dinheiro é cobrado. Não digite um cartão de verdade.</span></p>`;
+  return html`<p class="test-note">${ICONS.flask}<span><strong>Ambiente de teste.</strong> Nada é cobrado. Não digite um cartão de verdade.</span></p>`;
 }
 
 function testCardList(cards: TestCards): Html {
@@ -298,7 +298,15 @@ function page(
     followUrl,
     summary,
     main,
-  }: { title: string; state: string; followUrl?: string | undefined; summary: Html | null; main: Html },
+    aside,
+  }: {
+    title: string;
+    state: string;
+    followUrl?: string | undefined;
+    summary: Html | null;
+    main: Html;
+    aside?: Html;
+  },
 ): string {
   return html`<!doctype html>
 <html lang="pt-BR" data-state="${state}" ${followUrl && html`data-follow="${followUrl}"`}>
@@ -317,6 +325,7 @@ ${followUrl && html`<noscript><meta http-equiv="refresh" content="4; url=${follo
 <div class="checkout ${summary === null && 'checkout-alone'}">
 ${summary}
 <main class="panel">${main}</main>
+${aside}
 </div>
 <footer class="foot">Pagamento por <strong>PSA</strong></footer>
 </body>
@@ -402,11 +411,8 @@ export function followPath({ basePath }: Site, { orderCode }: CardPayment): stri
 
 const REAIS = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
 const INSTANT = new Intl.DateTimeFormat('pt-BR', {
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
+  dateStyle: 'short',
+  timeStyle: 'short',
   timeZone: 'America/Sao_Paulo',
 });
 const TIME = new Intl.DateTimeFormat('pt-BR', {

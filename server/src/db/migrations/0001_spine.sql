@@ -175,8 +175,13 @@ create table task (
   key text not null,
   due_at timestamptz not null,
   attempts integer not null default 0,
+  -- Grows each time it is scheduled anew: who did it as it was before has not done it.
+  revision integer not null default 0,
+  -- Whose turn it is, drawn anew for each, and until when.
+  lease uuid,
   leased_until timestamptz,
-  primary key (kind, account_id, environment, key)
+  primary key (kind, account_id, environment, key),
+  constraint lease_has_its_end check ((lease is null) = (leased_until is null))
 );
 create index task_due on task (due_at);
 create index task_leased on task (leased_until) where leased_until is not null;
