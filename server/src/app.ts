@@ -94,7 +94,7 @@ export async function createApp({
     closing.push(() => committer.idle());
 
     const acquirer = createSimulatedAcquirer({ database, clock });
-    const settlement = createSettlement({ database, committer, acquirer, accounts });
+    const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
     const services = { access, cardPayments, wallet: createWalletEngine({ database }) };

@@ -75,7 +75,7 @@ export async function startCore({
     },
   });
   const acquirer = wrap(createSimulatedAcquirer({ database, clock }));
-  const settlement = createSettlement({ database, committer, acquirer, accounts });
+  const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
   const work = createWorkQueue({ database, clock, handlers: settlement.tasks, onError });
   await follower.start();
 

@@ -105,7 +105,7 @@ export interface AccessService {
 
 /** The credential out of `Bearer …`. @throws UnauthenticatedError */
 export function bearer(authorization: string | null | undefined): string {
-  const match = /^Bearer +([A-Za-z0-9_-]{1,200})$/i.exec(authorization ?? '');
+  const match = /^Bearer +([A-Za-z0-9_-]{1,256})$/i.exec(authorization ?? '');
   if (!match) throw new UnauthenticatedError('Invalid API key');
   return match[1]!;
 }

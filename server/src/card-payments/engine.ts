@@ -1,7 +1,6 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
-import { readableCode } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   type AccountSettings,
@@ -12,6 +11,7 @@ import {
   type CheckoutGrant,
   checkoutAmount,
   decideCreate,
+  newOrderCode,
 } from './model.ts';
 import { cardPayments, checkoutUses, writesOf } from './records.ts';
 import { countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
@@ -120,11 +120,6 @@ export function createCardPaymentEngine({
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
   };
-}
-
-/** 120 random bits: the payer's page at this code needs no other secret. */
-function newOrderCode(): string {
-  return `PSC-${readableCode(24)}`;
 }
 
 /**
