@@ -62,13 +62,13 @@ export function checkoutOf(page: Page, selector = 'psa-checkout') {
   const element = page.locator(selector);
   return {
     element,
-    payButton: element.getByRole('button', { name: /^Pagar/ }),
-    retryButton: element.getByRole('button', { name: 'Tentar outra vez' }),
-    backButton: element.getByRole('button', { name: 'Voltar' }),
-    pageLink: element.getByRole('link', { name: /Abrir a página de pagamento/ }),
+    payButton: element.locator('[part=button]'),
+    retryButton: element.locator('[part=retry-button]'),
+    backButton: element.locator('[part=cancel-button]'),
+    pageLink: element.locator('[part=link]'),
     /** Resolves when the element says so. */
-    says: (text: string) => element.getByText(text, { exact: false }).first().waitFor(),
-    orderCode: async () => (await element.locator('.code').textContent()) ?? '',
+    says: (text: string | RegExp) => element.getByText(text).first().waitFor(),
+    orderCode: async () => (await element.getByText(/^PSC-/).textContent()) ?? '',
   };
 }
 
