@@ -66,8 +66,7 @@ export function createContextFactory({
         loaders: createLoaders(caller, services),
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
-          const follow = (signal: AbortSignal) =>
-            updates.subscribe({ ...subscription, tenant, signal });
+          const follow = (signal: AbortSignal) => updates.subscribe({ ...subscription, tenant, signal });
           if ('connection' in transport) return follow(transport.connection);
           const { signal, stop } = await watch(presented, callerOf({ caller }));
           const either = AbortSignal.any([signal, transport.gone]);
