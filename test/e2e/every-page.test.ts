@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { CARD, payOn } from '../support/browser.ts';
+import { CARD, comeToRest, payOn } from '../support/browser.ts';
 import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -11,7 +11,7 @@ const shop = openShop();
 /** What axe finds on the page, by rule and element. */
 async function faultsOf(page: Page): Promise<string[]> {
   // What is still moving has not its own colours yet.
-  await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
+  await comeToRest(page);
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(),
   );

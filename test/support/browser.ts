@@ -148,6 +148,19 @@ function tell(): void {
   });
 }
 
+/** Waits for what moves towards a rest; a spinner never gets there. */
+export async function comeToRest(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const shadows = [...document.querySelectorAll('psa-checkout')].map(({ shadowRoot }) => shadowRoot);
+    const moving = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
+    const ending = moving.filter(
+      ({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY,
+    );
+    // One that is taken away while it runs is at rest too.
+    await Promise.allSettled(ending.map(({ finished }) => finished));
+  });
+}
+
 // ── The hosted page ─────────────────────────────────────────────────────────────────────────────
 
 /** The simulated acquirer's, by what becomes of them. */
