@@ -1,5 +1,32 @@
-import { Kysely, type QueryExecutor } from 'kysely';
+import {
+  Kysely,
+  type KyselyPlugin,
+  PostgresQueryCompiler,
+  type QueryExecutor,
+  type RootOperationNode,
+} from 'kysely';
 import type { Database, Sql } from '../../server/src/db/database.ts';
+
+/** The same database; every statement that goes to it is written down first. */
+export function recordStatements(database: Database): { database: Database; statements: string[] } {
+  const statements: string[] = [];
+  const compiler = new PostgresQueryCompiler();
+  const recorder: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      statements.push(compiler.compileQuery(node as RootOperationNode, queryId).sql);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return {
+    statements,
+    database: {
+      ...database,
+      sql: database.sql.withPlugin(recorder),
+      transaction: (work) => database.transaction((sql) => work(sql.withPlugin(recorder) as typeof sql)),
+    },
+  };
+}
 
 /** The same database; `around` is awaited before and after each single statement, when no connection is held. */
 export function interceptStatements(database: Database, around: () => unknown): Database {

@@ -4,6 +4,7 @@ import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import {
   type AccessService,
@@ -41,6 +42,11 @@ export function createAccessEngine({
   committer: Committer;
   clock: Clock;
 }): AccessService {
+  // Every request reads its credential anew, so that a revocation holds at once; those of one credential that come
+  // together read it together.
+  const sharedKeys = createSharedReads<Awaited<ReturnType<typeof selectApiKey>>>();
+  const sharedTokens = createSharedReads<TokenRow | null>();
+
   async function mint(
     tenant: Tenant,
     { kind, grant, ...rest }: Pick<TokenRow, 'kind' | 'grant' | 'mintedBy' | 'allowedOrigins' | 'expiresAt'>,
@@ -119,7 +125,8 @@ export function createAccessEngine({
   };
 
   async function callerOfKey(presented: string, environment: Environment): Promise<Caller> {
-    const key = await selectApiKey(database.sql, hashSecret(presented));
+    const secretHash = hashSecret(presented);
+    const key = await sharedKeys(secretHash, () => selectApiKey(database.sql, secretHash));
     if (!key || key.environment !== environment) throw new UnauthenticatedError('Invalid API key');
     return {
       tenant: { accountId: key.accountId, environment },
@@ -131,7 +138,8 @@ export function createAccessEngine({
   }
 
   async function callerOfToken(presented: string): Promise<Caller> {
-    const row = await selectToken(database.sql, hashSecret(presented));
+    const secretHash = hashSecret(presented);
+    const row = await sharedTokens(secretHash, () => selectToken(database.sql, secretHash));
     if (!row) throw new UnauthenticatedError('Invalid or revoked token');
     if (row.expiresAt && row.expiresAt <= clock.now())
       throw new UnauthenticatedError('This token has expired');

@@ -1,7 +1,8 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
-import type { Tenant } from '../kernel/tenant.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
@@ -31,6 +32,9 @@ export function createCardPaymentEngine({
   committer: Committer;
   accounts: AccountCollection;
 }): CardPaymentService {
+  // Dashboards of one merchant ask for the same page at the same time.
+  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listCardPayments>>>();
+
   async function findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(CardPayment | null)[]> {
     const payments = await selectCardPayments(database.sql, tenant, [...new Set(orderCodes)]);
     const found = new Map(payments.map((payment) => [payment.orderCode, payment]));
@@ -111,11 +115,10 @@ export function createCardPaymentEngine({
     findWithVersion: (tenant, orderCode) => selectWithHead(database.sql, tenant, orderCode),
 
     async list(tenant, { first, after, status }) {
-      const items = await listCardPayments(database.sql, tenant, {
-        before: after ?? null,
-        limit: first + 1,
-        status,
-      });
+      const page = { before: after ?? null, limit: first + 1, status };
+      const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
+        listCardPayments(database.sql, tenant, page),
+      );
       return { items: items.slice(0, first), hasNextPage: items.length > first };
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),

@@ -81,6 +81,7 @@ export async function listCardPayments(
     status,
   }: { before: number | null; limit: number; status?: readonly CardPaymentStatus[] | undefined },
 ): Promise<{ place: number; payment: CardPayment }[]> {
+  if (status?.length === 0) return [];
   let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit);
   if (before !== null) query = query.where('number', '<', before);
   if (status) query = query.where('status', 'in', status);
@@ -92,6 +93,7 @@ export async function countCardPayments(
   tenant: Tenant,
   { status }: { status?: readonly CardPaymentStatus[] | undefined },
 ): Promise<number> {
+  if (status?.length === 0) return 0;
   let query = ofTenant(sql, tenant).select((row) => row.fn.countAll<number>().as('count'));
   if (status) query = query.where('status', 'in', status);
   return (await query.executeTakeFirstOrThrow()).count;

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { CommitOutcomeUnknown, type Database, type Sql } from '../db/database.ts';
 import type { NewEvent } from '../events/event.ts';
@@ -96,7 +97,11 @@ export function createCommitter({
   const draining = new Set<Promise<void>>();
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
-    while (queue.length > 0) await runGroup(queue.splice(0, GROUP_LIMIT));
+    while (queue.length > 0) {
+      await runGroup(queue.splice(0, GROUP_LIMIT));
+      // Who was answered and comes at once with the next command meets the next group, and not the one after it.
+      await turn();
+    }
     queues.delete(key);
   }
 

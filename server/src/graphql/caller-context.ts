@@ -48,7 +48,8 @@ export function createContextFactory({
   return {
     watch,
     async identify({ authorization, origin }) {
-      if (authorization === null) return null;
+      // GraphiQL opens with `Bearer ` and nothing behind it: no credential, rather than a wrong one.
+      if (authorization === null || /^(bearer)?\s*$/i.test(authorization)) return null;
       const caller = await access.authenticate(authorization);
       if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
       return caller;

@@ -1,9 +1,18 @@
 /** What GraphiQL opens with: the way of one payment, in the order in which one would try it. */
-const START = `# Put the API key that the server printed at its first start into "Headers" below.
+const START = `# Put an API key behind "Bearer " in Headers below:
+# the server printed the first ones when it first started.
 
 query Wallet {
-  viewer { environment credential rateLimit { limit remaining } }
-  wallet { balanceCents withdrawableCents pendingReleaseCents }
+  viewer {
+    environment
+    credential
+    rateLimit { limit remaining resetAt }
+  }
+  wallet {
+    balanceCents
+    withdrawableCents
+    pendingReleaseCents
+  }
 }
 `;
 
@@ -54,7 +63,7 @@ mutation CreateCheckoutToken {
 }
 `;
 
-const HEADERS = JSON.stringify({ authorization: 'Bearer ps_live_…' }, null, 2);
+const HEADERS = JSON.stringify({ authorization: 'Bearer ' }, null, 2);
 const CREATE_VARIABLES = JSON.stringify(
   {
     input: {

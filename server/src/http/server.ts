@@ -12,8 +12,14 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Event streams never end by themselves, and an answer may hang: after this they are cut off. */
+/** Event streams never end by themselves: after this they are cut off. */
 const GRACE_MS = 1_000;
+
+/** What is no request is answered by the parser's complaint; anything else is a 400. */
+const MALFORMED: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
 
 /** One `node:http` server over all routes. What a route throws is answered here, and only here. */
 export function createHttpServer({
@@ -22,7 +28,12 @@ export function createHttpServer({
   onFault: (error: unknown, request: IncomingMessage) => void;
 }): HttpServer {
   let routes: readonly Route[] | null = null;
+  const underWay = new Set<ServerResponse>();
+  let closing = false;
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    if (closing) response.setHeader('connection', 'close');
     answer(request, response).catch((error: unknown) => {
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
@@ -31,8 +42,9 @@ export function createHttpServer({
       sendJson(response, status, { error: message }, headers);
     });
   });
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
+    socket.end(`HTTP/1.1 ${MALFORMED[code ?? ''] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -68,10 +80,17 @@ export function createHttpServer({
       });
     },
     close() {
+      closing = true;
+      // A client that keeps its connection would send the next request on it, until it is cut off in the middle of one.
+      for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
       return new Promise((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+        const cutStreams = setTimeout(() => {
+          for (const response of underWay) if (response.headersSent) response.destroy();
+        }, GRACE_MS);
+        const cutAll = setTimeout(() => server.closeAllConnections(), ANSWER_GRACE_MS);
         server.close(() => {
-          clearTimeout(cut);
+          clearTimeout(cutStreams);
+          clearTimeout(cutAll);
           resolve();
         });
         server.closeIdleConnections();
@@ -79,6 +98,9 @@ export function createHttpServer({
     },
   };
 }
+
+/** What was begun is to be answered, for it may have been done already; but it may hang. */
+const ANSWER_GRACE_MS = 5_000;
 
 function requestUrl(request: IncomingMessage): URL {
   try {

@@ -1,0 +1,19 @@
+// The floor of a push: sends a text that lies ready to the one client it has.
+import { once } from 'node:events';
+import { WebSocketServer } from 'ws';
+import { answerParent } from './answer.mjs';
+
+const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+await once(server, 'listening');
+
+answerParent({
+  start() {
+    const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+    return { url: `ws://127.0.0.1:${address.port}` };
+  },
+  push({ text }) {
+    const paidAt = String(process.hrtime.bigint());
+    for (const client of server.clients) client.send(text);
+    return { paidAt };
+  },
+});

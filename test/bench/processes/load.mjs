@@ -1,0 +1,64 @@
+// Sends one request over and over on kept connections, the next as soon as the answer is there. It writes and reads
+// sockets itself: a client library would use as much of the machine as the servers that it measures.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { answerParent } from './answer.mjs';
+
+answerParent({
+  async run({ url, path, headers, body, connections, ms }) {
+    const { hostname, port } = new URL(url);
+    const head = [`POST ${path} HTTP/1.1`, `host: ${hostname}:${port}`];
+    for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
+    head.push(`content-length: ${Buffer.byteLength(body)}`);
+    const request = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+    const clients = await Promise.all(
+      Array.from({ length: connections }, () => open(hostname, Number(port))),
+    );
+    const started = performance.now();
+    const endsAt = started + ms;
+    const counts = await Promise.all(clients.map((client) => loop(client, request, endsAt)));
+    const seconds = (performance.now() - started) / 1_000;
+    const requests = counts.reduce((sum, count) => sum + count, 0);
+    return { requests, perSecond: requests / seconds };
+  },
+});
+
+/** @param {string} host @param {number} port */
+async function open(host, port) {
+  const socket = connect(port, host).setNoDelay(true);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** @param {import('node:net').Socket} socket @param {Buffer} request @param {number} endsAt @returns {Promise<number>} */
+function loop(socket, request, endsAt) {
+  return new Promise((resolve, reject) => {
+    let count = 0;
+    /** @type {Buffer} */
+    let held = Buffer.alloc(0);
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error('the server closed a connection')));
+    socket.on('data', (chunk) => {
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const length = answerLength(held);
+      if (length === null || held.length < length) return;
+      if (held.length > length) return reject(new Error('more came than one answer'));
+      if (held.toString('latin1', 9, 12) !== '200') return reject(new Error(held.toString('utf8', 0, 500)));
+      held = Buffer.alloc(0);
+      count += 1;
+      if (performance.now() < endsAt) return socket.write(request);
+      socket.removeAllListeners('close').destroy();
+      resolve(count);
+    });
+    socket.write(request);
+  });
+}
+
+/** Of head and body together; null while the head is not there. @param {Buffer} bytes */
+function answerLength(bytes) {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) return null;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(bytes.toString('latin1', 0, headEnd))?.[1];
+  if (length === undefined) throw new Error('an answer without a content-length');
+  return headEnd + 4 + Number(length);
+}

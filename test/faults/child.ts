@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { PayResult } from '../../server/src/card-payments/model.ts';
+
+/**
+ * When to die: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
+ * up. After none it has not been sent.
+ */
+export interface Moment {
+  statement: number;
+  commits: boolean;
+  turns: number;
+}
+
+/** What server.mjs may be asked for, and what it answers. */
+export interface Requests {
+  start(request: { environment: Record<string, string>; clockAheadMs: number; dieAt: Moment | null }): {
+    url: string;
+  };
+  dieAt(moment: Moment): null;
+  pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
+  refund(request: { orderCode: string }): null;
+  /** Does all work that is due. */
+  settle(request: null): null;
+  /** The rows of each, all read in one transaction. */
+  query(statements: string[]): object[][];
+  checkpoint(request: null): null;
+}
+
+export type Asked = { id: number; name: keyof Requests; request: unknown };
+export type Said = { id: number; value: unknown } | { id: number; error: string } | { fault: string };
+
+/** A server of server.mjs. Its answers are rejected once it is dead. */
+export interface ChildServer {
+  ask<Name extends keyof Requests>(
+    name: Name,
+    request: Parameters<Requests[Name]>[0],
+  ): Promise<ReturnType<Requests[Name]>>;
+  kill(): void;
+  readonly dead: boolean;
+  /** What ended it, once it has ended: the signal, and the statement at which it killed itself. */
+  readonly death: Promise<{ signal: string | null; statement: string | null }>;
+  /** What it logged as its own fault. */
+  readonly faults: string[];
+}
+
+export class ServerDied extends Error {
+  override readonly name = 'ServerDied';
+}
+
+/** Loaded and waiting for `start`: made ahead of its use, for loading takes longer than most servers here live. */
+export function spawnServer(): ChildServer {
+  const child: ChildProcess = fork(fileURLToPath(new URL('./server.mjs', import.meta.url)), {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    execArgv: [],
+    env: { PATH: process.env.PATH, NODE_ENV: 'production' },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const pending = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  const faults: string[] = [];
+  let ids = 0;
+  let dead = false;
+  let output = '';
+  child.stdout?.on('data', (text) => {
+    output += text;
+  });
+  child.on('message', (said: Said) => {
+    if ('fault' in said) return void faults.push(said.fault);
+    const waiting = pending.get(said.id);
+    pending.delete(said.id);
+    if ('error' in said) waiting?.reject(new Error(said.error));
+    else waiting?.resolve(said.value as never);
+  });
+  child.once('exit', () => {
+    dead = true;
+    for (const { reject } of pending.values()) reject(new ServerDied());
+    pending.clear();
+  });
+
+  return {
+    faults,
+    get dead() {
+      return dead;
+    },
+    death: once(child, 'close').then(([, signal]) => ({ signal, statement: output.trim() || null })),
+    kill: () => void child.kill('SIGKILL'),
+    ask: (name, request) =>
+      new Promise((resolve, reject) => {
+        if (dead) return reject(new ServerDied());
+        const id = ids++;
+        pending.set(id, { resolve, reject });
+        // A child that is dying takes no message: its exit rejects this.
+        child.send({ id, name, request } satisfies Asked, () => undefined);
+      }),
+  };
+}

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { runNode } from '../../server/scripts/progress.mjs';
+import { createPostgresDatabase } from '../support/database.ts';
+import { audit } from './audit.ts';
+import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.ts';
+import { createCustomers } from './customers.ts';
+import { chosenSeed, createRandom, type Random } from './random.ts';
+
+const KILLS = Number(process.env.PSA_FAULTS_KILLS ?? 50);
+const CLIENTS = 8;
+const LIVE_KEY = 'ps_live_killed0123456789';
+/** A life begins so much later than the one before: leases have ended, and what was left open is looked up. */
+const BETWEEN_LIVES_MS = 45_000;
+
+const engines = {
+  async PGlite() {
+    const folder = mkdtempSync(join(tmpdir(), 'psa-killed-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    return { PSA_DATA_DIR: folder };
+  },
+  // Empty: the first lives end while the tables are made.
+  PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
+};
+
+beforeAll(async () => {
+  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true });
+  if (!ok) throw new Error(output);
+});
+
+test.each(Object.entries(engines))(
+  `on %s, ${KILLS} times killed, loses nothing that was acknowledged and does nothing twice`,
+  { timeout: 900_000 },
+  async (engine, prepare) => {
+    const environment = {
+      ...(await prepare()),
+      PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+      PSA_GRAPHQL_LIMIT: '1000000',
+    };
+    const seed = chosenSeed();
+    const random = createRandom(seed);
+    const customers = createCustomers(random, LIVE_KEY);
+    const deaths: string[] = [];
+    let audits = 0;
+    let next = spawnServer();
+    onTestFinished(() => next.kill());
+
+    async function begin(
+      life: number,
+      { dieAt = null, final = false }: { dieAt?: Moment | null; final?: boolean } = {},
+    ): Promise<{ server: ChildServer; url: string }> {
+      const server = next;
+      next = spawnServer();
+      const clockAheadMs = life * BETWEEN_LIVES_MS;
+      const { url } = await server.ask('start', { environment, clockAheadMs, dieAt });
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      await server.ask('settle', null);
+      const { payments, violations } = await audit(server, new Date(Date.now() + clockAheadMs));
+      const complaints = customers.complaints(payments, { final });
+      const broken = { violations, complaints, faults: server.faults };
+      expect(broken, `PSA_FAULTS_SEED=${seed}`).toEqual({ violations: [], complaints: [], faults: [] });
+      audits += 1;
+      return { server, url };
+    }
+
+    for (let life = 0; life < KILLS; life++) {
+      const plan = planDeath(random, life);
+      const server = next;
+      try {
+        const { url } = await begin(life, { dieAt: plan.at === 'start' ? plan.moment : null });
+        if (plan.at === 'statement') await server.ask('dieAt', plan.moment);
+        // PostgreSQL's own checkpoints come as they like, PGlite's once a minute.
+        const checkpoint = random.below(4) === 0 ? server.ask('checkpoint', null).catch(() => null) : null;
+        let answers = 0;
+        await customers.crowd(server, url, CLIENTS, () => {
+          answers += 1;
+          if (plan.at === 'answer' && answers === plan.answer) afterTurns(plan.turns, server.kill);
+        });
+        await checkpoint;
+      } catch (error) {
+        if (!(error instanceof ServerDied) && !(error instanceof TypeError)) throw error;
+      }
+      const { signal, statement } = await server.death;
+      expect(signal, `life ${life}, PSA_FAULTS_SEED=${seed}`).toBe('SIGKILL');
+      deaths.push(plan.at === 'answer' ? 'from outside' : whichStatement(statement));
+    }
+
+    const last = await begin(KILLS);
+    await customers.finish(last.server, last.url);
+    await last.server.ask('settle', null);
+    last.server.kill();
+    await last.server.death;
+    // Late enough for every payment to be decided or expired, and for sales to be released.
+    const after = await begin(KILLS + (20 * 86_400_000) / BETWEEN_LIVES_MS, { final: true });
+    after.server.kill();
+
+    const { orders, acknowledged, refunds } = customers.tally();
+    expect(orders).toBeGreaterThan(KILLS);
+    process.stdout.write(
+      `${engine}: killed ${deaths.length} times, audited ${audits} times; ${orders} payments, ${acknowledged} answers, ` +
+        `${refunds} refunds; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
+    );
+  },
+);
+
+type Death = { at: 'start' | 'statement'; moment: Moment } | { at: 'answer'; answer: number; turns: number };
+
+/** Some while starting (the first three while the tables are made), most in the middle of a transaction. */
+function planDeath(random: Random, life: number): Death {
+  const turns = random.pick([0, 0, 1 + random.below(10), random.below(100), random.below(1_000)]);
+  const kind = life < 3 ? 0 : random.below(20);
+  if (kind < 3) return { at: 'start', moment: { statement: 1 + random.below(30), commits: false, turns } };
+  if (kind < 11)
+    return { at: 'statement', moment: { statement: 1 + random.below(250), commits: false, turns } };
+  if (kind < 16)
+    return { at: 'statement', moment: { statement: 1 + random.below(12), commits: true, turns } };
+  return { at: 'answer', answer: 1 + random.below(30), turns };
+}
+
+function afterTurns(turns: number, then: () => void): void {
+  if (turns <= 0) then();
+  else setImmediate(afterTurns, turns - 1, then);
+}
+
+/** `commit`, `insert into event`, `select from card_payment`. */
+function whichStatement(statement: string | null): string {
+  const [, verb = '?', table] =
+    /^\s*(\w+)(?:.*?(?:from|into|update)\s+"?(\w+))?/is.exec(statement ?? '') ?? [];
+  return table ? `${verb} ${table}` : verb;
+}
+
+function counted(names: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts]
+    .sort(([, left], [, right]) => right - left)
+    .map(([name, count]) => `${count} × ${name}`)
+    .join(', ');
+}

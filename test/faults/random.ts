@@ -1,0 +1,24 @@
+/** Numbers that one seed decides, so that a run can be made again. */
+export interface Random {
+  /** A whole number from 0 to `below` − 1. */
+  below(below: number): number;
+  pick<T>(from: readonly T[]): T;
+}
+
+/** `PSA_FAULTS_SEED`, or one of this run's own. */
+export function chosenSeed(): number {
+  return Number(process.env.PSA_FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+}
+
+/** mulberry32. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit: number) => Math.floor(next() * limit);
+  return { below, pick: (from) => from[below(from.length)]! };
+}

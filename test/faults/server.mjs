@@ -1,0 +1,107 @@
+// A whole server in a process of its own, to be killed: what main.js starts, with the payer's page replaced by
+// messages from the parent, a clock that can be ahead, and a statement at which it kills itself. It is the built one,
+// which starts in half the time: most of these live for less than it takes to load the sources.
+import { writeSync } from 'node:fs';
+import { CompiledQuery } from 'kysely';
+import pg from 'pg';
+
+const built = (/** @type {string} */ file) =>
+  import(new URL(`../../server/dist/${file}`, import.meta.url).href);
+const { createApp } = await built('app.js');
+const { readConfig } = await built('config.js');
+const { createSystemClock, plusMs } = await built('kernel/clock.js');
+
+/** @type {import('./child.ts').Moment | null} */
+let moment = null;
+/** @type {import('../../server/src/app.ts').App} */
+let app;
+/** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
+let live;
+
+/** @type {{ [Name in keyof import('./child.ts').Requests]: (request: any) => Promise<unknown> }} */
+const answers = {
+  async start({ environment, clockAheadMs, dieAt }) {
+    moment = dieAt;
+    const fault = (/** @type {unknown} */ value) =>
+      say({ fault: value instanceof Error ? String(value.stack) : JSON.stringify(value) });
+    app = await createApp({
+      config: readConfig({ ...environment, PORT: '0' }),
+      clock: createClockAhead(clockAheadMs),
+      log: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (/** @type {{ err?: unknown }} */ { err }, /** @type {string} */ message) =>
+          fault(err ?? message),
+      },
+      onFatal: fault,
+    });
+    const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
+    live = { accountId: account.id, environment: 'live' };
+    return { url: app.url };
+  },
+  async dieAt(newMoment) {
+    moment = newMoment;
+  },
+  async pay({ orderCode, cardNumber: number }) {
+    const card = { number, holder: 'ANA', expiryMonth: 12, expiryYear: 2099, securityCode: '123' };
+    return { kind: (await app.cardPayments.pay(orderCode, card)).kind };
+  },
+  refund: ({ orderCode }) => app.cardPayments.refund(live, orderCode),
+  settle: () => app.work.settled(),
+  query: (/** @type {string[]} */ statements) =>
+    app.database.transaction(async (sql) => {
+      const results = [];
+      for (const statement of statements)
+        results.push((await sql.executeQuery(CompiledQuery.raw(statement))).rows);
+      return results;
+    }),
+  checkpoint: () => app.database.sql.executeQuery(CompiledQuery.raw('checkpoint')),
+};
+
+/** Every statement of the server, BEGIN and COMMIT too, passes here on its way to either database. */
+const sendStatement = pg.Client.prototype.query;
+pg.Client.prototype.query = /** @type {any} */ (
+  function (/** @type {unknown[]} */ ...args) {
+    if (moment && (!moment.commits || args[0] === 'commit') && --moment.statement <= 0) {
+      const { turns } = moment;
+      moment = null;
+      dieAfter(turns, args[0]);
+    }
+    // @ts-expect-error `this` is the client, whatever its overloads are
+    return sendStatement.apply(this, args);
+  }
+);
+
+/** @param {number} turns @param {unknown} statement */
+function dieAfter(turns, statement) {
+  if (turns > 0) {
+    setImmediate(dieAfter, turns - 1, statement);
+    return;
+  }
+  // Written at once, whereas a message to the parent would wait for another turn.
+  writeSync(process.stdout.fd, `${typeof statement === 'string' ? statement.slice(0, 2_000) : '?'}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** @param {number} aheadMs @returns {import('../../server/src/kernel/clock.ts').Clock} */
+function createClockAhead(aheadMs) {
+  const system = createSystemClock();
+  return {
+    now: () => plusMs(system.now(), aheadMs),
+    schedule: (at, task) => system.schedule(plusMs(at, -aheadMs), task),
+  };
+}
+
+/** @param {import('./child.ts').Said} said */
+function say(said) {
+  process.send?.(said);
+}
+
+process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, request }) => {
+  answers[name](request).then(
+    (value) => say({ id, value: name === 'checkpoint' ? null : (value ?? null) }),
+    (error) => say({ id, error: error instanceof Error ? String(error.stack) : String(error) }),
+  );
+});
+// A parent that is gone needs no server.
+process.on('disconnect', () => process.exit());
