@@ -1,5 +1,5 @@
-import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 import type { CustomerInput, Labels, PsaCheckout } from '@psa/checkout';
+import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 
 /** React 19 sets properties and takes `onpsa-paid` and the like as they are. */
 type PsaCheckoutProps = DetailedHTMLProps<HTMLAttributes<PsaCheckout>, PsaCheckout> & {

@@ -5,7 +5,7 @@ const here = (path: string) => resolve(import.meta.dirname, path);
 
 // Three builds of one source: `npm` for bundlers, `standalone` for a script tag, `demo` for the shop at /demo.
 export default defineConfig(({ mode, command }): UserConfig => {
-  const plugins = command === 'build' ? [squeezeTemplates()] : [];
+  const plugins = command === 'build' && mode !== 'npm' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
     return {
       plugins,
@@ -67,12 +67,26 @@ function squeezeTemplates(): Plugin {
     transform(code, id) {
       if (id.endsWith('.styles.ts'))
         return code.replace(/css`([^`]*)`/g, (_, css: string) => {
-          const short = css.replace(/\s+/g, ' ').replace(/ ?([{};,>]) ?/g, '$1').replace(/: /g, ':').trim();
-          return `css\`${short}\``;
+          const short = css
+            .replace(/\s+/g, ' ')
+            .replace(/ ?([{};,>]) ?/g, '$1')
+            .replace(/: /g, ':')
+            .replace(/;}/g, '}');
+          return `css\`${short.replace(/\b0\./g, '.').trim()}\``;
         });
-      if (id.endsWith('/src/psa-checkout.ts'))
-        return code.replace(/([>}])\s*\n\s*(?=[<$])/g, '$1').replace(/(html`)\s*\n\s*(?=<)/g, '$1');
+      if (/\/src\/(psa-checkout|panel)\.ts$/.test(id))
+        return code
+          .replace(/([>}])\s*\n\s*(?=[<$])/g, '$1')
+          .replace(/(html`|">)\s*\n\s*(?=[<$])/g, '$1')
+          .replace(/(<\w+|")\s*\n\s*(?=[@?\w-]+=|>)/g, '$1 ')
+          .replace(/(>|})\s*\n\s*`/g, '$1`');
       return undefined;
+    },
+    generateBundle(_, bundle) {
+      // Notes to bundlers, which a finished bundle has no use for.
+      for (const file of Object.values(bundle))
+        if (file.type === 'chunk')
+          file.code = file.code.replace(/\s*\/\* (@__PURE__|@vite-ignore) \*\/\s*/g, ' ');
     },
   };
 }

@@ -31,12 +31,12 @@ export async function runGates(names) {
 }
 
 async function types() {
-  const projects = ['.', 'test', 'widget'].filter((folder) =>
+  const projects = ['.', 'test', 'test/widget', 'widget'].filter((folder) =>
     existsSync(join(root, folder, 'tsconfig.json')),
   );
   let output = '';
   for (const project of projects) {
-    const memory = `node_modules/.psa/types-${project === '.' ? 'server' : project}.tsbuildinfo`;
+    const memory = `node_modules/.psa/types-${project === '.' ? 'server' : project.replace('/', '-')}.tsbuildinfo`;
     const args = ['-p', project, '--noEmit', '--incremental', '--tsBuildInfoFile', memory];
     output += (await runNode('node_modules/typescript/bin/tsc', args, { quiet: true })).output;
   }

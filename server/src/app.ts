@@ -2,6 +2,7 @@ import { bootstrapAccount, createAccessEngine, firstTenant } from './access/engi
 import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
+import { createCheckoutRoutes } from './card-payments/page/routes.ts';
 import { createSettlement } from './card-payments/settlement.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
@@ -22,7 +23,7 @@ import { createHttpServer } from './http/server.ts';
 import type { Clock } from './kernel/clock.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
-import { createSimulatedAcquirer } from './rails/simulated/acquirer.ts';
+import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createWalletEngine } from './wallet/engine.ts';
 import { createWorkQueue, type WorkQueue } from './work/queue.ts';
 
@@ -48,6 +49,7 @@ export async function createApp({
   log,
   onFatal,
   open = openDatabase,
+  initTimeoutMs,
 }: {
   config: Config;
   clock: Clock;
@@ -55,6 +57,8 @@ export async function createApp({
   onFatal: (error: Error) => void;
   /** A test gives a database that is already there. */
   open?: typeof openDatabase;
+  /** How long a WebSocket may take until its first message; a test does not wait that long. */
+  initTimeoutMs?: number;
 }): Promise<App> {
   const onFault = (fault: unknown) => log.error({ err: fault }, 'a fault of ours');
   const http = createHttpServer({ onFault });
@@ -110,13 +114,14 @@ export async function createApp({
       publicUrl,
     });
     const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
-    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault });
+    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
 
     await follower.start();
     work.start();
     closing.push(() => work.close());
     http.serve([
       graphqlRoute(yoga),
+      ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database) }),
       ...(config.demo

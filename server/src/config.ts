@@ -42,6 +42,8 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((number) => number >= min && number <= max, `must lie from ${min} to ${max}`);
 
+const notYet = z.undefined('is for the remote mode, which this version does not have: unset it').optional();
+
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   HOST: z.string().min(1, 'must not be empty').default('127.0.0.1'),
@@ -54,6 +56,11 @@ const environment = z.object({
   PSA_BOOTSTRAP_LIVE_KEY: key(KEY_PREFIX.live).optional(),
   PSA_BOOTSTRAP_TEST_KEY: key(KEY_PREFIX.sandbox).optional(),
   PSA_GRAPHQL_LIMIT: wholeNumber(1, 1_000_000).default(1200),
+  // Not built yet. Ignored, they would leave a merchant with a service of its own in place of the one it named.
+  PSA_UPSTREAM_URL: notYet,
+  PSA_UPSTREAM_LIVE_KEY: notYet,
+  PSA_UPSTREAM_TEST_KEY: notYet,
+  PSA_UPSTREAM_WEBHOOK_SECRET: notYet,
   PSA_DEMO: z.enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off').optional(),
 });
 

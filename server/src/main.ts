@@ -1,14 +1,16 @@
 import closeWithGrace from 'close-with-grace';
 import { type App, createApp } from './app.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { DataDirLockedError } from './db/lock.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { createLog } from './ops/log.ts';
 
 const log = createLog();
 
+let config: Config | undefined;
+
 async function main(): Promise<void> {
-  const config = readConfig();
+  config = readConfig();
   const app = await createApp({
     config,
     clock: createSystemClock(),
@@ -46,15 +48,23 @@ function greet({ url, demo, firstKeys }: App): void {
 /** What a person can mend is one line; anything else comes with its stack. */
 function explain(error: unknown): string | null {
   if (error instanceof ConfigError || error instanceof DataDirLockedError) return error.message;
-  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const { code, syscall, address, hostname, port } = error as Fault;
   if (code === 'EADDRINUSE')
     return `Port ${port} is already in use: stop what uses it, or set PORT to another one`;
-  if (code === 'EACCES' && port)
+  if (code === 'EACCES' && syscall === 'listen')
     return `Port ${port} needs rights that this user does not have: set PORT to one above 1023`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST ${address ?? ''} is not an address of this machine`;
+  if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`;
+  if (syscall === 'getaddrinfo' && hostname === config?.host)
+    return `HOST ${hostname} is not an address of this machine`;
+  if (config?.databaseUrl && code && NOT_REACHED.test(code))
+    return `DATABASE_URL: the database did not let us in (${code})`;
   return null;
 }
+
+type Fault = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
+
+/** No network, no such database, a wrong user or password; the server's own words may hold more than a log should. */
+const NOT_REACHED = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|28|3D000|57P03)/;
 
 try {
   await main();

@@ -5,6 +5,7 @@ import type { Log } from '../../server/src/db/log.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshPglite } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
+import { silent } from './templates.ts';
 
 export const LIVE_KEY = 'ps_live_test0123456789abcdef';
 export const TEST_KEY = 'ps_test_test0123456789abcdef';
@@ -26,18 +27,19 @@ export async function startApp({
   clock = createManualClock(),
   environment = {},
   config = {},
+  log,
+  ...options
 }: {
   database?: Database;
   clock?: ManualClock;
   environment?: Record<string, string>;
   config?: Partial<Config>;
+  /** In place of the one whose errors are `faults`. */
+  log?: Log;
+  initTimeoutMs?: number;
 } = {}): Promise<TestApp> {
   const faults: unknown[] = [];
-  const log: Log = {
-    info: () => undefined,
-    warn: () => undefined,
-    error: (fields, message) => faults.push({ ...fields, message }),
-  };
+  const collecting: Log = { ...silent, error: (fields, message) => faults.push({ ...fields, message }) };
   const app = await createApp({
     config: {
       ...readConfig({
@@ -49,8 +51,9 @@ export async function startApp({
       }),
       ...config,
     },
+    ...options,
     clock,
-    log,
+    log: log ?? collecting,
     onFatal: (error) => faults.push(error),
     open: async () => database ?? openFreshPglite(clock),
   });

@@ -63,7 +63,10 @@ function cartao(product: { sku: string; name: string; priceCents: number }, conf
   if (desenho) quadro.append(desenho);
   const corpo = elemento('div', 'corpo');
   const linha = elemento('div', 'nome');
-  linha.append(elemento('h2', '', product.name), elemento('p', 'preco', reais.format(product.priceCents / 100)));
+  linha.append(
+    elemento('h2', '', product.name),
+    elemento('p', 'preco', reais.format(product.priceCents / 100)),
+  );
   corpo.append(linha, elemento('p', 'descricao', DESCRICOES[product.sku] ?? ''));
   const tokens = config?.products.find(({ sku }) => sku === product.sku)?.tokens;
   if (config && tokens) {
@@ -75,7 +78,8 @@ function cartao(product: { sku: string; name: string; priceCents: number }, conf
     checkout.append(`Pagar ${reais.format(product.priceCents / 100)}`);
     botoes.push({ checkout, tokens });
     corpo.append(checkout);
-  } else corpo.append(elemento('p', 'aviso', 'O servidor da demonstração não respondeu. Recarregue a página.'));
+  } else
+    corpo.append(elemento('p', 'aviso', 'O servidor da demonstração não respondeu. Recarregue a página.'));
   article.append(quadro, corpo);
   return article;
 }
@@ -105,7 +109,11 @@ function registrar(event: CustomEvent): void {
   const item = elemento('li', event.type.replace('psa-', 'evento evento-'));
   const cabeca = elemento('div', 'evento-topo');
   const sku = (event.target as Element).id;
-  cabeca.append(elemento('strong', '', event.type), elemento('span', '', sku), elemento('time', '', hora.format(new Date())));
+  cabeca.append(
+    elemento('strong', '', event.type),
+    elemento('span', '', sku),
+    elemento('time', '', hora.format(new Date())),
+  );
   item.append(cabeca);
   const resumo = resumir(event.detail);
   if (resumo) item.append(elemento('code', '', resumo));
@@ -117,7 +125,8 @@ function resumir(detail: Record<string, unknown> | null): string {
   return Object.entries(detail ?? {})
     .map(([name, value]) => {
       const payment = value as { orderCode?: string; version?: number } | null;
-      const texto = name === 'payment' && payment ? `${payment.orderCode} v${payment.version}` : String(value ?? '—');
+      const texto =
+        name === 'payment' && payment ? `${payment.orderCode} v${payment.version}` : String(value ?? '—');
       return `${name}: ${texto}`;
     })
     .join(' · ');

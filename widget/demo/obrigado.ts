@@ -10,10 +10,18 @@ function dizer(cabeca: string, corpo: string): void {
   if (texto) texto.textContent = corpo;
 }
 
-checkout?.addEventListener('psa-paid', () => dizer('Obrigado!', 'Pagamento confirmado pelo servidor. Já estamos separando o seu pedido.'));
-checkout?.addEventListener('psa-expired', () => dizer('O prazo passou.', 'Se você já pagou, a confirmação ainda pode chegar aqui.'));
-checkout?.addEventListener('psa-failed', () => dizer('Não deu certo desta vez.', 'O pagamento não foi aprovado. Você pode tentar outra vez na loja.'));
-checkout?.addEventListener('psa-refunded', () => dizer('Pagamento estornado.', 'O valor volta para o cartão.'));
+checkout?.addEventListener('psa-paid', () =>
+  dizer('Obrigado!', 'Pagamento confirmado pelo servidor. Já estamos separando o seu pedido.'),
+);
+checkout?.addEventListener('psa-expired', () =>
+  dizer('O prazo passou.', 'Se você já pagou, a confirmação ainda pode chegar aqui.'),
+);
+checkout?.addEventListener('psa-failed', () =>
+  dizer('Não deu certo desta vez.', 'O pagamento não foi aprovado. Você pode tentar outra vez na loja.'),
+);
+checkout?.addEventListener('psa-refunded', () =>
+  dizer('Pagamento estornado.', 'O valor volta para o cartão.'),
+);
 checkout?.updateComplete.then(() => {
   if (checkout.phase === 'idle' && !checkout.payment && checkout.connection === 'idle')
     dizer('Nenhum pagamento por aqui.', 'Esta página acompanha o pagamento que começou na loja, nesta aba.');

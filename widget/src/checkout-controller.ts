@@ -12,7 +12,7 @@ import {
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import type { CardPayment, CardPaymentStatus, CustomerInput, StartCheckoutInput } from './operations.ts';
-import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl, type WindowSize } from './payment-window.ts';
+import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
 import {
   attemptId,
   findVisit,
@@ -37,17 +37,9 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   customer?: CustomerInput | undefined;
   /** Said in the empty window while the payment is created. */
   readonly openingText: string;
-  readonly popupSize: WindowSize;
 }
 
-const network = () => importAgain(() => import('./network.ts'));
-
-const STATUS_EVENTS: Partial<Record<CardPaymentStatus, string>> = {
-  PAID: 'psa-paid',
-  EXPIRED: 'psa-expired',
-  REFUNDED: 'psa-refunded',
-  FAILED: 'psa-failed',
-};
+type PaymentChunk = typeof import('./payment.ts');
 
 /** Starts a payment, opens its page, follows it to its end, and finds it again after a reload. */
 export class CheckoutController implements ReactiveController {
@@ -55,12 +47,15 @@ export class CheckoutController implements ReactiveController {
   connection: CheckoutConnection = 'idle';
   /** A payment was found that the server has not told about yet. */
   resuming = false;
+  /** What comes with the first payment; see payment.ts. */
+  chunk: PaymentChunk | undefined;
 
   readonly #host: CheckoutHost;
   #key = '';
   #visit: Visit | undefined;
   #window: PaymentWindow | undefined;
   #starting: Promise<void> | undefined;
+  #connected: AbortController | undefined;
   #creating: AbortController | undefined;
   #following: AbortController | undefined;
   #refreshing: Promise<void> | undefined;
@@ -77,21 +72,17 @@ export class CheckoutController implements ReactiveController {
   }
 
   hostConnected(): void {
-    document.addEventListener('visibilitychange', this.#wake);
-    addEventListener('pageshow', this.#wake);
-    addEventListener('online', this.#wake);
-    addEventListener('offline', this.#sleep);
+    this.#connected = new AbortController();
+    const { signal } = this.#connected;
+    for (const type of ['visibilitychange', 'pageshow', 'online', 'offline'])
+      addEventListener(type, this.#wake, { signal });
     // Moved in the document, or mounted twice by a framework's strict mode: go on where it stood.
     if (this.#visit) this.#resume();
   }
 
   hostDisconnected(): void {
-    document.removeEventListener('visibilitychange', this.#wake);
-    removeEventListener('pageshow', this.#wake);
-    removeEventListener('online', this.#wake);
-    removeEventListener('offline', this.#sleep);
+    this.#connected?.abort();
     this.#unfollow();
-    this.#window?.unwatch();
     // A payment on its way is not aborted: the server may have made it already, and its answer is kept for later.
   }
 
@@ -103,11 +94,6 @@ export class CheckoutController implements ReactiveController {
 
   get checkoutUrl(): string | undefined {
     return safeUrl(this.state.payment?.checkoutUrl);
-  }
-
-  /** Whether there is anything to press a button for. */
-  get configured(): boolean {
-    return Boolean(this.#host.token || this.#host.endpoint);
   }
 
   /** Finds the payment of this page again, by the attributes, the address or what this tab remembers. */
@@ -143,6 +129,15 @@ export class CheckoutController implements ReactiveController {
     this.#resume();
   }
 
+  /** Loads what a payment needs; as soon as a click is likely, so that it need not wait. */
+  async load(): Promise<PaymentChunk> {
+    if (!this.chunk) {
+      this.chunk = await importAgain(() => import('./payment.ts'));
+      this.#host.requestUpdate();
+    }
+    return this.chunk;
+  }
+
   /** To be called in a click. One payment, however often: the second call gets the first one's promise. */
   start(): Promise<void> {
     this.#starting ??= this.#create().finally(() => {
@@ -160,16 +155,14 @@ export class CheckoutController implements ReactiveController {
     this.#show(mode, mode === 'redirect' ? undefined : this.#openWindow(mode), payment);
   }
 
-  /** Brings a popup that is still open to the front; false where the link has to do it. */
-  focusWindow(): boolean {
-    return this.#window?.focus() ?? false;
-  }
-
-  /** The payer took the link. */
-  linkTaken(): void {
-    this.#apply({ type: 'opened' });
-    this.#emit('psa-checkout-open', { payment: this.state.payment });
-  }
+  /** The link is a real one, so that no blocker can take it; a popup that is still open is only brought forward. */
+  onLink = (event: Event): void => {
+    if (this.#window?.focus()) event.preventDefault();
+    else {
+      this.#apply({ type: 'opened' });
+      this.#emit('psa-checkout-open', { payment: this.state.payment });
+    }
+  };
 
   /** Asks the server once, now. */
   refresh(): Promise<void> {
@@ -228,20 +221,23 @@ export class CheckoutController implements ReactiveController {
       return;
     }
     let visit = this.#visit ?? loadVisit(this.#key) ?? newVisit();
-    if ((visit.payment && isOver(visit.payment)) || (visit.valueCents !== undefined && visit.valueCents !== valueCents))
+    if (
+      (visit.payment && isOver(visit.payment)) ||
+      (visit.valueCents !== undefined && visit.valueCents !== valueCents)
+    )
       visit = nextAttempt(visit);
     visit = { ...visit, valueCents, endpoint };
     // Kept before it is used: a reload in the middle of the request must come back with the same id.
     this.#keep(visit);
     this.#unfollow();
-    this.#window?.unwatch();
     const mode = resolveMode(host.mode);
     const opened = mode === 'redirect' ? undefined : this.#openWindow(mode);
     this.#deadlineMs = this.#announced = undefined;
     this.#apply({ type: 'started' });
-    const { signal } = (this.#creating = new AbortController());
+    this.#creating = new AbortController();
+    const { signal } = this.#creating;
     try {
-      const { startCheckout } = await network();
+      const { startCheckout } = await this.load();
       for (let tries = 1; ; tries++) {
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
         const { cardPayment, paymentToken } = await startCheckout({ endpoint, token, input, signal });
@@ -273,7 +269,7 @@ export class CheckoutController implements ReactiveController {
   }
 
   #openWindow(mode: 'popup' | 'tab'): PaymentWindow | undefined {
-    return PaymentWindow.open(mode, this.#host.popupSize, this.#host.openingText);
+    return PaymentWindow.open(mode, this.#host, this.#host.openingText);
   }
 
   #show(mode: 'popup' | 'tab' | 'redirect', opened: PaymentWindow | undefined, payment: CardPayment): void {
@@ -311,8 +307,8 @@ export class CheckoutController implements ReactiveController {
     if (!visit?.orderCode || !visit.paymentToken || !endpoint) return;
     const { orderCode, paymentToken: token } = visit;
     try {
-      const { readPayment } = await network();
-      const payment = await readPayment({ endpoint, token, orderCode });
+      const { readPayment } = await this.load();
+      const payment = await readPayment({ endpoint, token, orderCode, signal: new AbortController().signal });
       if (orderCode === this.#visit?.orderCode) this.#answered(payment);
     } catch (thrown) {
       const error = asError(thrown);
@@ -326,11 +322,12 @@ export class CheckoutController implements ReactiveController {
     const { orderCode, paymentToken: token } = this.#visit ?? {};
     const endpoint = this.#endpoint();
     if (!orderCode || !token || !endpoint || !this.#host.isConnected) return;
-    const { signal } = (this.#following = new AbortController());
+    this.#following = new AbortController();
+    const { signal } = this.#following;
     this.#tick();
     this.#connect('connecting');
     try {
-      const { followPayment } = await network();
+      const { followPayment } = await this.load();
       const error = await followPayment({
         endpoint,
         token,
@@ -374,8 +371,7 @@ export class CheckoutController implements ReactiveController {
     if (previous !== payment.status) {
       this.#announced = payment.status;
       this.#emit('psa-status-change', { payment, status: payment.status, previous });
-      const name = STATUS_EVENTS[payment.status];
-      if (name) this.#emit(name, { payment });
+      if (settled(phase)) this.#emit(`psa-${phase}`, { payment });
     }
     // An expired payment is still listened to: it may be paid late.
     if (settled(phase) && phase !== 'expired') this.#unfollow();
@@ -412,14 +408,10 @@ export class CheckoutController implements ReactiveController {
     if (this.#key) saveVisit(this.#key, visit);
   }
 
+  /** On the page at successUrl it is the one that the payment was made at. */
   #endpoint(): string | undefined {
-    try {
-      const { protocol, href } = new URL(this.#host.endpoint || this.#visit?.endpoint || '', document.baseURI);
-      const given = this.#host.endpoint || this.#visit?.endpoint;
-      return given && /^https?:$/.test(protocol) ? href : undefined;
-    } catch {
-      return undefined;
-    }
+    const given = this.#host.endpoint || this.#visit?.endpoint;
+    return given && URL.canParse(given, document.baseURI) ? new URL(given, document.baseURI).href : undefined;
   }
 
   #tick = (): void => {
@@ -438,21 +430,14 @@ export class CheckoutController implements ReactiveController {
   };
 
   /** Back in sight or back online: sockets and timers may have died in the meantime without a word. */
-  #wake = (event: Event): void => {
-    const { payment } = this.state;
-    if (document.hidden || this.#starting || !this.#visit?.orderCode) return;
-    if (event.type === 'pageshow' && !(event as PageTransitionEvent).persisted) return;
-    if (this.state.phase === 'idle' && !this.resuming) return;
-    if (this.state.phase === 'error') return;
-    if (!payment || followable(payment)) {
-      if (event.type !== 'visibilitychange' || this.connection !== 'live') void this.#follow();
-      this.#tick();
-    }
-    void this.refresh();
-  };
-
-  #sleep = (): void => {
-    if (this.#following) this.#connect('offline');
+  #wake = ({ type }: Event): void => {
+    if (type === 'offline' && this.#following) this.#connect(type);
+    const { phase, payment } = this.state;
+    const watched = this.resuming || phase === 'pending' || settled(phase);
+    if (document.hidden || this.#starting || !watched || type === 'offline') return;
+    if (type !== 'visibilitychange' || this.connection !== 'live') this.#resume();
+    if (payment) void this.refresh();
+    this.#tick();
   };
 
   #emit(name: string, detail: object, cancelable = false): boolean {

@@ -89,7 +89,7 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
 
 /** No answer can lead back to the pay button from here; only `reset()` or `retry()` does. */
 export function settled(phase: CheckoutPhase): boolean {
-  return phase === 'paid' || phase === 'refunded' || phase === 'failed' || phase === 'expired';
+  return /paid|ed$/.test(phase);
 }
 
 /** Whether news of this payment can still come that the payer waits for. */
@@ -108,14 +108,13 @@ export function newer(held: CardPayment | undefined, answer: CardPayment): CardP
   return answer.version === held.version && answer.status !== held.status ? held : answer;
 }
 
+/** The order of a payment's life. UNKNOWN, and whatever a newer server says, counts as not decided yet. */
+const RANKS: Partial<Record<CardPaymentStatus, number>> = { EXPIRED: 1, FAILED: 2, PAID: 2, REFUNDED: 3 };
+
 function rank(status: CardPaymentStatus): number {
-  return { PENDING: 0, UNKNOWN: 0, EXPIRED: 1, FAILED: 2, PAID: 2, REFUNDED: 3 }[status] ?? 0;
+  return RANKS[status] ?? 0;
 }
 
 function phaseOf(status: CardPaymentStatus): CheckoutPhase {
-  return (
-    ({ PAID: 'paid', EXPIRED: 'expired', REFUNDED: 'refunded', FAILED: 'failed' } as const)[
-      status as 'PAID' | 'EXPIRED' | 'REFUNDED' | 'FAILED'
-    ] ?? 'pending'
-  );
+  return rank(status) ? (status.toLowerCase() as CheckoutPhase) : 'pending';
 }

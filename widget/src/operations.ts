@@ -77,9 +77,10 @@ const FIELDS =
   'orderCode status amountCents currency checkoutUrl expiresAt expiresInSeconds description paidAt paidLate refundedAt failureReason version';
 
 export const START_CHECKOUT =
-  `mutation StartCheckout($input:StartCheckoutInput!){startCheckout(input:$input){__typename ...on StartCheckoutSuccess{cardPayment{${FIELDS}}paymentToken}...on UserError{message code}...on RateLimitError{retryAfterSeconds}...on UpstreamError{retryable}}}` as const;
+  `mutation StartCheckout($input:StartCheckoutInput!){startCheckout(input:$input){__typename ...on StartCheckoutSuccess{cardPayment{${FIELDS}}paymentToken}...on UserError{message code}...on RateLimitError{retryAfterSeconds}}}` as const;
 
-export const CARD_PAYMENT = `query CardPayment($orderCode:String!){cardPayment(orderCode:$orderCode){${FIELDS}}}` as const;
+export const CARD_PAYMENT =
+  `query CardPayment($orderCode:String!){cardPayment(orderCode:$orderCode){${FIELDS}}}` as const;
 
 export const CARD_PAYMENT_UPDATES =
   `subscription CardPaymentUpdates($orderCode:String!,$after:String){cardPaymentUpdates(orderCode:$orderCode,after:$after){cursor cardPayment{${FIELDS}}}}` as const;

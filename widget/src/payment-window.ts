@@ -1,28 +1,17 @@
 export type CheckoutMode = 'auto' | 'popup' | 'tab' | 'redirect';
 
 /** The browsers inside other apps: they open no second window, or one that cannot be seen any more. */
-const IN_APP = /FBA[NV]|Instagram|Messenger|Line\/|TikTok|musical_ly|BytedanceWebview|LinkedInApp|Snapchat|; wv\)/;
+const IN_APP = /FBA[NV]|Instagram|Line\/|TikTok|Bytedance|LinkedInApp|Snapchat|; wv\)/;
 
 export function resolveMode(mode: CheckoutMode | undefined): Exclude<CheckoutMode, 'auto'> {
-  if (mode === 'tab' || mode === 'redirect') return mode;
-  if (mode === 'popup') return mode;
+  if (mode && mode !== 'auto') return mode;
   return IN_APP.test(navigator.userAgent) ? 'redirect' : 'popup';
 }
 
 /** https everywhere, http on this computer: the payer is about to type a card there. */
 export function safeUrl(url: string | null | undefined): string | undefined {
-  try {
-    const { protocol, hostname, href } = new URL(url ?? '');
-    const local = /^(localhost|127(\.\d+){3}|\[::1\]|.+\.localhost)$/.test(hostname);
-    return protocol === 'https:' || (protocol === 'http:' && local) ? href : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export interface WindowSize {
-  width: number;
-  height: number;
+  const href = url && URL.canParse(url) ? new URL(url).href : '';
+  return /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(href) ? href : undefined;
 }
 
 /** The popup or tab with the payment page. */
@@ -38,10 +27,13 @@ export class PaymentWindow {
    * Opens an empty window, to be called in the click itself: after an await the browser takes it for a popup that
    * nobody asked for. Undefined when it was blocked.
    */
-  static open(mode: 'popup' | 'tab', size: WindowSize, text: string): PaymentWindow | undefined {
-    const left = Math.max(0, Math.round(screenX + (outerWidth - size.width) / 2));
-    const top = Math.max(0, Math.round(screenY + (outerHeight - size.height) / 2));
-    const features = mode === 'tab' ? '' : `popup,width=${size.width},height=${size.height},left=${left},top=${top}`;
+  static open(mode: 'popup' | 'tab', host: Element, text: string): PaymentWindow | undefined {
+    const style = getComputedStyle(host);
+    const size = (side: string, otherwise: number) =>
+      Number.parseInt(style.getPropertyValue(`--psa-popup-${side}`), 10) || otherwise;
+    const [width, height] = [size('width', 480), size('height', 720)];
+    const [left, top] = [screenX + (outerWidth - width) / 2, screenY + (outerHeight - height) / 2];
+    const features = mode === 'tab' ? '' : `popup,width=${width},height=${height},left=${left},top=${top}`;
     // With noopener the call would return null, so the opener is cut in navigate().
     const opened = window.open('about:blank', '_blank', features);
     if (!opened || opened.closed) return undefined;
@@ -81,9 +73,5 @@ export class PaymentWindow {
       clearInterval(this.#watch);
       listener();
     }, 500);
-  }
-
-  unwatch(): void {
-    clearInterval(this.#watch);
   }
 }

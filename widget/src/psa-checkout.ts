@@ -1,9 +1,15 @@
-import { html, LitElement, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import { CheckoutController, type CheckoutHost } from './checkout-controller.ts';
-import type { CheckoutConnection, CheckoutError, CheckoutErrorCode, CheckoutPhase } from './checkout-state.ts';
+import type {
+  CheckoutConnection,
+  CheckoutError,
+  CheckoutErrorCode,
+  CheckoutPhase,
+} from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
-import { type Labels, ptBR } from './locales/pt-BR.ts';
+import { first } from './locales/pt-BR.first.ts';
+import type { Texts } from './locales/texts.ts';
 import type { CardPayment, CardPaymentStatus, CustomerInput } from './operations.ts';
 import type { CheckoutMode } from './payment-window.ts';
 import { styles } from './psa-checkout.styles.ts';
@@ -17,28 +23,19 @@ export type {
   CheckoutMode,
   CheckoutPhase,
   CustomerInput,
-  Labels,
   Transport,
 };
 
 type Locale = 'pt-BR' | 'en' | 'es';
 
-/** The texts of the other languages; pt-BR is there from the start, so that there is always something to say. */
-const LOCALES: Partial<Record<Locale, () => Promise<{ labels: Labels }>>> = {
+/** Any text of the element's, and one for each error code. */
+export type Labels = Record<keyof Texts | CheckoutErrorCode, string>;
+
+/** The first texts of pt-BR are in the entry, so that there is always something to say. */
+const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
   en: () => import('./locales/en.ts'),
   es: () => import('./locales/es.ts'),
 };
-
-const PHASES: readonly CheckoutPhase[] = [
-  'idle',
-  'creating',
-  'pending',
-  'paid',
-  'expired',
-  'refunded',
-  'failed',
-  'error',
-];
 
 /**
  * A button that becomes a payment that is followed to its end. It holds no card field: the payer types the card on
@@ -123,7 +120,7 @@ const PHASES: readonly CheckoutPhase[] = [
  * @cssstate error
  */
 export class PsaCheckout extends LitElement implements CheckoutHost {
-  static override styles = styles;
+  static override styles = unsafeCSS(styles);
 
   static override properties = {
     endpoint: {},
@@ -157,7 +154,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   #checkout = new CheckoutController(this);
   #internals = this.attachInternals?.();
-  #loaded: Partial<Record<string, Labels>> = { 'pt-BR': ptBR };
+  #texts: Partial<Record<Locale, Texts>> = {};
   #focusInside = false;
 
   constructor() {
@@ -223,17 +220,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     target?.focus(options);
   }
 
-  /** @internal */
+  /** @internal Said in the empty window while the payment is created. */
   get openingText(): string {
-    return this.#text('opening');
-  }
-
-  /** @internal */
-  get popupSize(): { width: number; height: number } {
-    const style = getComputedStyle(this);
-    const read = (name: string, otherwise: number) =>
-      Number.parseInt(style.getPropertyValue(`--psa-popup-${name}`), 10) || otherwise;
-    return { width: read('width', 480), height: read('height', 720) };
+    return this.#text('creating');
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -241,10 +230,10 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     if (!this.hasUpdated || found.some((name) => changed.has(name))) this.#checkout.restore();
     const locale = this.#locale;
     const load = LOCALES[locale];
-    if (load && !this.#loaded[locale]) {
+    if (load && !this.#texts[locale]) {
       importAgain(load).then(
-        ({ labels }) => {
-          this.#loaded[locale] = labels;
+        ({ texts }) => {
+          this.#texts[locale] = texts;
           this.requestUpdate();
         },
         // Without its texts the element speaks Portuguese rather than nothing.
@@ -255,46 +244,35 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   protected override updated(): void {
-    const states = this.#internals?.states;
-    for (const phase of PHASES) {
-      try {
-        if (phase === this.phase) states?.add(phase);
-        else states?.delete(phase);
-      } catch {
-        // Older engines allow no custom state without dashes; the events tell the phase as well.
-      }
-    }
+    this.#internals?.states.clear();
+    this.#internals?.states.add(this.phase);
     // What had the focus is gone: keep the payer's place, without putting a finger on the next button.
     if (this.#focusInside && !this.shadowRoot?.activeElement) this.#base?.focus({ preventScroll: true });
   }
 
   protected override render(): TemplateResult {
     const { phase } = this;
-    const { resuming } = this.#checkout;
+    const { chunk, resuming } = this.#checkout;
     const busy = phase === 'creating';
-    const panel = resuming || (phase !== 'idle' && !busy);
+    const shown = resuming || !(busy || phase === 'idle');
+    const waiting = resuming || (!chunk && phase !== 'error');
+    const path = waiting ? '' : chunk?.ICONS[phase];
     return html`
       <div
         part="base"
-        class="base ${phase} ${panel ? 'panel' : ''}"
-        role=${panel ? 'group' : nothing}
-        aria-labelledby=${panel ? 'status' : nothing}
-        tabindex=${panel ? '-1' : nothing}
+        class="base ${phase} ${shown ? 'panel' : ''}"
+        role=${shown ? 'group' : nothing}
+        aria-labelledby="status"
+        tabindex="-1"
       >
-        ${panel || !this.#checkout.configured ? nothing : this.#button(busy)}
-        <div class=${panel ? 'head' : 'head sr'}>
-          ${panel ? html`<span class="badge" aria-hidden="true">${this.#icon(resuming)}</span>` : nothing}
-          <div class="text">
-            <div part="status" class="status" id="status" role="status">${this.#status(resuming)}</div>
-            ${panel && !resuming ? this.#hint() : nothing}
+        ${shown || !(this.token || this.endpoint) ? '' : this.#button(busy)}
+        <div class=${shown ? 'head' : 'sr'}>
+          ${shown ? html`<span class="badge">${path ? icon(path) : SPINNER}</span>` : ''}
+          <div part="status" class="status" id="status" role="status">
+            ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : (phase as 'pending'))}
           </div>
         </div>
-        ${
-          resuming
-            ? html`<div part="skeleton" class="skeleton" aria-hidden="true"><i></i><i></i></div>`
-            : html`<slot name=${phase}>${panel && phase !== 'error' ? this.#facts() : nothing}</slot>`
-        }
-        ${panel ? this.#connectionLine() : nothing} ${panel ? this.#actions() : nothing}
+        ${shown ? (waiting ? html`<div part="skeleton" class="skeleton"></div>` : this.#panel()) : html`<slot name=${phase}></slot>`}
         <slot name="footer"></slot>
       </div>
     `;
@@ -304,115 +282,44 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return html`
       <button
         part="button"
-        class="button main"
-        type="button"
+        class="button"
         ?disabled=${this.disabled}
-        aria-disabled=${busy ? 'true' : nothing}
-        aria-busy=${busy ? 'true' : nothing}
+        aria-disabled=${busy || nothing}
+        aria-busy=${busy || nothing}
         @click=${this.start}
+        @pointerenter=${this.#warm}
       >
         ${busy ? SPINNER : html`<slot name="icon">${icon(LOCK)}</slot>`}
-        <span part="label" class="label">${busy ? this.#text('creating') : html`<slot>${this.#text('pay')}</slot>`}</span>
+        <span part="label">${busy ? this.#text('creating') : html`<slot>${this.#text('pay')}</slot>`}</span>
       </button>
     `;
   }
 
-  #icon(resuming: boolean): TemplateResult {
-    const path = resuming ? undefined : ICONS[this.phase];
-    return path ? icon(path) : SPINNER;
+  #panel(): TemplateResult {
+    const { chunk, state, connection, remainingSeconds, checkoutUrl } = this.#checkout;
+    const onRetry = () => this.retry();
+    if (!chunk)
+      return html`
+        <div part="hint" class="hint">${this.#text('network')}</div>
+        <button part="retry-button" class="button" @click=${onRetry}>${this.#text('retry')}</button>
+      `;
+    return chunk.panel(html, {
+      state,
+      connection,
+      locale: this.#locale,
+      text: (name) => this.#text(name),
+      seconds: remainingSeconds,
+      url: checkoutUrl,
+      target: this.mode === 'redirect' ? '_self' : '_blank',
+      onLink: this.#checkout.onLink,
+      onRetry,
+      onReset: () => this.reset(),
+    });
   }
 
-  #status(resuming: boolean): string | typeof nothing {
-    if (resuming) return this.#text('loading');
-    return this.phase === 'idle' ? nothing : this.#text(this.phase);
-  }
-
-  #hint(): TemplateResult {
-    const { phase, error, payment } = this;
-    const { blocked, cancelled } = this.#checkout.state;
-    if (phase === 'pending' && blocked)
-      return html`<div part="hint" class="hint"><slot name="popup-blocked">${this.#text('blocked')}</slot></div>`;
-    let text = this.#text(cancelled ? 'cancelledHint' : 'pendingHint');
-    if (phase === 'error')
-      text = this.#text(error?.code ?? 'unknown').replace('{seconds}', String(error?.retryAfterSeconds ?? 60));
-    else if (phase === 'paid') text = this.#text(payment?.paidLate ? 'paidLate' : 'paidHint');
-    else if (phase !== 'pending') text = this.#text(`${phase}Hint` as keyof Labels);
-    return html`<p part="hint" class="hint">${text}</p>`;
-  }
-
-  /** What was, or is to be, paid: a receipt once it is. */
-  #facts(): TemplateResult | typeof nothing {
-    const { payment, phase } = this;
-    if (!payment) return nothing;
-    const { orderCode, refundedAt, paidAt, amountCents, currency } = payment;
-    const seconds = this.#checkout.remainingSeconds;
-    const at = refundedAt ?? paidAt;
-    const amount = new Intl.NumberFormat(this.#locale, { style: 'currency', currency });
-    return html`
-      <dl class="facts">
-        ${fact(this.#text('amount'), amount.format(amountCents / 100), 'large')}
-        ${fact(this.#text('order'), orderCode, 'code')}
-        ${at && phase !== 'pending' ? fact(this.#text('time'), this.#date(at), '') : nothing}
-        ${
-          phase === 'pending' && seconds !== undefined
-            ? html`<div>
-                <dt>${this.#text('expiresIn')}</dt>
-                <dd part="timer" class="timer ${seconds < 60 ? 'low' : ''}" role="timer">
-                  ${seconds > 0 ? clock(seconds) : this.#text('checking')}
-                </dd>
-              </div>`
-            : nothing
-        }
-      </dl>
-    `;
-  }
-
-  #connectionLine(): TemplateResult | typeof nothing {
-    const { connection } = this;
-    return connection === 'offline' || connection === 'reconnecting'
-      ? html`<p class="connection">${this.#text(connection)}</p>`
-      : nothing;
-  }
-
-  #actions(): TemplateResult | typeof nothing {
-    const { phase, error } = this;
-    const { checkoutUrl, state, resuming } = this.#checkout;
-    if (resuming || phase === 'paid' || phase === 'refunded') return nothing;
-    if (phase !== 'pending')
-      return phase === 'error' && !error?.retryable
-        ? nothing
-        : html`<div class="actions">
-            <button part="retry-button" class="button" type="button" @click=${this.retry}>${this.#text('retry')}</button>
-          </div>`;
-    const again = !state.blocked && !state.cancelled;
-    return html`
-      <div class="actions">
-        ${
-          checkoutUrl
-            ? html`<a
-                part="link"
-                class="button"
-                href=${checkoutUrl}
-                target=${this.mode === 'redirect' ? '_self' : '_blank'}
-                rel="noopener"
-                @click=${this.#onLink}
-                >${this.#text(again ? 'openPageAgain' : 'openPage')}${
-                  this.mode === 'redirect' ? nothing : html` <span class="sr">${this.#text('newTab')}</span>`
-                }</a
-              >`
-            : nothing
-        }
-        <button part="cancel-button" class="button quiet" type="button" @click=${this.reset}>
-          ${this.#text('cancel')}
-        </button>
-      </div>
-    `;
-  }
-
-  /** The link is a real one, so that no blocker can take it; a popup that is still open is only brought forward. */
-  #onLink(event: Event): void {
-    if (this.#checkout.focusWindow()) event.preventDefault();
-    else this.#checkout.linkTaken();
+  /** Ready before the click, as soon as one is likely. */
+  #warm(): void {
+    this.#checkout.load().catch(() => undefined);
   }
 
   get #base(): HTMLElement | null | undefined {
@@ -426,39 +333,21 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #text(name: keyof Labels): string {
-    return this.labels?.[name] ?? (this.#loaded[this.#locale] ?? ptBR)[name];
+    const texts: Partial<Labels> = this.#texts[this.#locale] ?? { ...first, ...this.#checkout.chunk?.texts };
+    const kind = /timeout|network/.test(name)
+      ? 'network'
+      : /server|unknown|aborted/.test(name)
+        ? 'server'
+        : 'contact';
+    return this.labels?.[name] ?? texts[name] ?? texts[kind] ?? first.network;
   }
-
-  #date(instant: string): string {
-    return new Intl.DateTimeFormat(this.#locale, { dateStyle: 'short', timeStyle: 'short' }).format(
-      new Date(instant),
-    );
-  }
 }
 
-function fact(name: string, value: string, kind: string): TemplateResult {
-  return html`<div><dt>${name}</dt><dd class=${kind}>${value}</dd></div>`;
-}
+const icon = (path: string) =>
+  html`<svg viewBox="0 0 24 24" aria-hidden="true"><path class="line" pathLength="1" d=${path} /></svg>`;
 
-function clock(seconds: number): string {
-  const pad = (value: number) => String(value).padStart(2, '0');
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  return hours ? `${hours}:${pad(minutes)}:${pad(seconds % 60)}` : `${minutes}:${pad(seconds % 60)}`;
-}
-
-function icon(paths: TemplateResult): TemplateResult {
-  return html`<svg viewBox="0 0 24 24" aria-hidden="true">${paths}</svg>`;
-}
-
-const LOCK = svg`<rect x="5" y="11" width="14" height="9.5" rx="2.5"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>`;
-const CROSS = svg`<path d="M7 7l10 10M17 7 7 17"/>`;
-const ICONS: Partial<Record<CheckoutPhase, TemplateResult>> = {
-  paid: svg`<path class="tick" d="m5.5 12.5 4.5 4.5 8.5-9.5"/>`,
-  expired: svg`<circle cx="12" cy="12" r="8.5"/><path d="M12 7.5V12l3 2"/>`,
-  refunded: svg`<path d="M8.5 5 4.5 9l4 4M5 9h9.5a5 5 0 0 1 0 10H8"/>`,
-  failed: CROSS,
-  error: svg`<path d="M12 7v6M12 16.8v.2"/><circle cx="12" cy="12" r="8.5"/>`,
-};
+const LOCK =
+  'M8 11V8a4 4 0 0 1 8 0v3M7.5 11h9a2.5 2.5 0 0 1 2.5 2.5V18a2.5 2.5 0 0 1-2.5 2.5h-9A2.5 2.5 0 0 1 5 18v-4.5A2.5 2.5 0 0 1 7.5 11';
 const SPINNER = html`<svg part="spinner" class="spinner" viewBox="0 0 24 24" aria-hidden="true">
   <circle cx="12" cy="12" r="9" /><path d="M21 12a9 9 0 0 0-9-9" />
 </svg>`;

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 15_000;
 export interface RequestOptions {
   endpoint: string;
   token: string;
-  signal?: AbortSignal | undefined;
+  signal: AbortSignal;
 }
 
 interface DocumentOptions extends RequestOptions {
@@ -33,9 +33,8 @@ export async function startCheckout(
     variables: { input: options.input },
   });
   if ('cardPayment' in result) return result;
-  const { code, message, retryable, retryAfterSeconds } = result;
-  const error = errorOf({ message, extensions: { code, retryAfterSeconds } });
-  throw { ...error, retryable: retryable ?? error.retryable };
+  const error = errorOf({ message: result.message, extensions: { ...result } });
+  throw { ...error, retryable: result.retryable ?? error.retryable };
 }
 
 /** What the server says now. Throws a CheckoutError. */
@@ -46,7 +45,7 @@ export async function readPayment(options: RequestOptions & { orderCode: string 
     variables: { orderCode: options.orderCode },
   });
   if (cardPayment) return cardPayment;
-  throw errorOf({ message: 'no such payment for this token', extensions: { code: 'FORBIDDEN' } });
+  throw errorOf({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
 }
 
 /** One GraphQL request by POST. The token travels in a header, never with cookies or in an address. */
@@ -57,34 +56,27 @@ export function post(options: DocumentOptions, accept: string): Promise<Response
     headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify({ query, variables }),
     credentials: 'omit',
-    cache: 'no-store',
-    signal: signal ?? null,
+    signal,
   });
 }
 
 /** An error of the server's, top-level or a refusal of a mutation, in the element's words. */
-export function errorOf(error: GraphqlError | undefined): CheckoutError {
-  const { code, retryAfterSeconds } = error?.extensions ?? {};
+export function errorOf({ message, extensions }: GraphqlError): CheckoutError {
+  const { code, retryAfterSeconds } = extensions ?? {};
   const text = String(code);
   const known = CODES.find(([pattern]) => pattern.test(text))?.[1] ?? 'unknown';
   return {
     code: known,
-    message: error?.message ?? 'unknown error',
+    message,
     retryable: !FINAL.test(known),
     retryAfterSeconds: Number(retryAfterSeconds) || undefined,
   };
 }
 
 async function request<T>(options: DocumentOptions): Promise<T> {
-  const timeout = new AbortController();
-  const abort = () => timeout.abort();
-  const timer = setTimeout(abort, TIMEOUT_MS);
-  options.signal?.addEventListener('abort', abort);
   try {
-    const response = await post(
-      { ...options, signal: timeout.signal },
-      'application/graphql-response+json, application/json',
-    );
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), options.signal]);
+    const response = await post({ ...options, signal }, 'application/json');
     // A proxy's HTML page is told by its status.
     const result = (await response.json().catch((error) => {
       if (!(error instanceof SyntaxError)) throw error;
@@ -101,23 +93,20 @@ async function request<T>(options: DocumentOptions): Promise<T> {
     );
   } catch (error) {
     if ((error as CheckoutError).retryable !== undefined) throw error;
-    const timedOut = timeout.signal.aborted && !options.signal?.aborted;
-    throw { code: timedOut ? 'timeout' : 'network', message: String(error), retryable: true } satisfies CheckoutError;
-  } finally {
-    clearTimeout(timer);
-    options.signal?.removeEventListener('abort', abort);
+    const code = (error as Error).name === 'TimeoutError' ? 'timeout' : 'network';
+    throw { code, message: String(error), retryable: true } satisfies CheckoutError;
   }
 }
 
 const FINAL = /inv|not_|unau|prot/;
 
-/** `extensions.code`, an ErrorCode of the schema or an HTTP status, to the element's code. */
+/** `extensions.code`, an ErrorCode of the schema, an HTTP status or a socket's close code, to the element's code. */
 const CODES: [RegExp, CheckoutErrorCode][] = [
-  [/^(UNAUTHENTICATED|FORBIDDEN|PERMISSION_DENIED|401|403)$/, 'unauthorized'],
-  [/^(RATE_LIMITED|429)$/, 'rate_limited'],
-  [/^(BAD_USER_INPUT|VALIDATION)$/, 'invalid_input'],
+  [/^(UNAUTHENTICATED|FORBIDDEN|PERMISSION|4?40[13]$)/, 'unauthorized'],
+  [/RATE|429/, 'rate_limited'],
+  [/^(BAD_USER|VALID)/, 'invalid_input'],
   [/_CONFLICT|_USED/, 'conflict'],
-  [/NOT_|ONLY_|LIMIT_REACHED/, 'not_configured'],
+  [/NOT_|ONLY_|LIMIT_/, 'not_configured'],
   [/^(INTERNAL|UPSTREAM|5)/, 'server'],
   [/^(GRAPHQL|4)/, 'protocol'],
 ];

@@ -22,15 +22,15 @@ export interface Handoff extends Visit {
 
 const PREFIX = 'psa-checkout:';
 const LAST = `${PREFIX}last`;
-const ORDER = `${PREFIX}order:`;
+const ORDERS = `${PREFIX}orders`;
 const HANDOFF_MS = 24 * 3_600_000;
 
 // Where storage is denied (a sandboxed frame, a private window) the visit lasts as long as the page.
-const memory = new Map<string, string>();
+const memory: Record<string, unknown> = {};
 
 export function newVisit(): Visit {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return { base: Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''), attempt: 1 };
+  const numbers = crypto.getRandomValues(new Uint32Array(5));
+  return { base: Array.from(numbers, (number) => number.toString(36)).join(''), attempt: 1 };
 }
 
 export function attemptId(visit: Visit): string {
@@ -39,36 +39,32 @@ export function attemptId(visit: Visit): string {
 
 /** The visit under a resume key. */
 export function loadVisit(key: string): Visit | undefined {
-  return read(session(), PREFIX + key);
+  return read(session, PREFIX + key);
 }
 
 /** The key of the visit saved last in this tab, for the page at successUrl, which knows no token. */
 export function lastKey(): string | undefined {
-  return read(session(), LAST);
+  return read(session, LAST);
 }
 
 export function saveVisit(key: string, visit: Visit): void {
-  write(session(), PREFIX + key, visit);
-  write(session(), LAST, key);
+  write(session, PREFIX + key, visit);
+  write(session, LAST, key);
   // The payment page may return to another tab or to the popup, whose sessionStorage is not this one's. It
   // brings the order code in its address, so the way from there to the payment lies in localStorage for a day.
-  if (visit.orderCode) {
-    prune();
-    write(local(), ORDER + visit.orderCode, { ...visit, key, savedAt: Date.now() } satisfies Handoff);
-  }
+  if (visit.orderCode)
+    write(local, ORDERS, [{ ...visit, key, savedAt: Date.now() }, ...otherOrders(visit.orderCode)]);
 }
 
 /** The visit of an order code, as long as it belongs to `key` (any key where none is given). */
 export function findVisit(orderCode: string, key?: string): Handoff | undefined {
-  const found = read<Handoff>(local(), ORDER + orderCode);
-  return found && (key === undefined || found.key === key) ? found : undefined;
+  return otherOrders().find((order) => order.orderCode === orderCode && (!key || order.key === key));
 }
 
 export function forgetVisit(key: string): void {
-  const visit = loadVisit(key);
-  drop(session(), PREFIX + key);
-  if (lastKey() === key) drop(session(), LAST);
-  if (visit?.orderCode) drop(local(), ORDER + visit.orderCode);
+  write(local, ORDERS, otherOrders(loadVisit(key)?.orderCode));
+  write(session, PREFIX + key, null);
+  if (lastKey() === key) write(session, LAST, null);
 }
 
 /** A resume key from a token: enough of it to tell three products apart, too little to pay with. */
@@ -76,56 +72,29 @@ export function keyOf(token: string): string {
   return token.slice(-12);
 }
 
-function prune(): void {
-  const store = local();
-  if (!store) return;
-  for (const name of Object.keys(store)) {
-    if (!name.startsWith(ORDER)) continue;
-    const savedAt = read<Handoff>(store, name)?.savedAt ?? 0;
-    if (Date.now() - savedAt > HANDOFF_MS) drop(store, name);
+function otherOrders(orderCode?: string): Handoff[] {
+  const orders = read<Handoff[]>(local, ORDERS) ?? [];
+  return orders.filter((order) => order.orderCode !== orderCode && Date.now() - order.savedAt < HANDOFF_MS);
+}
+
+// Even naming the storage throws where it is denied, so it is named inside a try alone.
+const session = () => sessionStorage;
+const local = () => localStorage;
+
+function read<T>(store: () => Storage, name: string): T | undefined {
+  try {
+    return JSON.parse(store().getItem(name) ?? 'null') ?? undefined;
+  } catch {
+    return (memory[name] ?? undefined) as T | undefined;
   }
 }
 
-function session(): Storage | undefined {
-  return reachable('sessionStorage');
-}
-
-function local(): Storage | undefined {
-  return reachable('localStorage');
-}
-
-function reachable(name: 'sessionStorage' | 'localStorage'): Storage | undefined {
+function write(store: () => Storage, name: string, value: unknown): void {
+  memory[name] = value;
   try {
-    return globalThis[name];
+    if (value === null) store().removeItem(name);
+    else store().setItem(name, JSON.stringify(value));
   } catch {
-    return undefined;
-  }
-}
-
-function read<T>(store: Storage | undefined, name: string): T | undefined {
-  try {
-    const text = store?.getItem(name) ?? memory.get(name);
-    return text ? (JSON.parse(text) as T) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function write(store: Storage | undefined, name: string, value: unknown): void {
-  const text = JSON.stringify(value);
-  try {
-    if (!store) throw undefined;
-    store.setItem(name, text);
-  } catch {
-    memory.set(name, text);
-  }
-}
-
-function drop(store: Storage | undefined, name: string): void {
-  memory.delete(name);
-  try {
-    store?.removeItem(name);
-  } catch {
-    // Nothing was kept there either.
+    // Denied: what was set in memory holds.
   }
 }

@@ -149,9 +149,12 @@ export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
   return true;
 }
 
-/** Customer and metadata are not for the page that starts a payment: its token is public. */
-export function seesCustomer(caller: Caller): boolean {
-  return caller.credential.kind !== 'checkout_token';
+/**
+ * Customer and metadata are the merchant's, not the payer's page's: its checkout token may be public, and whoever
+ * has that gets a payment token by starting a payment.
+ */
+export function seesCustomer({ credential }: Caller): boolean {
+  return credential.kind === 'api_key' || credential.kind === 'dashboard_token';
 }
 
 /** Whether a page of this origin may use the credential. No origin: not a browser. */

@@ -15,6 +15,7 @@ import {
   PermissionError,
   RateLimitError,
   UnavailableError,
+  UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
 import {
@@ -82,12 +83,13 @@ builder.node(CardPaymentRef, {
     customer: t.field({
       type: CustomerRef,
       nullable: true,
-      description: 'Null to a checkout token.',
+      description: 'Null to a browser’s checkout or payment token.',
       resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
     }),
     metadata: t.string({
       nullable: true,
-      description: 'The string given at creation, byte for byte. Null to a checkout token.',
+      description:
+        'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
       resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
     }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
@@ -244,6 +246,7 @@ const CardPaymentSuccess = builder
 const StartCheckoutSuccess = builder
   .objectRef<{ payment: CardPayment; paymentToken: string }>('StartCheckoutSuccess')
   .implement({
+    description: 'The payment, and the token that follows it; not the one that started it.',
     fields: (t) => ({
       cardPayment: t.field({ type: CardPaymentRef, resolve: ({ payment }) => payment }),
       paymentToken: t.exposeString('paymentToken', { description: 'Reads and follows this payment alone.' }),
@@ -256,7 +259,14 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
     errors: {
       union: { name: 'CreateCardPaymentResult' },
-      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, IdempotencyError],
+      types: [
+        ValidationError,
+        PermissionError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
     },
     resolve: (_, { input }, context) => {
       const caller = callerOf(context);
@@ -276,6 +286,7 @@ builder.mutationFields((t) => ({
         RateLimitError,
         UnavailableError,
         IdempotencyError,
+        UpstreamError,
       ],
     },
     resolve: async (_, { input }, context) => {

@@ -2,6 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { isPlain } from '../kernel/text.ts';
 import type { CardPayment, CardPaymentStatus } from './model.ts';
 
 export async function selectCardPayments(
@@ -9,8 +10,10 @@ export async function selectCardPayments(
   tenant: Tenant,
   orderCodes: readonly string[],
 ): Promise<CardPayment[]> {
-  if (orderCodes.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).selectAll().where('order_code', 'in', orderCodes).execute();
+  // Text that Postgres refuses is no order code, and must not fail the others.
+  const possible = orderCodes.filter(isPlain);
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, tenant).selectAll().where('order_code', 'in', possible).execute();
   return rows.map(toCardPayment);
 }
 
@@ -19,6 +22,7 @@ export async function selectByOrderCode(
   sql: Sql,
   orderCode: string,
 ): Promise<{ tenant: Tenant; merchantName: string; payment: CardPayment } | null> {
+  if (!isPlain(orderCode)) return null;
   const row = await sql
     .selectFrom('card_payment')
     .innerJoin('account', 'account.id', 'card_payment.account_id')
@@ -40,6 +44,7 @@ export async function selectWithHead(
   tenant: Tenant,
   orderCode: string,
 ): Promise<{ version: number; payment: CardPayment } | null> {
+  if (!isPlain(orderCode)) return null;
   const row = await ofTenant(sql, tenant)
     .innerJoin('stream', (join) =>
       join
@@ -76,6 +81,7 @@ export async function listCardPayments(
     status,
   }: { before: number | null; limit: number; status?: readonly CardPaymentStatus[] | undefined },
 ): Promise<{ place: number; payment: CardPayment }[]> {
+  if (status?.length === 0) return [];
   let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit);
   if (before !== null) query = query.where('number', '<', before);
   if (status) query = query.where('status', 'in', status);
@@ -87,6 +93,7 @@ export async function countCardPayments(
   tenant: Tenant,
   { status }: { status?: readonly CardPaymentStatus[] | undefined },
 ): Promise<number> {
+  if (status?.length === 0) return 0;
   let query = ofTenant(sql, tenant).select((row) => row.fn.countAll<number>().as('count'));
   if (status) query = query.where('status', 'in', status);
   return (await query.executeTakeFirstOrThrow()).count;

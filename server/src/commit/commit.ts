@@ -98,17 +98,7 @@ export function createCommitter({
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      const group = queue.splice(0, GROUP_LIMIT);
-      try {
-        await runGroup(group);
-      } catch (error) {
-        // A group in which a statement fails has changed nothing: each alone, so that the fault meets its own caller.
-        if (group.length === 1 || error instanceof CommitOutcomeUnknown)
-          for (const waiting of group) waiting.reject(error);
-        else
-          for (const waiting of group)
-            await runGroup([waiting]).catch((alone: unknown) => waiting.reject(alone));
-      }
+      await runGroup(queue.splice(0, GROUP_LIMIT));
       // Who was answered and comes at once with the next command meets the next group, and not the one after it.
       await turn();
     }
@@ -117,11 +107,20 @@ export function createCommitter({
 
   async function runGroup(group: readonly Waiting[]): Promise<void> {
     const { tenant } = group[0]!.command;
-    const { answers, committed } = await database.transaction(async (sql) =>
-      decideAll(sql, tenant, group, clock.now()),
-    );
+    let done: Awaited<ReturnType<typeof decideAll>>;
+    try {
+      done = await database.transaction((sql) => decideAll(sql, tenant, group, clock));
+    } catch (error) {
+      if (group.length === 1 || error instanceof CommitOutcomeUnknown)
+        for (const waiting of group) waiting.reject(error);
+      // It has changed nothing: each alone, so that the fault meets its own caller.
+      else for (const waiting of group) await runGroup([waiting]);
+      return;
+    }
+    // Committed: whatever happens from here on, nothing of it may be run again.
+    for (const answer of done.answers) answer();
+    const { committed } = done;
     if (committed.events > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
-    for (const answer of answers) answer();
   }
 
   return {
@@ -147,10 +146,12 @@ export function createCommitter({
 }
 
 /** One transaction: the lock, one load and one save a collection, one statement each for postings, events and tasks. */
-async function decideAll(sql: Sql, tenant: Tenant, group: readonly Waiting[], now: Date) {
+async function decideAll(sql: Sql, tenant: Tenant, group: readonly Waiting[], clock: Clock) {
   const head = await lockStream(sql, tenant);
+  // Behind the lock, so that what happened later in the log did not happen earlier by the clock.
+  const now = clock.now();
   const records = createRecords(sql, tenant);
-  await Promise.all(group.map(({ command }) => command.read(records.reader)));
+  await records.read(group.map(({ command }) => command));
   let balances = await readBalances(sql, tenant);
 
   const answers: (() => void)[] = [];
@@ -192,6 +193,7 @@ function createRecords(sql: Sql, tenant: Tenant) {
   const loaders = new Map<Collection<unknown>, DataLoader<string, unknown>>();
   const rows = new Map<Collection<unknown>, Map<string, unknown>>();
   const changed = new Map<Collection<unknown>, Set<string>>();
+  let failed = false;
 
   function loaderOf(collection: Collection<unknown>) {
     let loader = loaders.get(collection);
@@ -199,6 +201,8 @@ function createRecords(sql: Sql, tenant: Tenant) {
       const loaded = new Map<string, unknown>();
       rows.set(collection, loaded);
       loader = new DataLoader(async (keys) => {
+        // The transaction rolls back by now, and its connection is about to be another's.
+        if (failed) throw new Error(`${collection.name} was read too late`);
         for (const key of keys) loaded.set(key, null);
         for (const row of await collection.load(sql, tenant, keys)) loaded.set(collection.keyOf(row), row);
         return keys.map((key) => loaded.get(key) ?? null);
@@ -214,6 +218,11 @@ function createRecords(sql: Sql, tenant: Tenant) {
     return row as Row | null;
   }
 
+  const reader: Reader = {
+    load: <Row>(collection: Collection<Row>, key: string) =>
+      loaderOf(collection as Collection<unknown>).load(key) as Promise<Row | null>,
+  };
+
   return {
     get,
     need<Row>(collection: Collection<Row>, key: string): Row {
@@ -221,10 +230,14 @@ function createRecords(sql: Sql, tenant: Tenant) {
       if (row === null) throw new Error(`${collection.name} ${key} is missing`);
       return row;
     },
-    reader: {
-      load: <Row>(collection: Collection<Row>, key: string) =>
-        loaderOf(collection as Collection<unknown>).load(key) as Promise<Row | null>,
-    } satisfies Reader,
+    async read(commands: readonly Command<unknown>[]) {
+      try {
+        await Promise.all(commands.map((command) => command.read(reader)));
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    },
     put({ collection, key, row }: Change) {
       loaderOf(collection);
       rows.get(collection)!.set(key, row);

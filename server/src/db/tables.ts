@@ -84,6 +84,8 @@ interface TaskTable extends OfTenant {
   key: string;
   due_at: Date;
   attempts: Generated<number>;
+  revision: Generated<number>;
+  lease: string | null;
   leased_until: Date | null;
 }
 

@@ -1,6 +1,6 @@
 import type { AccessService, Caller } from '../access/model.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { type PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
+import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
 import type { Follower } from './follow.ts';
 
 /** Aborts its signal, with the error to show, at the moment that the credential expires or is revoked, anywhere. */
@@ -27,18 +27,26 @@ export function createCredentialWatch({
       for (const each of stops.splice(0)) each();
     };
 
-    if (caller.expiresAt)
-      stops.push(
-        clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))),
-      );
-    for (const resourceId of caller.endsWith)
-      stops.push(
-        await follower.listen(caller.tenant, { resource: 'credential', resourceId }, () =>
-          end(new UnauthenticatedError('This credential was revoked')),
-        ),
-      );
-    // Listening first, then looking: a revocation in between is seen by one of the two.
-    await access.authenticate(authorization).catch((error: PaymentError) => end(error));
+    try {
+      if (caller.expiresAt)
+        stops.push(
+          clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))),
+        );
+      for (const resourceId of caller.endsWith)
+        stops.push(
+          await follower.listen(caller.tenant, { resource: 'credential', resourceId }, () =>
+            end(new UnauthenticatedError('This credential was revoked')),
+          ),
+        );
+      // Listening first, then looking: a revocation in between is seen by one of the two.
+      await access.authenticate(authorization);
+    } catch (error) {
+      if (!(error instanceof PaymentError)) {
+        stop();
+        throw error;
+      }
+      end(error);
+    }
     return { signal: controller.signal, stop };
   };
 }

@@ -12,15 +12,14 @@ export interface Follower {
   /** Something was committed for this tenant, here or on another instance. */
   wake(tenant: Tenant): void;
   /**
-   * Joins the live end if it stands at `after` or before it; from then on `heard` gets each event of the topic
-   * beyond `after`. Null if the live end has passed `after`: read on in the log first.
+   * Joins the live end if it stands at `after` or before it, or makes one there; from then on `heard` gets each event
+   * of the topic beyond `after`. Null if the live end has passed `after`: read on in the log first. The last one
+   * that leaves gives the live end up.
    */
   join(
     tenant: Tenant,
     listener: { after: number; topic: Topic; heard: (event: StoredEvent) => void },
   ): (() => void) | null;
-  /** A live end exists at the log's present head, for `join` to succeed. */
-  open(tenant: Tenant): Promise<void>;
   /** From now on `heard` gets each event of the topic. */
   listen(tenant: Tenant, topic: Topic, heard: (event: StoredEvent) => void): Promise<() => void>;
   /** Begins to hear what other instances commit. */
@@ -34,11 +33,18 @@ export const STREAM_CHANNEL = 'psa_stream';
 const POLL_MS = 5_000;
 const PAGE = 200;
 
+interface Listener {
+  /** The last event that it has read or heard. */
+  after: number;
+  heard: (event: StoredEvent) => void;
+}
+
 interface LiveEnd {
   tenant: Tenant;
   /** Every event up to here has been delivered to whoever had joined. */
   position: number;
-  listeners: Map<string, Set<{ after: number; heard: (event: StoredEvent) => void }>>;
+  listeners: Map<string, Set<Listener>>;
+  /** How many there are; without any, the live end is no longer in the map. */
   listening: number;
   reading: Promise<void> | null;
   wokenAgain: boolean;
@@ -87,48 +93,39 @@ export function createFollower({
 
   function deliver(end: LiveEnd, event: StoredEvent): void {
     for (const topic of [topicKey(event), topicKey({ resource: event.resource })])
-      for (const listener of end.listeners.get(topic) ?? [])
-        if (event.version > listener.after) listener.heard(event);
+      for (const listener of end.listeners.get(topic) ?? []) {
+        if (event.version <= listener.after) continue;
+        listener.after = event.version;
+        try {
+          listener.heard(event);
+        } catch (error) {
+          // Its own fault: the others hear what they came for.
+          onError(error);
+        }
+      }
   }
 
   function poll(): void {
     cancelPoll = clock.schedule(plusMs(clock.now(), POLL_MS), () => {
-      for (const end of liveEnds.values()) if (end.listening > 0) void read(end);
+      for (const end of liveEnds.values()) void read(end);
       if (!closed) poll();
     });
   }
 
   function wake(tenant: Tenant): void {
     const end = liveEnds.get(tenantKey(tenant));
-    if (end && end.listening > 0) void read(end);
-  }
-
-  async function open(tenant: Tenant): Promise<void> {
-    const key = tenantKey(tenant);
-    if ((liveEnds.get(key)?.listening ?? 0) > 0) return;
-    const position = await readHead(database.sql, tenant);
-    const end = liveEnds.get(key);
-    // Nobody listened, so whatever lies between was delivered to nobody.
-    if (end && end.listening === 0) end.position = Math.max(end.position, position);
-    else if (!end)
-      liveEnds.set(key, {
-        tenant,
-        position,
-        listeners: new Map(),
-        listening: 0,
-        reading: null,
-        wokenAgain: false,
-      });
+    if (end) void read(end);
   }
 
   function join(
     tenant: Tenant,
     { after, topic, heard }: { after: number; topic: Topic; heard: (event: StoredEvent) => void },
   ): (() => void) | null {
-    const end = liveEnds.get(tenantKey(tenant));
-    if (!end || end.position > after) return null;
+    const end = liveEnds.get(tenantKey(tenant)) ?? createLiveEnd(tenant, after);
+    if (end.position > after) return null;
+    liveEnds.set(tenantKey(tenant), end);
     const key = topicKey(topic);
-    const listener = { after, heard };
+    const listener: Listener = { after, heard };
     const listeners = end.listeners.get(key) ?? new Set();
     end.listeners.set(key, listeners.add(listener));
     end.listening += 1;
@@ -147,15 +144,13 @@ export function createFollower({
     topic: Topic,
     heard: (event: StoredEvent) => void,
   ): Promise<() => void> {
-    await open(tenant);
-    // The live end is at its own position: who joins exactly there misses nothing from now on.
-    const after = liveEnds.get(tenantKey(tenant))?.position ?? 0;
+    // Who joins exactly where the live end stands misses nothing from now on.
+    const after = liveEnds.get(tenantKey(tenant))?.position ?? (await readHead(database.sql, tenant));
     return join(tenant, { after, topic, heard }) ?? listen(tenant, topic, heard);
   }
 
   return {
     wake,
-    open,
     join,
     listen,
     async start() {
@@ -172,6 +167,10 @@ export function createFollower({
       await Promise.all([...liveEnds.values()].map((end) => end.reading));
     },
   };
+}
+
+function createLiveEnd(tenant: Tenant, position: number): LiveEnd {
+  return { tenant, position, listeners: new Map(), listening: 0, reading: null, wokenAgain: false };
 }
 
 function topicKey({ resource, resourceId }: Topic): string {

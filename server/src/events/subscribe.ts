@@ -56,7 +56,6 @@ export async function subscribe<Item>({
   isLast,
   signal,
 }: Subscription<Item>): Promise<AsyncIterableIterator<Item>> {
-  await follower.open(tenant);
   const start = await beginning();
   let { first } = start;
   /** Every event up to here is in the queue or was given out. */
@@ -91,7 +90,7 @@ export async function subscribe<Item>({
     waiting?.resolve();
   }
 
-  async function next(): Promise<IteratorResult<Item>> {
+  async function take(): Promise<IteratorResult<Item>> {
     if (first !== null && !done) {
       const value = first;
       first = null;
@@ -115,7 +114,13 @@ export async function subscribe<Item>({
           waiting = { resolve };
         });
         waiting = null;
-      } else await catchUp();
+      } else {
+        await catchUp().catch((error: unknown) => {
+          // Whoever gets an error from an iterator does not return it.
+          end();
+          throw error;
+        });
+      }
     }
   }
 
@@ -132,8 +137,6 @@ export async function subscribe<Item>({
     if (events.length > 0) return;
     if (start.overAt !== null && position >= start.overAt) return end();
     leave = follower.join(tenant, { after: position, topic, heard });
-    // The live end may have been given up when its last listener left.
-    if (!leave) await follower.open(tenant);
   }
 
   async function beginning(): Promise<{ version: number; first: Item | null; overAt: number | null }> {
@@ -151,6 +154,14 @@ export async function subscribe<Item>({
     if (!(await isKept(database.sql, tenant, version)))
       throw new CursorExpiredError('This cursor is older than what is kept; subscribe again without it');
     return { version, first: null, overAt };
+  }
+
+  /** Whoever asks again before the last answer waits for it: two that read on at once would read the same. */
+  let turn: Promise<unknown> = Promise.resolve();
+  function next(): Promise<IteratorResult<Item>> {
+    const taken = turn.then(take, take);
+    turn = taken;
+    return taken;
   }
 
   const iterator: AsyncIterableIterator<Item> = {

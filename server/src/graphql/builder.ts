@@ -2,6 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import ZodPlugin from '@pothos/plugin-zod';
+import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import { ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Context } from './context.ts';
@@ -36,10 +37,26 @@ export const builder = new SchemaBuilder<{
     edgesFieldOptions: { nullable: { list: false, items: false } },
     nodeFieldOptions: { nullable: false },
     nodesOnConnection: true,
+    decodeGlobalID,
     nodeQueryOptions: {
       description: 'Any object by its id; null where there is none, or it is not the caller’s.',
+      resolve(_parent, { id }, _context, info, resolveNode) {
+        assertNode(id, 'id', info);
+        return resolveNode(id) as Promise<never>;
+      },
     },
-    nodesQueryOptions: { description: 'Several at once, in the order asked.' },
+    nodesQueryOptions: {
+      description: 'Up to 100 at once, in the order asked.',
+      resolve(_parent, { ids }, _context, info, resolveNodes) {
+        if (ids.length > MAX_NODES)
+          throw new ValidationError([{ path: 'ids', message: `must be at most ${MAX_NODES}` }]);
+        ids.forEach((id, index) => {
+          assertNode(id, `ids.${index}`, info);
+        });
+        return resolveNodes(ids) as never;
+      },
+    },
+    idFieldOptions: { description: 'Globally unique and opaque.' },
     nodeTypeOptions: {},
     pageInfoTypeOptions: {},
   },
@@ -57,3 +74,30 @@ builder.subscriptionType({
   description:
     'To one resource, without `after`: its current state first, at once, then every change. With `after` (the cursor of the last update seen): the changes since, nothing else. An `all…` subscription: changes only. In order, none missed, none twice, on any instance, also after a restart. A cursor older than what is kept ends with extensions.code CURSOR_EXPIRED.',
 });
+
+// ── Ids ─────────────────────────────────────────────────────────────────────────────────────────
+
+const MAX_NODES = 100;
+
+interface GlobalId {
+  typename: string;
+  id: string;
+}
+
+/** @throws ValidationError for what is no id of any server */
+function decodeGlobalID(globalId: string | number | bigint): GlobalId {
+  const text = Buffer.from(String(globalId), 'base64').toString('utf8');
+  const match = /^([A-Z][A-Za-z]*):(.+)$/.exec(text);
+  if (!match || Buffer.from(text).toString('base64') !== String(globalId)) throw notAnId('id');
+  return { typename: match[1]!, id: match[2]! };
+}
+
+/** @throws ValidationError for a type of which no object has an id */
+function assertNode({ typename }: GlobalId, path: string, { schema }: GraphQLResolveInfo): void {
+  const type = schema.getType(typename);
+  if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === 'Node')) throw notAnId(path);
+}
+
+function notAnId(path: string): ValidationError {
+  return new ValidationError([{ path, message: 'is not an id of this server' }]);
+}

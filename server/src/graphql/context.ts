@@ -31,8 +31,8 @@ export interface Context {
   /** Where the account's log stands. */
   readLogHead(): Promise<number>;
   /** Counts one root field. @throws RateLimitError */
-  takeRootField(): Promise<void>;
-  rateLimit(): Promise<RateLimitState>;
+  takeRootField(): void;
+  rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
 }
 

@@ -8,6 +8,7 @@ import {
   PermissionError,
   RateLimitError,
   UnavailableError,
+  UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
 import { builder } from './builder.ts';
@@ -83,6 +84,18 @@ builder.objectType(IdempotencyError, {
   interfaces: [UserError],
 });
 
+builder.objectType(UpstreamError, {
+  name: 'UpstreamError',
+  description:
+    'The service behind the facade did not answer. Where moneyMayHaveMoved, do not repeat with a new key: look the payout up by lookupReference.',
+  interfaces: [UserError],
+  fields: (t) => ({
+    retryable: t.exposeBoolean('retryable'),
+    moneyMayHaveMoved: t.exposeBoolean('moneyMayHaveMoved'),
+    lookupReference: t.exposeString('lookupReference', { nullable: true }),
+  }),
+});
+
 // ── As top-level errors ─────────────────────────────────────────────────────────────────────────
 
 type TopLevelCode =
@@ -113,40 +126,62 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
 };
 
 /**
- * What a client is told of an error that no union has a member for. Errors of GraphQL itself are the caller's to mend
- * and pass as they are; whatever is neither theirs nor ours is a fault: given to `onFault`, shown as `Internal error`.
+ * What a client is told of an error that no union has a member for. Errors of GraphQL itself about the document and its
+ * variables are the caller's to mend and pass as they are; whatever is neither theirs nor ours is a fault: given
+ * to `onFault`, shown as `Internal error`. What has been through here once passes.
  */
 export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
-  const cause = error instanceof GraphQLError ? error.originalError : error;
-  // A WebSocket is closed with 1013 for it; an event stream ends with this.
-  if (cause instanceof SlowConsumerError)
-    return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
+  const known = toldBefore(error);
+  if (known) return known;
+  const answer = translate(error, onFault);
+  told.add(answer);
+  return answer;
+}
+
+const told = new WeakSet<GraphQLError>();
+
+/** The transports wrap what was told in errors of their own. */
+function toldBefore(error: unknown): GraphQLError | null {
+  for (let each = error; each instanceof GraphQLError; each = each.originalError)
+    if (told.has(each)) return each;
+  return null;
+}
+
+function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
+  const cause = error instanceof GraphQLError && error.originalError ? error.originalError : error;
   if (cause instanceof PaymentError) {
     const { code, status } = TOP_LEVEL[cause.code];
+    const headers = {
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(cause instanceof RateLimitError ? { 'retry-after': String(cause.retryAfterSeconds) } : {}),
+    };
     return new GraphQLError(cause.message, {
       ...placeOf(error),
       extensions: {
         code,
         ...(cause instanceof RateLimitError ? { retryAfterSeconds: cause.retryAfterSeconds } : {}),
         ...(cause instanceof ValidationError ? { fields: cause.fields } : {}),
-        http: { status, ...(status === 401 ? { headers: { 'www-authenticate': 'Bearer' } } : {}) },
+        http: { status, headers },
       },
     });
   }
-  if (error instanceof GraphQLError && !error.originalError) {
-    error.extensions.code ??= 'BAD_USER_INPUT';
-    return error;
-  }
-  // A scalar refused a value: the original error is GraphQL's own.
-  if (error instanceof GraphQLError && cause instanceof GraphQLError) {
-    error.extensions.code ??= 'BAD_USER_INPUT';
+  // A WebSocket is closed with 1013 for it; an event stream ends with this.
+  if (cause instanceof SlowConsumerError)
+    return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
+  if (error instanceof GraphQLError && cause instanceof GraphQLError && !isOfAnAnswer(error, cause)) {
+    error.extensions.code = 'BAD_USER_INPUT';
     return error;
   }
   onFault(cause);
   return new GraphQLError('Internal error', {
     ...placeOf(error),
-    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+    extensions: { code: 'INTERNAL_SERVER_ERROR', http: { status: 500 } },
   });
+}
+
+/** A value of ours that a type of ours refused while it was written: a fault, though GraphQL says it. */
+function isOfAnAnswer(error: GraphQLError, cause: GraphQLError): boolean {
+  return error.path !== undefined && cause !== error && !cause.nodes?.length;
 }
 
 function placeOf(error: unknown) {

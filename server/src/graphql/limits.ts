@@ -18,6 +18,14 @@ export const LIMITS = {
   fields: 2_000,
 } as const;
 
+const SAID: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
+  depth: 'levels of fields',
+  rootFields: 'fields at the root of an operation',
+  aliases: 'aliases in an operation',
+  directives: 'directives',
+  fields: 'fields in an operation, counted as often as their fragments are spread',
+};
+
 interface Size {
   depth: number;
   fields: number;
@@ -31,9 +39,9 @@ interface Size {
 export function documentLimits(context: ValidationContext): ASTVisitor {
   return {
     Document(document) {
-      for (const [name, size, limit] of excesses(document))
+      for (const name of excesses(document))
         context.reportError(
-          new GraphQLError(`The document is too large: ${name} ${size}, at most ${limit}`, {
+          new GraphQLError(`The document is too large: at most ${LIMITS[name]} ${SAID[name]}`, {
             extensions: { code: 'BAD_USER_INPUT' },
           }),
         );
@@ -42,15 +50,15 @@ export function documentLimits(context: ValidationContext): ASTVisitor {
   };
 }
 
-function excesses(document: DocumentNode): (readonly [keyof typeof LIMITS, number, number])[] {
+function excesses(document: DocumentNode): (keyof typeof SAID)[] {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const sizes = createSizes(fragments);
 
-  const found: (readonly [keyof typeof LIMITS, number, number])[] = [];
-  const check = (name: keyof typeof LIMITS, size: number) => {
-    if (size > LIMITS[name]) found.push([name, size, LIMITS[name]]);
+  const found: (keyof typeof SAID)[] = [];
+  const check = (name: keyof typeof SAID, size: number) => {
+    if (size > LIMITS[name]) found.push(name);
   };
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;

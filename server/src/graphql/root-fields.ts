@@ -31,9 +31,9 @@ class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
 function admitted<Types extends SchemaTypes>(
   resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
-  return async (parent, args, context, info) => {
+  return (parent, args, context, info) => {
     callerOf(context as Context);
-    await (context as Context).takeRootField();
+    (context as Context).takeRootField();
     return resolve(parent, args, context, info);
   };
 }

@@ -1,5 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { GraphQLError } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLFormattedError,
+} from 'graphql';
 import {
   CloseCode,
   type Context as ConnectionContext,
@@ -12,6 +18,8 @@ import type { Caller } from '../access/model.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
+import { callerOf } from './context.ts';
+import { toGraphQLError } from './errors.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 
 /** What one connection keeps. */
@@ -32,7 +40,6 @@ export interface GraphQLSockets {
 
 const MAX_MESSAGE_BYTES = 100_000;
 const MAX_SUBSCRIPTIONS = 100;
-const INIT_TIMEOUT_MS = 5_000;
 const PING_MS = 12_000;
 /** A client that does not answer the closing handshake is cut off. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -50,36 +57,59 @@ export function createGraphQLSockets({
   yoga,
   contexts,
   onFault,
+  initTimeoutMs = 5_000,
 }: {
   server: Server;
   yoga: Yoga;
   contexts: ContextFactory;
   onFault: (fault: unknown) => void;
+  /** How long a client may take until `connection_init`. */
+  initTimeoutMs?: number | undefined;
 }): GraphQLSockets {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
 
   const protocol = makeServer<Record<string, unknown>, Connection>({
-    connectionInitWaitTimeout: INIT_TIMEOUT_MS,
+    connectionInitWaitTimeout: initTimeoutMs,
     onConnect: (connected) => connect(connected),
     onSubscribe: (connected, _id, payload) => prepare(connected, payload),
+    // Yoga's own, which mask what is not for the client.
+    execute: (args) => engineOf(args).execute(args),
+    subscribe: (args) => engineOf(args).subscribe(args),
+    onNext: (_connected, _id, _payload, _args, result) =>
+      result.errors &&
+      ({ ...result, errors: result.errors.map((error) => tell(error)) } as FormattedExecutionResult),
     onError(connected, _id, _payload, errors) {
       if (errors.some((error) => isSlow(error)))
         connected.extra.socket.close(TRY_AGAIN_LATER, 'Too slow; come back with after');
+      return errors.map((error) => tell(error));
     },
   });
 
+  /** As a message says it, without what is for HTTP alone. */
+  function tell(error: unknown): GraphQLFormattedError {
+    const { extensions: { http: _, ...extensions } = {}, ...said } = toGraphQLError(error, onFault).toJSON();
+    return { ...said, extensions };
+  }
+
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
     const authorization = connectionParams?.authorization;
-    if (typeof authorization !== 'string') return true;
-    extra.presented = { ...extra.presented, authorization };
+    extra.presented = {
+      ...extra.presented,
+      authorization: typeof authorization === 'string' ? authorization : null,
+    };
     try {
       extra.caller = await contexts.identify(extra.presented);
+      callerOf(extra);
     } catch (error) {
       if (error instanceof PaymentError) return forbid(extra, error);
       throw error;
     }
-    if (!extra.caller) return true;
-    const { signal, stop } = await contexts.watch(extra.presented, extra.caller);
+    const { signal, stop } = await contexts.watch(extra.presented, callerOf(extra));
+    // It may have left meanwhile, and then nobody else stops this.
+    if (extra.ended.signal.aborted) {
+      stop();
+      return false;
+    }
     extra.stopWatching = stop;
     const end = () => {
       extra.ended.abort(signal.reason);
@@ -104,25 +134,19 @@ export function createGraphQLSockets({
       return [
         new GraphQLError(`A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`, LIMIT_REACHED),
       ];
-    const { schema, parse, validate, execute, subscribe } = yoga.getEnveloped({});
-    let document: ReturnType<typeof parse>;
+    const engine = yoga.getEnveloped({});
+    const { schema } = engine;
+    let document: DocumentNode;
     try {
-      document = parse(query);
+      document = engine.parse(query);
     } catch (error) {
       if (error instanceof GraphQLError) return [error];
       throw error;
     }
-    const errors = validate(schema, document) as readonly GraphQLError[];
+    const errors = engine.validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
     const contextValue = contexts.create(extra.presented, extra.caller, extra.ended.signal);
-    return {
-      schema,
-      document,
-      variableValues: variables,
-      operationName,
-      contextValue,
-      rootValue: { execute, subscribe },
-    };
+    return { schema, document, variableValues: variables, operationName, contextValue, rootValue: engine };
   }
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
@@ -154,6 +178,9 @@ export function createGraphQLSockets({
     socket.on('message', (data: RawData) => {
       onMessage(data.toString()).catch((fault: unknown) => {
         if (socket.readyState !== socket.OPEN) return;
+        // The library throws at a message that only a server sends.
+        if (fault instanceof Error && fault.message.startsWith('Unexpected message of type'))
+          return socket.close(CloseCode.BadRequest, 'Unexpected message');
         onFault(fault);
         socket.close(CloseCode.InternalServerError, 'Internal error');
       });
@@ -204,6 +231,13 @@ export function createGraphQLSockets({
       await Promise.all(gone);
     },
   };
+}
+
+type Engine = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
+
+/** What `prepare` put there, for the operation to run by. */
+function engineOf({ rootValue }: ExecutionArgs): Engine {
+  return rootValue as Engine;
 }
 
 const LIMIT_REACHED = { extensions: { code: 'RATE_LIMITED' } };

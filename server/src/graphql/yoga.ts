@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { execute, type GraphQLSchema, parse, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import { HttpError, type Route, readBody } from '../http/routes.ts';
+import { HttpError, type Route, readBody, sendJson } from '../http/routes.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
+import { introspectionGuard } from './introspection.ts';
 import { documentLimits, LIMITS } from './limits.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
@@ -46,7 +47,7 @@ export function createGraphQLServer({
     // Yoga's own cap rebuilds each request through a stream, which costs two thirds of its speed; `graphqlRoute` has one.
     maxRequestBodySize: false,
     logging: false,
-    plugins: [limitsPlugin, referenceEngine],
+    plugins: [limitsPlugin, referenceEngine, introspectionGuard({ open: graphiql, onFault }), partialAnswers],
   });
 }
 
@@ -56,18 +57,35 @@ export function graphqlRoute(yoga: Yoga): Route {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
     async handle({ request, response }) {
-      if (request.method === 'POST') {
-        const type = request.headers['content-type'] ?? '';
-        if (!/^application\/json\s*(;|$)/i.test(type))
-          throw new HttpError(415, 'Send the operation as application/json');
-        const body = await readBody(request, BODY_LIMIT_BYTES);
-        if (body === '') throw new HttpError(400, 'The body is empty');
+      // Answers are the caller's alone; and a page reads a refusal as well as an answer.
+      response.setHeader('cache-control', 'no-store');
+      response.setHeader('access-control-allow-origin', '*');
+      response.setHeader('access-control-expose-headers', 'retry-after');
+      try {
         // Where Yoga looks for a body that was read before it.
-        Object.assign(request, { body });
+        if (request.method === 'POST') Object.assign(request, { body: await readOperation(request) });
+      } catch (error) {
+        if (!(error instanceof HttpError)) throw error;
+        const errors = [{ message: error.message, extensions: { code: 'BAD_USER_INPUT' } }];
+        return sendJson(response, error.status, { errors }, error.headers);
       }
       await yoga(request, response);
     },
   };
+}
+
+/** @throws HttpError 415, 413, 400 */
+async function readOperation(request: IncomingMessage): Promise<string> {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
+    .split(';')
+    .map((part) => part.trim());
+  if (type.toLowerCase() !== 'application/json')
+    throw new HttpError(415, 'Send the operation as application/json');
+  if (parameters.some((parameter) => /^charset=(?!"?utf-8"?$)/i.test(parameter)))
+    throw new HttpError(415, 'Send the operation in UTF-8');
+  const body = await readBody(request, BODY_LIMIT_BYTES);
+  if (body.trim() === '') throw new HttpError(400, 'The body is empty');
+  return body;
 }
 
 /** The sender of an HTTP request. */
@@ -86,6 +104,14 @@ const referenceEngine: Plugin = {
   },
   onSubscribe({ setSubscribeFn }) {
     setSubscribeFn(subscribe);
+  },
+};
+
+/** What was answered in part is an answer: the status of a refused field would make clients throw it all away. */
+const partialAnswers: Plugin = {
+  onExecutionResult({ result }) {
+    if (!result || Array.isArray(result) || !('data' in result) || result.data == null) return;
+    for (const { extensions } of result.errors ?? []) delete extensions?.http;
   },
 };
 

@@ -15,6 +15,12 @@ export interface HttpServer {
 /** Event streams never end by themselves: after this they are cut off. */
 const GRACE_MS = 1_000;
 
+/** What is no request is answered by the parser's complaint; anything else is a 400. */
+const MALFORMED: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
 /** One `node:http` server over all routes. What a route throws is answered here, and only here. */
 export function createHttpServer({
   onFault,
@@ -36,8 +42,9 @@ export function createHttpServer({
       sendJson(response, status, { error: message }, headers);
     });
   });
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
+    socket.end(`HTTP/1.1 ${MALFORMED[code ?? ''] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

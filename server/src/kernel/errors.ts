@@ -88,6 +88,30 @@ export class IdempotencyError extends PaymentError {
   readonly code = 'IDEMPOTENCY_CONFLICT';
 }
 
+/**
+ * The service behind the facade did not answer. Where `moneyMayHaveMoved`, nothing may be repeated with a new key:
+ * what became of it is looked up by `lookupReference`.
+ */
+export class UpstreamError extends PaymentError {
+  readonly code = 'UPSTREAM_UNAVAILABLE';
+  readonly retryable: boolean;
+  readonly moneyMayHaveMoved: boolean;
+  readonly lookupReference: string | null;
+  constructor(
+    message: string,
+    {
+      retryable,
+      moneyMayHaveMoved,
+      lookupReference = null,
+    }: { retryable: boolean; moneyMayHaveMoved: boolean; lookupReference?: string | null },
+  ) {
+    super(message);
+    this.retryable = retryable;
+    this.moneyMayHaveMoved = moneyMayHaveMoved;
+    this.lookupReference = lookupReference;
+  }
+}
+
 /** The log no longer holds what comes after this cursor, or never held it. */
 export class CursorExpiredError extends PaymentError {
   readonly code = 'CURSOR_EXPIRED';

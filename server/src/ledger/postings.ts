@@ -40,16 +40,21 @@ export function ledgerTransaction(
     .filter(([, cents]) => cents !== 0)
     .map(([account, amountCents]) => ({ account, amountCents }));
   if (lines.length === 0) throw new RangeError(`ledger transaction ${id} moves nothing`);
+  if (!lines.every(({ amountCents }) => Number.isSafeInteger(amountCents)))
+    throw new RangeError(`ledger transaction ${id} moves more than a number can hold`);
   return { id, lines };
 }
 
-/** The balances after a transaction. Throws where an account would get the wrong sign: a rule upstream has failed. */
+/**
+ * The balances after a transaction. Throws where an account would get the wrong sign (a rule upstream has failed)
+ * or a sum that a number cannot hold: once stored, nothing of the tenant could be read or changed any more.
+ */
 export function applyToBalances(balances: Balances, transaction: LedgerTransaction): Balances {
   const after = { ...balances };
   for (const { account, amountCents } of transaction.lines) after[account] += amountCents;
   for (const account of Object.keys(after) as LedgerAccountName[]) {
     const owed = account === 'merchant_receivable' || account === 'acquirer';
-    if (owed ? after[account] > 0 : after[account] < 0)
+    if (!Number.isSafeInteger(after[account]) || (owed ? after[account] > 0 : after[account] < 0))
       throw new RangeError(`${transaction.id} would bring ${account} to ${after[account]}`);
   }
   return after;

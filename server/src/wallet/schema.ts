@@ -2,6 +2,7 @@ import { assertMayReadWallet } from '../access/model.ts';
 import { Currency } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { tenantKey } from '../kernel/tenant.ts';
 import type { Wallet } from './model.ts';
 
 const LITOSHI_PER_LTC = 100_000_000;
@@ -9,10 +10,10 @@ const LITOSHI_PER_LTC = 100_000_000;
 const WalletRef = builder.objectRef<Wallet>('Wallet');
 
 builder.node(WalletRef, {
-  id: { resolve: (wallet) => wallet.environment },
-  loadOne: (environment, context) => {
+  id: { resolve: (_, __, context) => tenantKey(callerOf(context).tenant) },
+  loadOne: (tenant, context) => {
     const caller = callerOf(context);
-    if (environment !== caller.tenant.environment) return null;
+    if (tenant !== tenantKey(caller.tenant)) return null;
     assertMayReadWallet(caller);
     return context.services.wallet.read(caller.tenant);
   },

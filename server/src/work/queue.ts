@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { claimTasks, completeTask, nextDue, postponeTask, type Task } from './store.ts';
+import { claimTasks, completeTask, nextDue, postponeTask, renewLeases, type Task } from './store.ts';
 
 /** Does what is due. Runs again after a crash, so it looks at the state and does nothing twice. */
 export type TaskHandler = (task: Task) => Promise<void>;
@@ -15,8 +15,11 @@ export interface WorkQueue {
   close(): Promise<void>;
 }
 
-const BATCH = 50;
+/** Tasks under way at once. One that takes long holds its own place and nobody else's. */
+const PLACES = 50;
+/** What an instance held falls due again so long after its death. */
 const LEASE_MS = 30_000;
+const RENEW_MS = LEASE_MS / 3;
 /** Another instance may schedule an earlier task than any that we know. */
 const POLL_MS = 1_000;
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
@@ -33,41 +36,53 @@ export function createWorkQueue({
   handlers: Readonly<Record<string, TaskHandler>>;
   onError: (error: unknown, task: Task | null) => void;
 }): WorkQueue {
-  let running: Promise<void> | null = null;
+  /** By lease. */
+  const underWay = new Map<string, Promise<void>>();
+  let looking: Promise<void> | null = null;
   let again = false;
   let closed = false;
   let cancelWake: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
+  let cancelRenewal: (() => void) | undefined;
 
-  function run(): Promise<void> {
+  function look(): Promise<void> {
     if (closed) return Promise.resolve();
-    if (running !== null) {
+    if (looking !== null) {
       again = true;
-      return running;
+      return looking;
     }
-    running = (async () => {
+    looking = (async () => {
       do {
         again = false;
+        const now = clock.now();
+        let due: Date | null = null;
         try {
-          while (!closed && (await runBatch()) > 0);
+          await takeDue(now);
+          due = await nextDue(database.sql);
         } catch (error) {
           if (!closed) onError(error, null);
         }
+        // What was due and is not ours waits for a place, which wakes us, or is being taken by another instance.
+        const pollAt = clock.now().getTime() + POLL_MS;
+        wake(due && due > now ? Math.min(due.getTime(), pollAt) : pollAt);
       } while (again && !closed);
-      running = null;
-      await sleepUntilDue();
+      looking = null;
     })();
-    return running;
+    return looking;
   }
 
-  async function runBatch(): Promise<number> {
-    const now = clock.now();
-    const tasks = await claimTasks(database.sql, { now, leasedUntil: plusMs(now, LEASE_MS), limit: BATCH });
-    await Promise.all(tasks.map(runTask));
-    return tasks.length;
+  async function takeDue(now: Date): Promise<void> {
+    for (let free = PLACES - underWay.size; free > 0 && !closed; free = PLACES - underWay.size) {
+      const leasedUntil = plusMs(now, LEASE_MS);
+      const tasks = await claimTasks(database.sql, { now, leasedUntil, limit: free });
+      for (const task of tasks) underWay.set(task.lease, doTask(task));
+      if (tasks.length > 0) cancelRenewal ??= renewSoon();
+      if (tasks.length < free) return;
+    }
   }
 
-  async function runTask(task: Task): Promise<void> {
+  /** Never rejects: what cannot even be postponed falls due when its lease ends. */
+  async function doTask(task: Task): Promise<void> {
     try {
       const handler = handlers[task.kind];
       if (!handler) throw new Error(`no handler for tasks of kind ${task.kind}`);
@@ -76,43 +91,56 @@ export function createWorkQueue({
     } catch (error) {
       onError(error, task);
       const delayMs = BACKOFF_MS[Math.min(task.attempts, BACKOFF_MS.length) - 1]!;
-      await postponeTask(database.sql, task, plusMs(clock.now(), delayMs));
+      await postponeTask(database.sql, task, plusMs(clock.now(), delayMs)).catch((lost: unknown) =>
+        onError(lost, task),
+      );
     }
+    underWay.delete(task.lease);
+    void look();
   }
 
-  async function sleepUntilDue(): Promise<void> {
-    if (closed) return;
-    const due = await nextDue(database.sql).catch(() => null);
-    const pollAt = clock.now().getTime() + POLL_MS;
-    wake(due ? Math.min(due.getTime(), pollAt) : pollAt);
+  /** A task that takes longer than a lease keeps it for as long as this process lives. */
+  function renewSoon(): () => void {
+    return clock.schedule(plusMs(clock.now(), RENEW_MS), () => {
+      cancelRenewal = underWay.size > 0 ? renewSoon() : undefined;
+      if (underWay.size === 0) return;
+      renewLeases(database.sql, [...underWay.keys()], plusMs(clock.now(), LEASE_MS)).catch((error: unknown) =>
+        onError(error, null),
+      );
+    });
   }
 
+  /** At `at`, or earlier where something earlier is known already. */
   function wake(at: number): void {
+    if (closed || at >= wakeAt) return;
     cancelWake?.();
     wakeAt = at;
     cancelWake = clock.schedule(new Date(at), () => {
       wakeAt = Number.POSITIVE_INFINITY;
-      void run();
+      void look();
     });
   }
 
   return {
     nudge(at) {
-      if (closed) return;
-      if (at <= clock.now()) void run();
-      else if (at.getTime() < wakeAt) wake(at.getTime());
+      if (at <= clock.now()) void look();
+      else wake(at.getTime());
     },
     start() {
-      void run();
+      void look();
     },
     async settled() {
-      await run();
-      while (running !== null) await running;
+      do {
+        await look();
+        await Promise.all(underWay.values());
+      } while (underWay.size > 0 || looking !== null);
     },
     async close() {
       closed = true;
       cancelWake?.();
-      await running;
+      await looking;
+      await Promise.all(underWay.values());
+      cancelRenewal?.();
     },
   };
 }

@@ -13,10 +13,15 @@ export interface Task extends Tenant {
   readonly key: string;
   /** Counts this one. */
   readonly attempts: number;
-  readonly leasedUntil: Date;
+  /** As it was scheduled when it was claimed. */
+  readonly revision: number;
+  readonly lease: string;
 }
 
-/** Adds tasks; one that is there already gets the new instant. */
+/**
+ * Adds tasks; one that is there already gets the new instant. Is it being done right now, it stays with who does it
+ * and is done again after that: never twice at once.
+ */
 export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
   const latest = new Map(tasks.map((task) => [`${task.kind} ${task.key}`, task]));
   if (latest.size === 0) return;
@@ -29,6 +34,7 @@ export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly Ne
         environment: tenant.environment,
         key,
         due_at: at,
+        lease: null,
         leased_until: null,
       })),
     )
@@ -36,15 +42,15 @@ export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly Ne
       conflict.columns(['kind', 'account_id', 'environment', 'key']).doUpdateSet({
         due_at: (row) => row.ref('excluded.due_at'),
         attempts: 0,
-        leased_until: null,
+        revision: raw`task.revision + 1`,
       }),
     )
     .execute();
 }
 
 /**
- * Takes up to `limit` due tasks for `leaseMs`; SKIP LOCKED lets instances take different ones at once, and what a
- * dead one held falls due again when its lease ends.
+ * Takes up to `limit` due tasks until `leasedUntil`; SKIP LOCKED lets instances take different ones at once, and
+ * what a dead one held falls due again when its lease ends.
  */
 export async function claimTasks(
   sql: Sql,
@@ -53,11 +59,14 @@ export async function claimTasks(
   const { rows } = await raw<{
     kind: string;
     account_id: string;
-    environment: string;
+    environment: Tenant['environment'];
     key: string;
     attempts: number;
+    revision: number;
+    lease: string;
   }>`
-    update task set leased_until = ${leasedUntil}, attempts = task.attempts + 1
+    update task
+    set lease = gen_random_uuid(), leased_until = ${leasedUntil}, attempts = task.attempts + 1
     from (
       select kind, account_id, environment, key from task
       where due_at <= ${now} and (leased_until is null or leased_until <= ${now})
@@ -66,32 +75,44 @@ export async function claimTasks(
     ) due
     where task.kind = due.kind and task.account_id = due.account_id
       and task.environment = due.environment and task.key = due.key
-    returning task.kind, task.account_id, task.environment, task.key, task.attempts
+    returning task.kind, task.account_id, task.environment, task.key, task.attempts, task.revision, task.lease
   `.execute(sql);
-  return rows.map((row) => ({
-    kind: row.kind,
-    accountId: row.account_id,
-    environment: row.environment as Tenant['environment'],
-    key: row.key,
-    attempts: row.attempts,
-    leasedUntil,
-  }));
+  return rows.map(({ account_id: accountId, ...row }) => ({ ...row, accountId }));
 }
 
-/** Done, unless it was scheduled anew while it ran: then its lease is no longer ours. */
+/** Still at it: nobody else takes what these leases hold before `leasedUntil`. */
+export async function renewLeases(sql: Sql, leases: readonly string[], leasedUntil: Date): Promise<void> {
+  await sql.updateTable('task').set({ leased_until: leasedUntil }).where('lease', 'in', leases).execute();
+}
+
+/** Done; or free for its next turn, where it was scheduled anew while it was being done. */
 export async function completeTask(sql: Sql, task: Task): Promise<void> {
-  await ofTask(sql.deleteFrom('task'), task).execute();
+  const { numDeletedRows } = await ofTask(sql.deleteFrom('task'), task)
+    .where('revision', '=', task.revision)
+    .executeTakeFirstOrThrow();
+  if (numDeletedRows === 0n)
+    await ofTask(sql.updateTable('task').set({ lease: null, leased_until: null }), task).execute();
 }
 
-/** Failed: due again at `at`, unless it was scheduled anew meanwhile. */
+/** Failed: due again at `at`, or when it was scheduled anew for. */
 export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void> {
-  await ofTask(sql.updateTable('task').set({ due_at: at, leased_until: null }), task).execute();
+  await ofTask(
+    sql.updateTable('task').set({
+      due_at: raw<Date>`case when revision = ${task.revision} then ${at}::timestamptz else due_at end`,
+      lease: null,
+      leased_until: null,
+    }),
+    task,
+  ).execute();
 }
 
-/** When the next task can be claimed; null where there is none. */
+/** When the next task can be claimed; null where there is none. Each half has its index. */
 export async function nextDue(sql: Sql): Promise<Date | null> {
   const { rows } = await raw<{ at: Date | null }>`
-    select min(greatest(due_at, coalesce(leased_until, due_at))) as at from task
+    select least(
+      (select min(due_at) from task where leased_until is null),
+      (select min(greatest(leased_until, due_at)) from task where leased_until is not null)
+    ) as at
   `.execute(sql);
   return rows[0]?.at ?? null;
 }
@@ -106,5 +127,5 @@ function ofTask<Builder extends { where: (...condition: any[]) => any }>(
     .where('account_id', '=', task.accountId)
     .where('environment', '=', task.environment)
     .where('key', '=', task.key)
-    .where('leased_until', '=', task.leasedUntil);
+    .where('lease', '=', task.lease);
 }

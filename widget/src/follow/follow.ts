@@ -1,6 +1,6 @@
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
 import { CARD_PAYMENT_UPDATES, type CardPayment } from '../operations.ts';
-import { errorOf, readPayment } from '../request.ts';
+import { errorOf } from '../request.ts';
 import { pause } from './pause.ts';
 import { followPolls } from './poll.ts';
 import { followStream } from './sse.ts';
@@ -37,19 +37,20 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
     signal,
     onOpen() {
       opened = everOpened = true;
-      misses = 0;
-      if (!signal.aborted) onConnection(transports[at] === 'poll' ? 'polling' : 'live', transports[at] ?? 'poll');
+      if (!signal.aborted)
+        onConnection(transports[at] === 'poll' ? 'polling' : 'live', transports[at] ?? 'poll');
     },
     onUpdate({ cursor, cardPayment }) {
       if (signal.aborted) return;
       connection.variables.after = cursor;
+      misses = 0;
       onPayment(cardPayment);
     },
   };
   const connect = (transport: Transport): Promise<FollowEnd> => {
     if (transport === 'ws') return followSocket(connection);
     if (transport === 'sse') return followStream(connection);
-    return followPolls({ ...connection, read: () => readPayment({ endpoint, token, orderCode, signal }), onPayment });
+    return followPolls(connection);
   };
   while (!signal.aborted) {
     const transport = transports[at] ?? 'poll';
@@ -57,14 +58,12 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
     opened = false;
     onConnection(everOpened ? 'reconnecting' : 'connecting', transport);
     try {
-      const end = await connect(transport);
-      if (end.type === 'refused') {
-        if (end.errors?.[0]?.extensions?.['code'] === 'CURSOR_EXPIRED' && connection.variables.after) {
-          connection.variables.after = undefined;
-          continue;
-        }
-        error = errorOf(end.errors?.[0]);
+      const refusal = (await connect(transport))?.[0];
+      if (refusal?.extensions?.code === 'CURSOR_EXPIRED' && connection.variables.after) {
+        connection.variables.after = undefined;
+        continue;
       }
+      if (refusal) error = errorOf(refusal);
     } catch (thrown) {
       error = thrown as CheckoutError;
     }
@@ -72,15 +71,17 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
     // A server without this transport is no error while another is left; an ended token is one on each.
     const refused = error?.retryable === false;
     if (refused && (error?.code === 'unauthorized' || at === last)) return error;
-    const online = navigator.onLine !== false;
-    if (!opened && online && at < last && (++misses > 1 || refused || !everOpened)) {
+    const waitMs = (error?.retryAfterSeconds ?? 0) * 1000;
+    const online = navigator.onLine;
+    misses++;
+    // One that never opened is left at once; one that has, when it keeps ending without an update.
+    if (online && at < last && (refused || misses > 3 || !(opened || (everOpened && misses < 2)))) {
       at++;
       misses = 0;
-      if (!error?.retryAfterSeconds) continue;
-    } else if (!opened) misses++;
+      if (!waitMs) continue;
+    }
     onConnection(online ? 'reconnecting' : 'offline', transport);
-    const backoffMs = Math.min(15_000, 400 * 2 ** misses) * (0.75 + Math.random() / 2);
-    await pause(error?.retryAfterSeconds ? error.retryAfterSeconds * 1000 : backoffMs, signal);
+    await pause(waitMs || Math.min(15_000, 400 * 2 ** misses) * (0.75 + Math.random() / 2), signal);
   }
   return;
 }

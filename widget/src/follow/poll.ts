@@ -1,24 +1,20 @@
-import type { CardPayment } from '../operations.ts';
+import { readPayment } from '../request.ts';
 import { pause } from './pause.ts';
-import type { FollowEnd } from './transport.ts';
+import type { FollowEnd, FollowOptions } from './transport.ts';
 
 const FIRST_MS = 2_000;
 const LAST_MS = 10_000;
 const HIDDEN_MS = 15_000;
 
-/** Asks every two seconds at first and ever more slowly after a minute. Throws what asking throws. */
-export async function followPolls(options: {
-  read: () => Promise<CardPayment>;
-  signal: AbortSignal;
-  onOpen: () => void;
-  onPayment: (payment: CardPayment) => void;
-}): Promise<FollowEnd> {
-  const { read, signal, onOpen, onPayment } = options;
+/** Asks every two seconds at first, and ever more slowly. Throws what asking throws. */
+export async function followPolls(options: FollowOptions): Promise<FollowEnd> {
+  const { variables, signal, onOpen, onUpdate } = options;
   for (let round = 0; !signal.aborted; round++) {
-    const payment = await read();
+    const cardPayment = await readPayment({ ...options, orderCode: variables.orderCode });
     onOpen();
-    onPayment(payment);
-    await pause(document.hidden ? HIDDEN_MS : Math.min(LAST_MS, Math.max(FIRST_MS, round * 80)), signal);
+    // An answer has no cursor; a stream that comes after goes on from the last one seen.
+    onUpdate({ cursor: variables.after, cardPayment });
+    await pause(document.hidden ? HIDDEN_MS : Math.min(LAST_MS, FIRST_MS + round * 60), signal);
   }
-  return { type: 'lost' };
+  return;
 }

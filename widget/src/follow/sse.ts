@@ -15,39 +15,39 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
   const { signal, onOpen, onUpdate } = options;
   const connection = new AbortController();
   const stop = () => connection.abort();
-  signal.addEventListener('abort', stop);
   let silence = setTimeout(stop, OPEN_MS);
   try {
-    const response = await post({ ...options, signal: connection.signal }, 'text/event-stream');
-    if (!/^text\/event-stream/.test(response.headers.get('content-type') ?? '') || !response.body) {
-      const { errors } = (await response.json().catch(() => ({}))) as ExecutionResult<never>;
-      const code = String(response.status);
-      return { type: 'refused', errors: errors ?? [{ message: `HTTP ${code}`, extensions: { code } }] };
+    const response = await post(
+      { ...options, signal: AbortSignal.any([signal, connection.signal]) },
+      'text/event-stream',
+    );
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
+      const result = (await response.json().catch(() => ({}))) as ExecutionResult<never>;
+      return result.errors ?? [{ message: 'no stream', extensions: { code: response.status } }];
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return { type: 'lost' };
+      if (done) return;
       if (!text) onOpen();
       clearTimeout(silence);
       silence = setTimeout(stop, SILENCE_MS);
       const blocks = (text + value).split(/\r?\n\r?\n/);
       text = blocks.pop() ?? '';
       for (const block of blocks) {
-        if (/^event: ?complete/m.test(block)) return { type: 'complete' };
+        // `complete` and comments have no data; after the former the server ends the stream.
         const json = /^data: ?(.+)/m.exec(block)?.[1];
         if (!json) continue;
         const { data, errors } = JSON.parse(json);
-        if (errors) return { type: 'refused', errors };
+        if (errors) return errors;
         onUpdate(data.cardPaymentUpdates);
       }
     }
   } catch {
-    return { type: 'lost' };
+    return;
   } finally {
     clearTimeout(silence);
-    signal.removeEventListener('abort', stop);
     stop();
   }
 }

@@ -1,4 +1,4 @@
-import type { CardPaymentUpdate, ExecutionResult } from '../operations.ts';
+import type { CardPaymentUpdate, GraphqlError } from '../operations.ts';
 
 export type Transport = 'ws' | 'sse' | 'poll';
 
@@ -11,11 +11,11 @@ export interface FollowOptions {
   signal: AbortSignal;
   /** The server has answered: from here on a loss is a reconnect, before it a reason to fall back. */
   onOpen: () => void;
-  onUpdate: (update: CardPaymentUpdate) => void;
+  onUpdate: (update: Pick<CardPaymentUpdate, 'cardPayment'> & { cursor: string | undefined }) => void;
 }
 
-/** How one connection ended. Reconnecting, falling back and giving up are follow.ts's: one policy for all. */
-export type FollowEnd =
-  | { type: 'complete' }
-  | { type: 'lost' }
-  | { type: 'refused'; errors: ExecutionResult<never>['errors'] };
+/**
+ * How one connection ended: with the server's errors, or just so. A stream that completes has told the final state
+ * before, on which nobody follows any more. Reconnecting, falling back and giving up are follow.ts's.
+ */
+export type FollowEnd = readonly GraphqlError[] | undefined;

@@ -14,24 +14,20 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
   return new Promise((resolve) => {
     const socket = new WebSocket(endpoint.replace(/^http/, 'ws'), 'graphql-transport-ws');
     const send = (message: object) => socket.send(JSON.stringify(message));
-    const end = (how: FollowEnd) => {
+    const end = (errors?: FollowEnd) => {
       clearTimeout(watchdog);
       signal.removeEventListener('abort', lose);
       socket.onopen = socket.onmessage = socket.onclose = null;
       socket.close(1000);
-      resolve(how);
+      resolve(errors);
     };
-    const lose = () => end({ type: 'lost' });
+    const lose = () => end();
     let watchdog = setTimeout(lose, OPEN_MS);
     signal.addEventListener('abort', lose);
     socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
-    socket.onclose = ({ code }) =>
-      code === 4401 || code === 4403
-        ? end({
-            type: 'refused',
-            errors: [{ message: `closed with ${code}`, extensions: { code: 'UNAUTHENTICATED' } }],
-          })
-        : lose();
+    // 44xx are the protocol's own; what else ends a socket (1013: too slow) is a reason to come back.
+    socket.onclose = ({ code, reason }) =>
+      end(code >= 4400 && code < 4500 ? [{ message: reason, extensions: { code } }] : undefined);
     socket.onmessage = ({ data }) => {
       const { type, payload } = JSON.parse(data);
       // Whatever arrives is a sign of life; after some silence one is asked for, and a dead socket is left.
@@ -45,9 +41,7 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
         send({ type: 'subscribe', id: '1', payload: { query, variables } });
       } else if (type === 'ping') send({ type: 'pong' });
       else if (type === 'next' && !payload.errors) onUpdate(payload.data.cardPaymentUpdates);
-      else if (type === 'next') end({ type: 'refused', errors: payload.errors });
-      else if (type === 'error') end({ type: 'refused', errors: payload });
-      else if (type === 'complete') end({ type: 'complete' });
+      else if (type !== 'pong') end(payload?.errors ?? payload);
     };
   });
 }

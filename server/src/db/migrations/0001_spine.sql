@@ -89,10 +89,12 @@ create table ledger_account (
   ),
   constraint ledger_account_sign check (
     case when name in ('merchant_receivable', 'acquirer') then balance_cents <= 0 else balance_cents >= 0 end
-  )
+  ),
+  -- What the program's numbers hold exactly: 2⁵³ − 1.
+  constraint ledger_account_exact check (balance_cents between -9007199254740991 and 9007199254740991)
 );
 
--- One line of one ledger transaction. The key makes each transaction happen at most once.
+-- One line of one ledger transaction, which happens at most once.
 create table posting (
   account_id text not null,
   environment environment not null,
@@ -113,6 +115,20 @@ begin
   ) then
     raise exception 'the postings of a transaction do not sum to zero'
       using errcode = 'check_violation', constraint = 'posting_sums_to_zero';
+  end if;
+
+  -- The key tells lines apart; that a transaction comes once, whatever its lines are, is told here.
+  if exists (
+    select from posting p
+    where (p.account_id, p.environment, p.transaction_id) in (select account_id, environment, transaction_id from posted)
+      and not exists (
+        select from posted n
+        where (n.account_id, n.environment, n.transaction_id, n.ledger_account)
+          = (p.account_id, p.environment, p.transaction_id, p.ledger_account)
+      )
+  ) then
+    raise exception 'this ledger transaction was posted before'
+      using errcode = 'unique_violation', constraint = 'posting_once';
   end if;
 
   insert into ledger_account (account_id, environment, name)
@@ -147,6 +163,9 @@ end $$;
 create trigger balance_follows_postings before insert or update or delete on ledger_account
   for each row execute function refuse_unposted_balance();
 
+create trigger balance_is_kept before truncate on ledger_account
+  for each statement execute function refuse_change();
+
 -- ── What is due ─────────────────────────────────────────────────────────────────────────────────
 
 create table task (
@@ -156,10 +175,16 @@ create table task (
   key text not null,
   due_at timestamptz not null,
   attempts integer not null default 0,
+  -- Grows each time it is scheduled anew: who did it as it was before has not done it.
+  revision integer not null default 0,
+  -- Whose turn it is, drawn anew for each, and until when.
+  lease uuid,
   leased_until timestamptz,
-  primary key (kind, account_id, environment, key)
+  primary key (kind, account_id, environment, key),
+  constraint lease_has_its_end check ((lease is null) = (leased_until is null))
 );
 create index task_due on task (due_at);
+create index task_leased on task (leased_until) where leased_until is not null;
 
 -- ── Idempotency ─────────────────────────────────────────────────────────────────────────────────
 

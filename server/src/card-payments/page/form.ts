@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { CardDetails } from '../model.ts';
+
+export const CARD_FIELDS = ['number', 'holder', 'expiry', 'cvv'] as const;
+export type CardField = (typeof CARD_FIELDS)[number];
+
+/** What a field says when it is empty and when it is wrong; the page's script says the same before anything is sent. */
+export const MESSAGES: Readonly<Record<CardField, { missing: string; invalid: string }>> = {
+  number: { missing: 'Digite o número do cartão.', invalid: 'Este número não existe. Confira os dígitos.' },
+  holder: {
+    missing: 'Digite o nome como está no cartão.',
+    invalid: 'Use só letras, como está no cartão.',
+  },
+  expiry: {
+    missing: 'Digite a validade do cartão.',
+    invalid: 'Digite a validade como MM/AA, por exemplo 08/29.',
+  },
+  cvv: {
+    missing: 'Digite o código de segurança.',
+    invalid: 'O código tem 3 dígitos (4 no American Express).',
+  },
+};
+const EXPIRED = 'Este cartão está vencido. Use outro.';
+
+export type CardErrors = Partial<Record<CardField, string>>;
+
+/** What may go back into the form after an error: never the number, never the CVV. */
+export interface KeptFields {
+  holder: string;
+  expiry: string;
+}
+
+export type CardForm =
+  | { ok: true; card: CardDetails; kept: KeptFields }
+  | { ok: false; errors: CardErrors; kept: KeptFields };
+
+/**
+ * The card form as the browser posted it. `refusal` says why a valid number is not taken here, or null.
+ * Answers every wrong field at once, each with one message for the payer.
+ */
+export function parseCardForm(
+  form: URLSearchParams,
+  { now, refusal }: { now: Date; refusal: (cardNumber: string) => string | null },
+): CardForm {
+  const typed = (field: CardField) => form.get(field) ?? '';
+  const kept = { holder: keptHolder(typed('holder')), expiry: keptExpiry(typed('expiry')) };
+
+  const number = cardNumber(refusal).safeParse(typed('number'));
+  const holder = cardHolder.safeParse(typed('holder'));
+  const expiry = cardExpiry(now).safeParse(typed('expiry'));
+  const cvv = securityCode(typed('number')).safeParse(typed('cvv'));
+  if (number.success && holder.success && expiry.success && cvv.success) {
+    const { month: expiryMonth, year: expiryYear } = expiry.data;
+    const card = {
+      number: number.data,
+      holder: holder.data,
+      expiryMonth,
+      expiryYear,
+      securityCode: cvv.data,
+    };
+    return { ok: true, card, kept };
+  }
+  const errors: CardErrors = {};
+  for (const [field, result] of Object.entries({ number, holder, expiry, cvv }))
+    if (!result.success) errors[field as CardField] = result.error.issues[0]?.message ?? '';
+  return { ok: false, errors, kept };
+}
+
+const withoutSeparators = (text: string) => text.replace(/[\s.-]/g, '');
+
+function required(field: CardField) {
+  return z.string().min(1, { error: MESSAGES[field].missing, abort: true });
+}
+
+function cardNumber(refusal: (cardNumber: string) => string | null) {
+  return z
+    .string()
+    .transform(withoutSeparators)
+    .pipe(
+      required('number')
+        .regex(/^[0-9]{13,19}$/, { error: MESSAGES.number.invalid, abort: true })
+        .refine(isLuhn, { error: MESSAGES.number.invalid, abort: true })
+        .superRefine((number, context) => {
+          const reason = refusal(number);
+          if (reason !== null) context.addIssue({ code: 'custom', message: reason });
+        }),
+    );
+}
+
+const cardHolder = z
+  .string()
+  .transform((text) => text.trim().replace(/\s+/g, ' '))
+  .pipe(required('holder').regex(/^(?=.{2,60}$)\p{L}[\p{L}\p{M} .'’-]*$/u, MESSAGES.holder.invalid));
+
+/** MM/AA, and MM/AAAA as browsers fill it in. */
+function cardExpiry(now: Date) {
+  return z
+    .string()
+    .transform((text) => text.replace(/\s/g, ''))
+    .pipe(
+      required('expiry').transform((text, context) => {
+        const [, month, year] = /^(0[1-9]|1[0-2])\/?((?:20)?[0-9]{2})$/.exec(text) ?? [];
+        const expiry = { month: Number(month), year: 2000 + (Number(year) % 100) };
+        const endsAt = endOfMonth(expiry);
+        if (month === undefined || endsAt.getUTCFullYear() > now.getUTCFullYear() + 20)
+          context.addIssue({ code: 'custom', message: MESSAGES.expiry.invalid });
+        else if (endsAt <= now) context.addIssue({ code: 'custom', message: EXPIRED });
+        return expiry;
+      }),
+    );
+}
+
+/** A card is good to the last day of its month, which in Brasília ends at 03:00 UTC. */
+function endOfMonth({ month, year }: { month: number; year: number }): Date {
+  return new Date(Date.UTC(year, month, 1, 3));
+}
+
+function securityCode(typedNumber: string) {
+  const length = /^3[47]/.test(withoutSeparators(typedNumber)) ? 4 : 3;
+  return z
+    .string()
+    .transform((text) => text.trim())
+    .pipe(required('cvv').regex(new RegExp(`^[0-9]{${length}}$`), MESSAGES.cvv.invalid));
+}
+
+/** The check digit that catches one wrong digit and most swapped ones. */
+function isLuhn(digits: string): boolean {
+  let sum = 0;
+  for (let index = 0; index < digits.length; index++) {
+    const digit = Number(digits[digits.length - 1 - index]);
+    const doubled = index % 2 === 0 ? digit : digit * 2;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return digits.length > 0 && sum % 10 === 0;
+}
+
+// A number typed or filled into the wrong field would come back in the page: what could hold one is dropped.
+const keptHolder = (text: string) => (/\p{N}/u.test(text) ? '' : text.trim().slice(0, 60));
+const keptExpiry = (text: string) =>
+  /^[0-9 /]{0,9}$/.test(text) && withoutSeparators(text).length <= 7 ? text.trim() : '';

@@ -1,0 +1,318 @@
+// What a script adds to a page that works without one: the card's digits in groups, errors before anything is sent,
+// a clock, no second click, news of a payment that is being confirmed, and a popup that closes itself.
+
+const page = document.documentElement;
+
+/** Names in the window's own storage: that it is a popup, and which page's form was sent from it. */
+const POPUP = 'psa-checkout-popup';
+const PAYING = 'psa-checkout-paying';
+
+startForm();
+startCountdown();
+followPayment();
+closeWhenPaid();
+
+// Going back shows the page as it was left: its clock and its hidden attempt are from then.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload();
+});
+
+// ── The card form ───────────────────────────────────────────────────────────────────────────────
+
+function startForm() {
+  const form = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form]'));
+  if (!form) return;
+  // The form may be the answer to a post: from here on a reload asks for the page and sends nothing again.
+  history.replaceState(null, '', location.pathname);
+  rememberPopup();
+  const fields = {
+    number: inputOf(form, 'number'),
+    holder: inputOf(form, 'holder'),
+    expiry: inputOf(form, 'expiry'),
+    cvv: inputOf(form, 'cvv'),
+  };
+
+  form.noValidate = true;
+  /** @type {HTMLElement | null} */ (document.querySelector('[data-summary]'))?.focus();
+
+  const formatNumber = () => {
+    const digits = regroup(fields.number, groupNumber);
+    const brand = brandOf(digits);
+    const label = /** @type {HTMLElement} */ (form.querySelector('[data-brand]'));
+    label.textContent = brand;
+    fields.cvv.maxLength = isAmex(digits) ? 4 : 3;
+  };
+  fields.number.addEventListener('input', formatNumber);
+  fields.expiry.addEventListener('input', () => regroup(fields.expiry, groupExpiry));
+  fields.cvv.addEventListener('input', () => regroup(fields.cvv, (digits) => digits));
+  for (const field of Object.values(fields)) field.addEventListener('input', () => showError(field, ''));
+
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (
+    document.querySelectorAll('[data-fill]')
+  )) {
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      fields.number.value = button.dataset.fill ?? '';
+      fields.holder.value = 'MARIA TESTE';
+      fields.expiry.value = `12/${String((new Date().getFullYear() + 3) % 100).padStart(2, '0')}`;
+      fields.cvv.value = '123';
+      formatNumber();
+      for (const field of Object.values(fields)) showError(field, '');
+      /** @type {HTMLElement} */ (form.querySelector('[type=submit]')).focus();
+    });
+  }
+
+  let isSent = false;
+  form.addEventListener('submit', (event) => {
+    if (isSent) return event.preventDefault();
+    const wrong = Object.values(fields).filter((field) =>
+      showError(field, problemOf(field, fields.number.value)),
+    );
+    if (wrong[0]) {
+      event.preventDefault();
+      wrong[0].focus();
+      return;
+    }
+    isSent = true;
+    rememberPaying();
+    showBusy(form);
+    const follow = () => location.replace(`${location.pathname}?seguir=1`);
+    // The shop's address may itself lead on elsewhere, which Chromium's form-action does not let a form do: the card
+    // has been charged, so the payer is taken on without the form.
+    document.addEventListener('securitypolicyviolation', follow);
+    // An answer that got lost on its way: the server knows what became of the payment.
+    setTimeout(() => pollUntil((state) => state !== 'form', follow), 12_000);
+  });
+
+  const close = /** @type {HTMLButtonElement | null} */ (form.querySelector('[data-close]'));
+  if (close && isPopup()) {
+    close.hidden = false;
+    close.addEventListener('click', closeWindow);
+  }
+}
+
+/** @param {HTMLFormElement} form @param {string} name */
+function inputOf(form, name) {
+  return /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
+}
+
+/**
+ * Writes a field's digits in groups and leaves the caret after the same digit. Returns the digits.
+ * @param {HTMLInputElement} field @param {(digits: string) => string} group
+ */
+function regroup(field, group) {
+  const caret = field.selectionStart ?? field.value.length;
+  const digitsBefore = field.value.slice(0, caret).replace(/\D/g, '').length;
+  const isAtEnd = caret === field.value.length;
+  const digits = field.value.replace(/\D/g, '');
+  const grouped = group(digits);
+  if (grouped !== field.value) {
+    field.value = grouped;
+    let position = 0;
+    for (let seen = 0; seen < digitsBefore && position < grouped.length; position++)
+      if (/\d/.test(grouped[position] ?? '')) seen++;
+    if (isAtEnd) position = grouped.length;
+    if (document.activeElement === field) field.setSelectionRange(position, position);
+  }
+  return digits;
+}
+
+/** @param {string} digits */
+function groupNumber(digits) {
+  const groups = isAmex(digits)
+    ? /^(\d{1,4})(\d{1,6})?(\d{1,5})?/
+    : /^(\d{1,4})(\d{1,4})?(\d{1,4})?(\d{1,7})?/;
+  return groups.exec(digits)?.slice(1).filter(Boolean).join(' ') ?? '';
+}
+
+/** @param {string} digits */
+function groupExpiry(digits) {
+  const padded = /^[2-9]/.test(digits) ? `0${digits}` : digits;
+  // Browsers fill in MM/AAAA.
+  const [month, year] = [padded.slice(0, 2), padded.length === 6 ? padded.slice(4) : padded.slice(2, 6)];
+  return year === '' ? month : `${month}/${year}`;
+}
+
+/** @param {string} digits */
+function isAmex(digits) {
+  return /^3[47]/.test(digits);
+}
+
+/** @param {string} digits */
+function brandOf(digits) {
+  if (isAmex(digits)) return 'Amex';
+  if (/^(4011|4312|4389|4514|4573|5041|5066|5067|5090|6277|6362|6363|650[0-9]|6516|6550)/.test(digits))
+    return 'Elo';
+  if (/^(606282|3841)/.test(digits)) return 'Hipercard';
+  if (/^4/.test(digits)) return 'Visa';
+  if (/^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/.test(digits)) return 'Mastercard';
+  return '';
+}
+
+/** Why a field cannot be sent, in the server's own words; empty where it can. @param {HTMLInputElement} field @param {string} number */
+function problemOf(field, number) {
+  const value = field.value.trim();
+  if (value === '') return field.dataset.missing ?? '';
+  const digits = value.replace(/\D/g, '');
+  const isGood = {
+    number: /^\d{13,19}$/.test(digits) && isLuhn(digits),
+    holder: value.length > 1 && !/\d/.test(value),
+    expiry: /^(0[1-9]|1[0-2])\/?(20)?\d\d$/.test(value),
+    cvv: digits.length === (isAmex(number) ? 4 : 3),
+  }[field.name];
+  return isGood ? '' : (field.dataset.invalid ?? '');
+}
+
+/** @param {string} digits */
+function isLuhn(digits) {
+  let sum = 0;
+  for (const [index, character] of [...digits].reverse().entries()) {
+    const value = Number(character) * (index % 2 === 0 ? 1 : 2);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 === 0;
+}
+
+/** @param {HTMLInputElement} field @param {string} message */
+function showError(field, message) {
+  const error = /** @type {HTMLElement} */ (document.getElementById(`${field.id}-error`));
+  error.textContent = message;
+  error.hidden = message === '';
+  if (message) field.setAttribute('aria-invalid', 'true');
+  else field.removeAttribute('aria-invalid');
+  return message !== '';
+}
+
+/** @param {HTMLFormElement} form */
+function showBusy(form) {
+  const button = /** @type {HTMLElement} */ (form.querySelector('[type=submit]'));
+  const label = /** @type {HTMLElement} */ (button.querySelector('[data-label]'));
+  button.setAttribute('aria-disabled', 'true');
+  label.textContent = button.dataset.busy ?? '';
+  form.setAttribute('aria-busy', 'true');
+}
+
+// ── Time ────────────────────────────────────────────────────────────────────────────────────────
+
+function startCountdown() {
+  const countdown = /** @type {HTMLElement | null} */ (document.querySelector('[data-countdown]'));
+  if (!countdown) return;
+  const digits = /** @type {HTMLElement} */ (countdown.querySelector('.digits'));
+  const note = /** @type {HTMLElement} */ (document.querySelector('[data-countdown-note]'));
+  // Counted from what the server said was left: the payer's clock may be wrong, and may be put right meanwhile.
+  let endsAt = performance.now() + Number(countdown.dataset.seconds) * 1000;
+  let isAsking = false;
+
+  function show() {
+    const seconds = Math.max(0, Math.ceil((endsAt - performance.now()) / 1000));
+    digits.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+    countdown?.classList.toggle('countdown-short', seconds <= 120);
+    if (seconds === 300) note.textContent = 'Faltam 5 minutos para este pagamento expirar.';
+    if (seconds === 60) note.textContent = 'Falta 1 minuto para este pagamento expirar.';
+    if (seconds === 0) void ask();
+  }
+
+  async function ask() {
+    if (isAsking) return;
+    isAsking = true;
+    const news = await status();
+    isAsking = false;
+    if (!news) return;
+    endsAt = performance.now() + news.secondsLeft * 1000;
+    // While the form is on its way its answer says more than this.
+    if (news.state !== 'form' && !document.querySelector('[data-form][aria-busy]'))
+      location.replace(location.pathname);
+  }
+
+  setInterval(show, 1000);
+  // The counter may stand still while a device sleeps, and the payment may have been made elsewhere.
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') void ask();
+  });
+}
+
+// ── A payment that is being confirmed ───────────────────────────────────────────────────────────
+
+function followPayment() {
+  const { follow } = page.dataset;
+  if (follow)
+    pollUntil(
+      (state) => state !== 'processing',
+      () => location.replace(follow),
+    );
+}
+
+/**
+ * Asks for the state, soon at first and then less often, and only while somebody can see the page.
+ * @param {(state: string) => boolean} isReached @param {() => void} then
+ */
+function pollUntil(isReached, then, delayMs = 1_000) {
+  setTimeout(async () => {
+    const news = document.visibilityState === 'visible' ? await status() : null;
+    if (news && isReached(news.state)) then();
+    else pollUntil(isReached, then, Math.min(delayMs * 1.3, 8_000));
+  }, delayMs);
+}
+
+/** @returns {Promise<{ status: string, state: string, secondsLeft: number } | null>} */
+async function status() {
+  try {
+    const response = await fetch(`${location.pathname}/status`);
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+// ── The window ──────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * The opener is gone on purpose, and a window may lose its name on the way here. What is left to tell a popup by is
+ * its missing toolbar, or that the form was the first page in it.
+ */
+function rememberPopup() {
+  if (window.name === 'psa-checkout' || !window.toolbar.visible || history.length === 1)
+    remember(POPUP, 'yes');
+}
+
+function isPopup() {
+  return window.name === 'psa-checkout' || !window.toolbar.visible || recall(POPUP) === 'yes';
+}
+
+function rememberPaying() {
+  remember(PAYING, location.pathname);
+}
+
+/** After a payment in this window alone: who comes back to a receipt wants to read it. */
+function closeWhenPaid() {
+  if (page.dataset.state !== 'paid' || recall(PAYING) !== location.pathname) return;
+  remember(PAYING, '');
+  if (isPopup() && document.querySelector('[data-closable=yes]')) setTimeout(closeWindow, 1_200);
+}
+
+/** A browser lets a script close only what a script has opened: where it does not, the page says so. */
+function closeWindow() {
+  window.close();
+  setTimeout(() => {
+    const line = /** @type {HTMLElement | null} */ (document.querySelector('[data-closable]'));
+    if (line) line.hidden = false;
+  }, 300);
+}
+
+/** @param {string} key @param {string} value */
+function remember(key, value) {
+  try {
+    sessionStorage.setItem(key, value);
+  } catch {
+    // Storage is off: the window's name and its toolbar have to do.
+  }
+}
+
+/** @param {string} key */
+function recall(key) {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}

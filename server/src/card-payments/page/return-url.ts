@@ -1,0 +1,30 @@
+/** Where the payer goes back to: the merchant's address with the order code, so that the shop finds its payment again. */
+export function returnUrl(
+  merchantUrl: string | null,
+  params: { psa_order_code: string; psa_cancelled?: '1' },
+): string | null {
+  const url = webAddress(merchantUrl);
+  if (url === null) return null;
+  for (const [name, value] of Object.entries(params)) {
+    if (url.searchParams.has(name)) url.searchParams.delete(name);
+    // Appended as text: URLSearchParams would write the merchant's own parameters anew, in its own encoding.
+    url.search = `${url.search}${url.search === '' ? '?' : '&'}${name}=${encodeURIComponent(value)}`;
+  }
+  return url.href;
+}
+
+/**
+ * The origin as a source in a Content-Security-Policy. A host name may hold `;` and `,`, which end a directive and
+ * a policy: such a one, and an IPv6 address, which the grammar does not have, gives null.
+ */
+export function cspSource(merchantUrl: string | null): string | null {
+  const origin = webAddress(merchantUrl)?.origin ?? '';
+  return /^https?:\/\/[a-z0-9.-]+(:[0-9]+)?$/.test(origin) ? origin : null;
+}
+
+/** Checked when the payment was created, and again here: a link must never run anything. */
+function webAddress(text: string | null): URL | null {
+  if (text === null || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url : null;
+}

@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { type Exchange, HttpError, type Route, readBody, send, sendJson } from '../../http/routes.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
+import type { CardPayment, HostedCheckout } from '../model.ts';
+import { parseCardForm } from './form.ts';
+import { cspSource, returnUrl } from './return-url.ts';
+import { pageState, secondsLeft } from './state.ts';
+import {
+  followPath,
+  formPage,
+  type Order,
+  problemPage,
+  type Site,
+  statusPage,
+  type TestCards,
+} from './view.ts';
+
+const BODY_LIMIT_BYTES = 8 * 1024;
+
+/**
+ * The hosted checkout page. It works without a script; the script adds comfort alone.
+ *
+ * @param options.publicUrl what the payer's browser calls this server; a path in it goes before every link
+ * @param options.testCards listed on the page; null where the acquirer takes real cards
+ */
+export function createCheckoutRoutes({
+  checkout,
+  clock,
+  publicUrl,
+  testCards,
+}: {
+  checkout: HostedCheckout;
+  clock: Clock;
+  publicUrl: string;
+  testCards: TestCards | null;
+}): Route[] {
+  const { origin: ownOrigin, pathname } = new URL(publicUrl);
+  const basePath = `${pathname.replace(/\/$/, '')}/checkout`;
+  const site: Site = {
+    basePath,
+    styleUrl: `${basePath}/assets/page.css?v=${ASSETS['page.css'].hash}`,
+    scriptUrl: `${basePath}/assets/page.js?v=${ASSETS['page.js'].hash}`,
+    testCards,
+  };
+  const pathOf = (payment: CardPayment) => `${basePath}/${payment.orderCode}`;
+
+  async function open(orderCode: string): Promise<Order> {
+    // Looked at here, for what no order code can be must not reach the database as one.
+    const found = /^[A-Za-z0-9_-]{1,64}$/.test(orderCode) ? await checkout.open(orderCode) : null;
+    if (!found) throw new HttpError(404, 'Not found');
+    return { ...found, secondsLeft: secondsLeft(found.payment, clock.now()) };
+  }
+
+  async function show({ response, url, params }: Exchange): Promise<void> {
+    const order = await open(params.orderCode ?? '');
+    const state = pageState(order.payment, clock.now());
+    if (state === 'paid' && url.searchParams.has('seguir')) {
+      const next = returnUrl(order.payment.successUrl, { psa_order_code: order.payment.orderCode });
+      if (next !== null) return redirect(response, next);
+    }
+    const body = state === 'form' ? formPage(site, order, null) : statusPage(site, order, state);
+    sendPage(response, 200, body, order.payment);
+  }
+
+  async function pay({ request, response, params }: Exchange): Promise<void> {
+    refuseForeignForm(request, ownOrigin);
+    const form = new URLSearchParams(await readBody(request, BODY_LIMIT_BYTES));
+    const order = await open(params.orderCode ?? '');
+    const { payment } = order;
+    const now = clock.now();
+    if (pageState(payment, now) !== 'form') return redirect(response, followPath(site, payment));
+    // The same form once more, by reload or from a page left behind: its card has already been answered.
+    const attempt = form.get('attempt');
+    if (attempt !== null && attempt !== String(payment.declinedCharges))
+      return redirect(response, pathOf(payment));
+
+    const parsed = parseCardForm(form, { now, refusal: (number) => checkout.cardRefusal(number) });
+    if (!parsed.ok) return sendPage(response, 422, formPage(site, order, parsed), payment);
+
+    const result = await checkout.pay(payment.orderCode, parsed.card);
+    const after: Order = { ...order, payment: result.payment };
+    switch (result.kind) {
+      case 'declined':
+        // Not a redirect: the reason and the name would have to travel in its address.
+        return sendPage(
+          response,
+          422,
+          formPage(site, after, { kept: parsed.kept, declined: result.reason }),
+          after.payment,
+        );
+      case 'paid_elsewhere':
+        return sendPage(response, 409, statusPage(site, after, 'paid_elsewhere'), after.payment);
+      case 'paid':
+        return redirect(
+          response,
+          returnUrl(after.payment.successUrl, { psa_order_code: payment.orderCode }) ?? pathOf(payment),
+        );
+      case 'processing':
+      case 'in_progress':
+        return redirect(response, followPath(site, payment));
+      case 'failed':
+      case 'not_payable':
+        return redirect(response, pathOf(payment));
+    }
+  }
+
+  async function status({ response, params }: Exchange): Promise<void> {
+    const { payment, secondsLeft } = await open(params.orderCode ?? '');
+    const state = pageState(payment, clock.now());
+    sendJson(response, 200, { status: payment.status, state, secondsLeft }, { 'cache-control': 'no-store' });
+  }
+
+  /** The payer sees a page whatever happens; a fault is thrown on, for the server to log. */
+  function asPage(handle: (exchange: Exchange) => Promise<void>): Route['handle'] {
+    return async (exchange) => {
+      try {
+        await handle(exchange);
+      } catch (error) {
+        if (exchange.response.headersSent) throw error;
+        const known = error instanceof NotFoundError ? new HttpError(404, 'Not found') : error;
+        const { status, headers } = known instanceof HttpError ? known : { status: 500, headers: {} };
+        const orderUrl =
+          status === 404 ? null : `${basePath}/${encodeURIComponent(exchange.params.orderCode ?? '')}`;
+        sendPage(exchange.response, status, problemPage(site, status, orderUrl), null, headers);
+        if (known instanceof HttpError) return;
+        // The server cuts off an answer that is under way when its route throws.
+        await finished(exchange.response).catch(() => undefined);
+        throw error;
+      }
+    };
+  }
+
+  return [
+    { methods: ['GET', 'HEAD'], path: /^\/checkout\/assets\/(?<file>page\.(?:css|js))$/, handle: sendAsset },
+    { methods: ['GET', 'HEAD'], path: /^\/checkout\/(?<orderCode>[^/]+)\/status$/, handle: status },
+    { methods: ['GET', 'HEAD'], path: /^\/checkout\/(?<orderCode>[^/]+)$/, handle: asPage(show) },
+    { methods: ['POST'], path: /^\/checkout\/(?<orderCode>[^/]+)$/, handle: asPage(pay) },
+  ];
+}
+
+/** No cookie says who the payer is; still, no other site's page may try cards here with its visitors' browsers. */
+function refuseForeignForm({ headers }: IncomingMessage, ownOrigin: string): void {
+  const { origin, host } = headers;
+  const isOwn =
+    origin === undefined || origin === ownOrigin || (URL.canParse(origin) && new URL(origin).host === host);
+  if (!isOwn || headers['sec-fetch-site'] === 'cross-site') throw new HttpError(403, 'Cross-site form');
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') throw new HttpError(415, 'The body must be a form');
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  send(response, 303, '', { location, ...PRIVACY });
+}
+
+function sendPage(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  payment: CardPayment | null,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, body, {
+    'content-type': 'text/html; charset=utf-8',
+    ...PRIVACY,
+    ...ISOLATION,
+    'content-security-policy': contentSecurityPolicy(payment),
+    ...headers,
+  });
+}
+
+const PRIVACY = {
+  'cache-control': 'no-store',
+  // Other sites learn nothing, as with no-referrer; but under that one browsers say `Origin: null` when our own form
+  // is sent, and it could not be told from a foreign one.
+  'referrer-policy': 'same-origin',
+  'x-robots-tag': 'noindex',
+};
+
+const ISOLATION = {
+  // Said so that no proxy's default severs the widget's popup: `same-origin` would move the page to another group of
+  // windows, in which the popup loses its name and the widget can no longer bring it to the front or close it. The
+  // widget sets `opener` to null, and this page neither sends nor takes messages.
+  'cross-origin-opener-policy': 'unsafe-none',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'x-frame-options': 'DENY',
+};
+
+/** Chromium holds a form's redirects against `form-action` too, so it names the shop that the payer goes on to. */
+function contentSecurityPolicy(payment: CardPayment | null): string {
+  const shop = cspSource(payment?.successUrl ?? null);
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    `form-action 'self'${shop === null ? '' : ` ${shop}`}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+// ── The page's two files ────────────────────────────────────────────────────────────────────────
+
+const ASSETS = { 'page.css': asset('page.css', 'text/css'), 'page.js': asset('page.js', 'text/javascript') };
+
+function asset(name: string, type: string) {
+  const body = readFileSync(new URL(name, import.meta.url));
+  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 12);
+  return { body, hash, type: `${type}; charset=utf-8` };
+}
+
+function sendAsset({ response, url, params }: Exchange): void {
+  const { body, hash, type } = ASSETS[params.file === 'page.css' ? 'page.css' : 'page.js'];
+  // An address with another hash is an older or newer server's: what it gets may not stay in a cache.
+  const isCurrent = url.searchParams.get('v') === hash;
+  send(response, 200, body, {
+    'content-type': type,
+    'cache-control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+}

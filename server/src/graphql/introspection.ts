@@ -1,0 +1,55 @@
+import { BREAK, type DocumentNode, visit } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
+import type { Context } from './context.ts';
+import { toGraphQLError } from './errors.ts';
+
+/**
+ * The schema is told to API keys, and in a demo to GraphiQL, which asks before a key is typed. A browser's token
+ * starts or follows a payment: it has no use for it, and anyone may have it.
+ */
+export function introspectionGuard({
+  open,
+  onFault,
+}: {
+  open: boolean;
+  onFault: (fault: unknown) => void;
+}): Plugin<Context> {
+  return {
+    onExecute({ args, setResultAndStopExecution }) {
+      if (!asksForSchema(args.document)) return;
+      try {
+        admit(args.contextValue, open);
+      } catch (error) {
+        setResultAndStopExecution({ errors: [toGraphQLError(error, onFault)] });
+      }
+    },
+  };
+}
+
+function admit(context: Context, open: boolean): void {
+  const { caller } = context;
+  if (!caller) {
+    if (!open) throw new UnauthenticatedError('Invalid API key');
+    return;
+  }
+  if (caller.credential.kind !== 'api_key') throw new PermissionError('The schema is told to API keys');
+  context.takeRootField();
+}
+
+const known = new WeakMap<DocumentNode, boolean>();
+
+function asksForSchema(document: DocumentNode): boolean {
+  const before = known.get(document);
+  if (before !== undefined) return before;
+  let asks = false;
+  visit(document, {
+    Field({ name }) {
+      if (name.value !== '__schema' && name.value !== '__type') return undefined;
+      asks = true;
+      return BREAK;
+    },
+  });
+  known.set(document, asks);
+  return asks;
+}

@@ -1,0 +1,414 @@
+import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  aPayment,
+  approve,
+  decline,
+  leaveOpen,
+  NOW,
+  PAGES,
+  servePage,
+} from '../card-payments/hosted-checkout.ts';
+
+const CHROMIUM = process.env.CHROME_BIN ?? '/usr/bin/chromium';
+/** A folder that every page looked at is also drawn into. */
+const SCREENSHOTS = process.env.PSA_SCREENSHOTS;
+
+let browser: Browser;
+let axe: string;
+
+beforeAll(async () => {
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+});
+afterAll(() => browser?.close());
+
+async function openPage(options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ locale: 'pt-BR', ...options });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
+  return { context, page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** A shop, or anything else, at an origin of its own. */
+async function serveShop(listener: RequestListener) {
+  const server = createServer(listener).listen(0, 'localhost');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function typeCard(page: Page, number = '4242424242424242') {
+  await page.getByLabel('Número do cartão').pressSequentially(number);
+  await page.getByLabel('Nome no cartão').fill('Maria da Silva');
+  await page.getByLabel('Validade').pressSequentially('1229');
+  await page.getByLabel('CVV').pressSequentially('123');
+}
+
+const pay = (page: Page) => page.getByRole('button', { name: /^Pagar/ }).click();
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+describe('the look of every page', () => {
+  const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 860 } };
+  const long = {
+    merchantName: 'Associação dos Produtores Orgânicos do Vale do Ribeira e Região Ltda.',
+    payment: aPayment({
+      amountCents: 123_456_789,
+      cancelUrl: null,
+      description: 'Umapalavramuitocomprida'.repeat(8),
+    }),
+  };
+  const looks: [
+    name: string,
+    served: Parameters<typeof servePage>[0],
+    act?: (page: Page) => Promise<unknown>,
+  ][] = [
+    ...Object.entries(PAGES).map(
+      ([name, payment]) => [name, { payment }] as [string, { payment: typeof payment }],
+    ),
+    ['real-cards', { testCards: null }],
+    ['test-cards', {}, (page) => page.getByText('Cartões de teste').click()],
+    [
+      'filled',
+      {},
+      async (page) => {
+        await page.getByText('Cartões de teste').click();
+        await page.getByRole('button', { name: 'Usar o cartão 4444' }).click();
+      },
+    ],
+    [
+      'declined',
+      { answer: decline, payment: aPayment({ declinedCharges: 2 }) },
+      async (page) => {
+        await typeCard(page);
+        await pay(page);
+        await page.getByRole('alert').waitFor();
+      },
+    ],
+    ['wrong-fields', {}, (page) => pay(page)],
+    [
+      'refused-card',
+      {},
+      async (page) => {
+        await typeCard(page, '4111111111111111');
+        await pay(page);
+        await page.getByRole('alert').waitFor();
+      },
+    ],
+    [
+      'busy',
+      {},
+      async (page) => {
+        await typeCard(page);
+        // Were it really on its way, the browser would wait for the answer with everything else.
+        await page
+          .locator('form')
+          .evaluate((form) => form.addEventListener('submit', (event) => event.preventDefault()));
+        await pay(page);
+        await page.getByText('Processando…').waitFor();
+      },
+    ],
+    [
+      'paid-elsewhere',
+      { answer: async (payment) => ({ kind: 'paid_elsewhere', payment }) },
+      async (page) => {
+        await typeCard(page);
+        await pay(page);
+        await page.getByText('Esta compra já foi paga').waitFor();
+      },
+    ],
+    ['unknown', {}, (page) => page.goto(new URL('/checkout/PSC-NONE', page.url()).href)],
+    ['long', long],
+    [
+      'last-minute',
+      { payment: aPayment({ expiresAt: new Date(NOW.getTime() + 59_000) }) },
+      (page) => page.locator('.countdown-short').waitFor(),
+    ],
+  ];
+  if (SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
+
+  it.each(looks)('%s: nothing for axe to say, and nothing cut off', async (name, options, act) => {
+    await using served = await servePage(options);
+    // Axe could not be brought in otherwise; what the policy forbids is tested below, with it in force.
+    await using opened = await openPage({ viewport: sizes.phone, bypassCSP: true, reducedMotion: 'reduce' });
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    await act?.(page);
+    await page.evaluate(axe);
+    for (const [size, viewport] of Object.entries(sizes)) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        if (SCREENSHOTS)
+          await page.screenshot({
+            path: `${SCREENSHOTS}/${name}-${size}-${colorScheme}.png`,
+            fullPage: true,
+          });
+        const violations = await page.evaluate<Violation[]>(
+          'axe.run(document).then((result) => result.violations)',
+        );
+        const found = violations.flatMap(({ id, nodes }) =>
+          nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`),
+        );
+        expect(found, `${name} ${size} ${colorScheme}`).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        );
+      }
+    }
+  });
+});
+
+describe('in a browser', () => {
+  it('groups what is typed and pays, with nothing that the policy forbids', async () => {
+    await using served = await servePage();
+    await using opened = await openPage();
+    const { page, problems } = opened;
+    await page.goto(served.pageUrl);
+    await typeCard(page);
+    expect(await page.getByLabel('Número do cartão').inputValue()).toBe('4242 4242 4242 4242');
+    expect(await page.getByLabel('Validade').inputValue()).toBe('12/29');
+    await pay(page);
+    await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+    expect(served.state.charged).toHaveLength(1);
+    expect(problems).toEqual([]);
+  });
+
+  it('keeps the caret where a digit is put in or taken out', async () => {
+    await using served = await servePage();
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    const number = page.getByLabel('Número do cartão');
+    await number.pressSequentially('424242424242');
+    for (let press = 0; press < 7; press++) await number.press('ArrowLeft');
+    await number.pressSequentially('99');
+    expect(await number.inputValue()).toBe('4242 4299 4242 42');
+    await number.press('Backspace');
+    expect(await number.inputValue()).toBe('4242 4294 2424 2');
+    await number.pressSequentially('1');
+    expect(await number.inputValue()).toBe('4242 4291 4242 42');
+  });
+
+  it('says what is wrong before anything is sent, and goes there', async () => {
+    await using served = await servePage();
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    await typeCard(page, '4242424242424241');
+    await page.keyboard.press('Enter');
+    const number = page.getByLabel('Número do cartão');
+    expect(await number.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.locator('#number-error').textContent()).toBe(
+      'Este número não existe. Confira os dígitos.',
+    );
+    expect(await number.evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(served.state.charged).toEqual([]);
+  });
+
+  it('pays from the keyboard alone', async () => {
+    await using served = await servePage({ testCards: null });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    for (const text of ['4242424242424242', 'MARIA DA SILVA', '1229', '123']) {
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(text);
+    }
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+  });
+
+  it('sends nothing again on a reload after a decline', async () => {
+    await using served = await servePage({ answer: decline });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    await typeCard(page);
+    await pay(page);
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await page.getByLabel('Nome no cartão').inputValue()).toBe('Maria da Silva');
+    expect(await page.getByLabel('Número do cartão').inputValue()).toBe('');
+    await page.reload();
+    await page.getByLabel('Número do cartão').waitFor();
+    expect(await alert.count()).toBe(0);
+    expect(served.state.charged).toHaveLength(1);
+  });
+
+  it('follows a payment until it is decided, and then leads to the shop', async () => {
+    await using shop = await serveShop((_request, response) => response.end('obrigado'));
+    await using served = await servePage({
+      answer: leaveOpen,
+      payment: aPayment({ successUrl: `${shop.origin}/ok` }),
+    });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    await typeCard(page);
+    await pay(page);
+    await page.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
+    served.state.payment = (await approve({ ...served.state.payment, openChargeId: null })).payment;
+    await page.waitForURL(`${shop.origin}/ok?psa_order_code=*`);
+  });
+
+  it('leads to the shop also where that leads on to another origin', async () => {
+    await using other = await serveShop((_request, response) => response.end('obrigado'));
+    await using shop = await serveShop(({ url }, response) =>
+      response.writeHead(302, { location: `${other.origin}${url}` }).end(),
+    );
+    await using served = await servePage({ payment: aPayment({ successUrl: `${shop.origin}/ok` }) });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    await typeCard(page);
+    await pay(page);
+    await page.waitForURL(`${other.origin}/ok?psa_order_code=*`);
+    expect(served.state.charged).toHaveLength(1);
+  });
+
+  it('leaves the form when the payment has been made elsewhere', async () => {
+    await using served = await servePage({
+      payment: aPayment({ expiresAt: new Date(NOW.getTime() + 1_000) }),
+    });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    served.state.payment = (await approve(served.state.payment)).payment;
+    await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+  });
+});
+
+describe('without a script', () => {
+  it('answers wrong fields, declines and pays', async () => {
+    await using served = await servePage({ answer: decline });
+    await using opened = await openPage({ javaScriptEnabled: false });
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    await typeCard(page, '4242424242424241');
+    await pay(page);
+    await page.getByRole('link', { name: 'Número do cartão' }).waitFor();
+    await page.getByLabel('Número do cartão').fill('4242 4242 4242 4242');
+    await page.getByLabel('CVV').fill('123');
+    await pay(page);
+    await page.getByText('Pagamento não aprovado').waitFor();
+    served.state.answer = approve;
+    await page.getByLabel('Número do cartão').fill('4242 4242 4242 4242');
+    await page.getByLabel('CVV').fill('123');
+    await pay(page);
+    await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+    expect(served.state.charged).toHaveLength(2);
+  });
+
+  it('looks again by itself while a payment is being confirmed', async () => {
+    await using served = await servePage({ payment: PAGES.processing! });
+    await using opened = await openPage({ javaScriptEnabled: false });
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    served.state.payment = PAGES.failed!;
+    await page.getByRole('heading', { name: 'Pagamento não concluído' }).waitFor();
+  });
+});
+
+describe('as the popup of a shop', () => {
+  /** As the widget opens it: at once in the click, then to its address, then without an opener. */
+  async function openPopup(page: Page, shopUrl: string, url: string, features: string) {
+    await page.goto(shopUrl);
+    const opened = page.waitForEvent('popup');
+    await page.evaluate(
+      ([url, features]) => {
+        const popup = window.open('about:blank', 'psa-checkout', features);
+        if (!popup) throw new Error('blocked');
+        popup.location.href = url!;
+        popup.opener = null;
+        Object.assign(window, { popup });
+      },
+      [url, features],
+    );
+    const popup = await opened;
+    await popup.waitForURL(url);
+    return popup;
+  }
+
+  it.each(['popup,width=480,height=720', ''])(
+    'closes itself after the payment (features "%s")',
+    async (features) => {
+      await using shop = await serveShop((_request, response) => response.end('loja'));
+      await using served = await servePage({ payment: aPayment({ cancelUrl: null }) });
+      await using opened = await openPage();
+      const popup = await openPopup(opened.page, shop.origin, served.pageUrl, features);
+      expect(await opened.page.evaluate('popup.closed')).toBe(false);
+      await typeCard(popup);
+      const closed = popup.waitForEvent('close');
+      await pay(popup);
+      await popup.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+      await closed;
+      expect(served.state.charged).toHaveLength(1);
+    },
+  );
+
+  it('closes itself after a payment that took its time', async () => {
+    await using shop = await serveShop((_request, response) => response.end('loja'));
+    await using served = await servePage({ answer: leaveOpen });
+    await using opened = await openPage();
+    const popup = await openPopup(opened.page, shop.origin, served.pageUrl, 'popup');
+    await typeCard(popup);
+    await pay(popup);
+    await popup.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
+    const closed = popup.waitForEvent('close');
+    served.state.payment = (await approve({ ...served.state.payment, openChargeId: null })).payment;
+    await closed;
+  });
+
+  it('closes itself when the payer cancels', async () => {
+    await using shop = await serveShop((_request, response) => response.end('loja'));
+    await using served = await servePage({ payment: aPayment({ cancelUrl: null }) });
+    await using opened = await openPage();
+    const popup = await openPopup(opened.page, shop.origin, served.pageUrl, 'popup');
+    const cancel = popup.getByRole('button', { name: 'Cancelar' });
+    await cancel.waitFor();
+    // The window is gone before the click is reported as done.
+    await Promise.all([popup.waitForEvent('close'), cancel.click().catch(() => undefined)]);
+  });
+
+  it('stays where the payer opened it, to be read', async () => {
+    await using served = await servePage();
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto('data:text/html,<title>Início</title>');
+    await page.goto(served.pageUrl);
+    await typeCard(page);
+    await pay(page);
+    await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+    expect(await page.evaluate("sessionStorage.getItem('psa-checkout-popup')")).toBeNull();
+  });
+});

@@ -1,0 +1,130 @@
+import type { AddressInfo } from 'node:net';
+import type {
+  CardDetails,
+  CardPayment,
+  HostedCheckout,
+  PayResult,
+} from '../../server/src/card-payments/model.ts';
+import { createCheckoutRoutes } from '../../server/src/card-payments/page/routes.ts';
+import { createHttpServer } from '../../server/src/http/server.ts';
+import type { Clock } from '../../server/src/kernel/clock.ts';
+import { NotFoundError } from '../../server/src/kernel/errors.ts';
+import { TEST_CARDS } from '../../server/src/rails/simulated/acquirer.ts';
+
+export const NOW = new Date('2026-03-10T15:00:00.000Z');
+
+/** A pending payment of R$ 49,90 with 29:41 to go. */
+export function aPayment(changes: Partial<CardPayment> = {}): CardPayment {
+  return {
+    orderCode: 'PSC-0123456789ABCDEFGHJKMNPQ',
+    version: 1,
+    status: 'pending',
+    amountCents: 4990,
+    description: 'Assinatura mensal, plano Essencial',
+    callbackUrl: null,
+    customer: null,
+    metadata: null,
+    successUrl: null,
+    cancelUrl: 'https://loja.example/carrinho',
+    checkoutAttempt: null,
+    openChargeId: null,
+    paidChargeId: null,
+    declinedCharges: 0,
+    createdAt: new Date(NOW.getTime() - 19_000),
+    expiresAt: new Date(NOW.getTime() + 1_781_000),
+    paidAt: null,
+    paidLate: false,
+    releasedAt: null,
+    refundedAt: null,
+    failureReason: null,
+    ...changes,
+  };
+}
+
+type Answer = (payment: CardPayment, card: CardDetails) => Promise<PayResult>;
+
+/** The page over a real server, with a checkout that holds one payment in memory and answers as a test says. */
+export async function servePage({
+  payment = aPayment(),
+  merchantName = 'Café do Largo',
+  answer = approve,
+  testCards = TEST_CARDS,
+  publicUrl = 'https://pay.example',
+}: {
+  payment?: CardPayment;
+  merchantName?: string;
+  answer?: Answer;
+  testCards?: typeof TEST_CARDS | null;
+  publicUrl?: string;
+} = {}) {
+  const state = { payment, answer, charged: [] as CardDetails[], faults: [] as unknown[], now: NOW };
+  const clock: Clock = { now: () => state.now, schedule: () => () => undefined };
+  const checkout: HostedCheckout = {
+    async open(orderCode) {
+      return orderCode === state.payment.orderCode ? { payment: state.payment, merchantName } : null;
+    },
+    cardRefusal: (number) =>
+      testCards && !testCards[number] ? 'Este ambiente aceita apenas cartões de teste.' : null,
+    pay(orderCode, card) {
+      if (orderCode !== state.payment.orderCode) return Promise.reject(new NotFoundError('No such payment'));
+      state.charged.push(card);
+      return state.answer(state.payment, card).then((result) => {
+        state.payment = result.payment;
+        return result;
+      });
+    },
+    refund: () => Promise.reject(new Error('not a thing of the page')),
+  };
+  const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
+  http.serve(createCheckoutRoutes({ checkout, clock, publicUrl, testCards }));
+  await http.listen(0, '127.0.0.1');
+  const { port } = http.server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    state,
+    origin,
+    pageUrl: `${origin}/checkout/${payment.orderCode}`,
+    async [Symbol.asyncDispose]() {
+      http.server.closeAllConnections();
+      await http.close();
+    },
+  };
+}
+
+export async function approve(payment: CardPayment): Promise<PayResult> {
+  return {
+    kind: 'paid',
+    payment: { ...payment, status: 'paid', version: 2, paidAt: NOW, paidChargeId: 'charge' },
+  };
+}
+
+export async function decline(payment: CardPayment): Promise<PayResult> {
+  const declined = { ...payment, declinedCharges: payment.declinedCharges + 1 };
+  return { kind: 'declined', reason: 'Saldo insuficiente', payment: declined };
+}
+
+export async function leaveOpen(payment: CardPayment): Promise<PayResult> {
+  return { kind: 'processing', payment: { ...payment, openChargeId: 'charge' } };
+}
+
+export async function fail(payment: CardPayment): Promise<PayResult> {
+  const failureReason = 'Pagamento bloqueado por suspeita de fraude';
+  return { kind: 'failed', payment: { ...payment, status: 'failed', version: 2, failureReason } };
+}
+
+/** Every page that a payment in some state has, by name. */
+export const PAGES: Readonly<Record<string, CardPayment>> = {
+  form: aPayment(),
+  processing: aPayment({ openChargeId: 'charge' }),
+  paid: aPayment({ status: 'paid', paidAt: NOW, successUrl: 'https://loja.example/obrigado?pedido=7#topo' }),
+  failed: aPayment({ status: 'failed', failureReason: 'Pagamento bloqueado por suspeita de fraude' }),
+  expired: aPayment({ status: 'expired', expiresAt: new Date(NOW.getTime() - 60_000) }),
+  refunded: aPayment({ status: 'refunded', paidAt: NOW, refundedAt: new Date(NOW.getTime() + 86_400_000) }),
+};
+
+export const GOOD_CARD = {
+  number: '4242 4242 4242 4242',
+  holder: 'Maria da Silva',
+  expiry: '12/29',
+  cvv: '123',
+};

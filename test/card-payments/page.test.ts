@@ -1,0 +1,472 @@
+import { describe, expect, it } from 'vitest';
+import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import { aPayment, decline, fail, GOOD_CARD, leaveOpen, NOW, PAGES, servePage } from './hosted-checkout.ts';
+
+const REAL_CARD = '4539578763621486';
+
+function post(url: string, fields: Record<string, string> = GOOD_CARD, headers: Record<string, string> = {}) {
+  return fetch(url, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual', headers });
+}
+
+const get = (url: string) => fetch(url, { redirect: 'manual' });
+
+/** What is read on the page: no tags, and each run of white space one blank. */
+async function textOf(response: Response): Promise<string> {
+  const markup = (await response.text()).replace(/<title>.*?<\/title>/, '').replace(/<[^>]*>/g, ' ');
+  return markup.replace(/[\s\u00a0]+/g, ' ');
+}
+
+describe('the page of each state', () => {
+  const says: Record<string, string[]> = {
+    form: [
+      'Café do Largo',
+      'R$ 49,90',
+      'Assinatura mensal',
+      'Expira em 29:41',
+      'Número do cartão',
+      'Cancelar e voltar',
+      'Ambiente de teste',
+      '4242 4242 4242 4242',
+    ],
+    processing: ['Confirmando o pagamento', 'não pague de novo'],
+    paid: [
+      'Pagamento aprovado',
+      'R$ 49,90',
+      '10/03/2026, 12:00',
+      'PSC-0123456789ABCDEFGHJKMNPQ',
+      'Continuar para a loja',
+    ],
+    failed: ['Pagamento não concluído', 'Pagamento bloqueado por suspeita de fraude. Nada foi cobrado.'],
+    expired: ['O tempo para pagar acabou', 'Nada foi cobrado.'],
+    refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
+  };
+
+  it.each(Object.entries(PAGES))('%s', async (name, payment) => {
+    await using served = await servePage({ payment });
+    const response = await get(served.pageUrl);
+    expect(response.status).toBe(200);
+    const text = await textOf(response);
+    for (const words of says[name]!) expect(text).toContain(words);
+    if (name !== 'form') expect(text).not.toContain('Número do cartão');
+  });
+
+  it('an unknown order code: a page, not found', async () => {
+    await using served = await servePage();
+    for (const code of ['PSC-NONE', 'a%20b', '%00', '..%2f..', 'x'.repeat(200), 'assets']) {
+      const response = await get(`${served.origin}/checkout/${code}`);
+      expect(response.status).toBe(404);
+      expect(await textOf(response)).toContain('Pagamento não encontrado');
+    }
+  });
+
+  it('a payment whose time is over is expired before anything has recorded it', async () => {
+    await using served = await servePage({ payment: aPayment({ expiresAt: NOW }) });
+    expect(await textOf(await get(served.pageUrl))).toContain('O tempo para pagar acabou');
+  });
+
+  it('an open charge is being confirmed after the expiry too', async () => {
+    await using served = await servePage({
+      payment: aPayment({ status: 'expired', expiresAt: NOW, openChargeId: 'charge' }),
+    });
+    expect(await textOf(await get(served.pageUrl))).toContain('Confirmando o pagamento');
+  });
+
+  it('a payment that is being confirmed is looked at again without a script', async () => {
+    await using served = await servePage({ payment: PAGES.processing! });
+    const path = new URL(served.pageUrl).pathname;
+    expect(await (await get(served.pageUrl)).text()).toContain(
+      `<noscript><meta http-equiv="refresh" content="4; url=${path}?seguir=1"></noscript>`,
+    );
+  });
+
+  it('says nothing of tests where real cards are taken', async () => {
+    await using served = await servePage({ testCards: null });
+    expect(await textOf(await get(served.pageUrl))).not.toMatch(/teste|4242/);
+  });
+
+  it('leads back to the shop, which learns of which payment and that it was cancelled', async () => {
+    await using served = await servePage();
+    expect(await (await get(served.pageUrl)).text()).toContain(
+      'href="https://loja.example/carrinho?psa_order_code=PSC-0123456789ABCDEFGHJKMNPQ&amp;psa_cancelled=1"',
+    );
+  });
+
+  it('has no way back where the shop named none', async () => {
+    await using served = await servePage({ payment: aPayment({ cancelUrl: null }) });
+    expect(await (await get(served.pageUrl)).text()).toMatch(
+      /<button class="cancel" type="button" data-close hidden>/,
+    );
+  });
+});
+
+describe('paying', () => {
+  it('sends the payer to the shop with the order code', async () => {
+    await using served = await servePage({
+      payment: aPayment({ successUrl: 'https://loja.example/obrigado?pedido=7#topo' }),
+    });
+    const response = await post(served.pageUrl);
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe(
+      'https://loja.example/obrigado?pedido=7&psa_order_code=PSC-0123456789ABCDEFGHJKMNPQ#topo',
+    );
+    expect(served.state.charged).toEqual([
+      {
+        number: '4242424242424242',
+        holder: 'Maria da Silva',
+        expiryMonth: 12,
+        expiryYear: 2029,
+        securityCode: '123',
+      },
+    ]);
+  });
+
+  it('shows the receipt where the shop named no address', async () => {
+    await using served = await servePage();
+    const response = await post(served.pageUrl);
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe(new URL(served.pageUrl).pathname);
+    expect(await textOf(await get(served.pageUrl))).toContain('Pagamento aprovado');
+  });
+
+  it('follows a payment that the acquirer has not decided, to the shop once it is paid', async () => {
+    const successUrl = 'https://loja.example/obrigado';
+    await using served = await servePage({ payment: aPayment({ successUrl }), answer: leaveOpen });
+    const response = await post(served.pageUrl);
+    expect(response.status).toBe(303);
+    const following = new URL(response.headers.get('location')!, served.origin).href;
+    expect(await textOf(await get(following))).toContain('Confirmando o pagamento');
+
+    served.state.payment = { ...served.state.payment, status: 'paid', openChargeId: null, paidAt: NOW };
+    const paid = await get(following);
+    expect(paid.status).toBe(303);
+    expect(paid.headers.get('location')).toBe(`${successUrl}?psa_order_code=PSC-0123456789ABCDEFGHJKMNPQ`);
+    expect(await textOf(await get(served.pageUrl))).toContain('Pagamento aprovado');
+  });
+
+  it('shows the form again after a decline, with the reason, without number and CVV', async () => {
+    await using served = await servePage({ answer: decline });
+    const response = await post(served.pageUrl);
+    expect(response.status).toBe(422);
+    const markup = await response.text();
+    expect(markup).toContain('Saldo insuficiente. Nada foi cobrado');
+    expect(markup).toMatch(/name="holder" type="text" value="Maria da Silva"/);
+    expect(markup).toMatch(/name="expiry" type="text" value="12\/29"/);
+    expect(markup).toMatch(/name="number" type="text" value=""/);
+    expect(markup).toMatch(/name="cvv" type="text" value=""/);
+    expect(markup).toMatch(/<div class="alert" role="alert" tabindex="-1" autofocus/);
+  });
+
+  it('says when a decline leaves one more try', async () => {
+    await using served = await servePage({ payment: aPayment({ declinedCharges: 3 }), answer: decline });
+    expect(await textOf(await post(served.pageUrl))).toContain('Esta é a última tentativa.');
+  });
+
+  it('charges no second time when the same form is sent again', async () => {
+    await using served = await servePage({ answer: decline });
+    const form = { ...GOOD_CARD, attempt: '0' };
+    expect((await post(served.pageUrl, form)).status).toBe(422);
+    const again = await post(served.pageUrl, form);
+    expect(again.status).toBe(303);
+    expect(again.headers.get('location')).toBe(new URL(served.pageUrl).pathname);
+    expect(served.state.charged).toHaveLength(1);
+    expect((await post(served.pageUrl, { ...GOOD_CARD, attempt: '1' })).status).toBe(422);
+    expect(served.state.charged).toHaveLength(2);
+  });
+
+  it('answers wrong fields at each field and in a summary, and charges nothing', async () => {
+    await using served = await servePage();
+    const response = await post(served.pageUrl, { ...GOOD_CARD, number: '4242 4242 4242 4241', cvv: '' });
+    expect(response.status).toBe(422);
+    const markup = await response.text();
+    expect(markup).toContain('Falta corrigir 2 campos');
+    expect(markup).toContain('<a href="#number">Número do cartão</a>: Este número não existe.');
+    expect(markup).toMatch(/id="number"[^>]*aria-describedby="number-error"[^>]*aria-invalid="true"/);
+    expect(markup).toMatch(/<p class="error" id="cvv-error"\s*>Digite o código de segurança.<\/p>/);
+    expect(served.state.charged).toEqual([]);
+  });
+
+  it('takes no real card where there are test cards alone, and repeats it nowhere', async () => {
+    await using served = await servePage();
+    const response = await post(served.pageUrl, {
+      ...GOOD_CARD,
+      number: REAL_CARD,
+      holder: REAL_CARD,
+      expiry: REAL_CARD,
+      cvv: REAL_CARD,
+    });
+    expect(response.status).toBe(422);
+    const markup = await response.text();
+    expect(markup).toContain('Este ambiente aceita apenas cartões de teste.');
+    expect(markup).not.toContain(REAL_CARD);
+    expect(served.state.charged).toEqual([]);
+  });
+
+  it.each([
+    ['declined', decline],
+    ['failed', fail],
+    ['processing', leaveOpen],
+    ['paid', undefined],
+  ])('gives the card number back in no answer: %s', async (_name, answer) => {
+    await using served = await servePage({ testCards: null, ...(answer && { answer }) });
+    const response = await post(served.pageUrl, { ...GOOD_CARD, number: REAL_CARD, cvv: '987' });
+    const seen = [
+      await response.text(),
+      JSON.stringify([...response.headers]),
+      await (await get(served.pageUrl)).text(),
+    ].join();
+    expect(served.state.charged[0]!.number).toBe(REAL_CARD);
+    expect(seen.replace(/[ +]|%20/g, '')).not.toContain(REAL_CARD);
+    expect(seen).not.toMatch(/value="987"/);
+  });
+
+  it('shows a payment that failed for good', async () => {
+    await using served = await servePage({ answer: fail });
+    const response = await post(served.pageUrl);
+    expect(response.status).toBe(303);
+    expect(await textOf(await get(new URL(response.headers.get('location')!, served.origin).href))).toContain(
+      'Pagamento não concluído',
+    );
+  });
+
+  it('says that the purchase was paid elsewhere', async () => {
+    await using served = await servePage({
+      answer: async (payment) => ({ kind: 'paid_elsewhere', payment }),
+    });
+    const response = await post(served.pageUrl);
+    expect(response.status).toBe(409);
+    expect(await textOf(response)).toContain('Esta compra já foi paga');
+  });
+
+  it('shows the charge that is already on its way', async () => {
+    const other: CardPayment = aPayment({ openChargeId: 'other' });
+    await using served = await servePage({ answer: async () => ({ kind: 'in_progress', payment: other }) });
+    const response = await post(served.pageUrl);
+    expect(response.status).toBe(303);
+    expect(await textOf(await get(new URL(response.headers.get('location')!, served.origin).href))).toContain(
+      'Confirmando o pagamento',
+    );
+  });
+
+  it.each(['paid', 'failed', 'expired', 'refunded', 'processing'])(
+    'charges nothing when it is %s',
+    async (name) => {
+      await using served = await servePage({ payment: PAGES[name]! });
+      expect((await post(served.pageUrl)).status).toBe(303);
+      expect(served.state.charged).toEqual([]);
+    },
+  );
+
+  it('does not know the payment: a page, not found', async () => {
+    await using served = await servePage();
+    const response = await post(`${served.origin}/checkout/PSC-NONE`);
+    expect(response.status).toBe(404);
+    expect(await textOf(response)).toContain('Pagamento não encontrado');
+  });
+
+  it('shows a page when something breaks, and leaves the fault to the server', async () => {
+    const fault = new Error('the acquirer sent nonsense');
+    await using served = await servePage({ answer: () => Promise.reject(fault) });
+    const response = await post(served.pageUrl);
+    expect(response.status).toBe(500);
+    const text = await textOf(response);
+    expect(text).toContain('Veja a situação dele antes de tentar de novo');
+    expect(text).not.toContain('nonsense');
+    expect(served.state.faults).toEqual([fault]);
+  });
+});
+
+describe('whose form it is', () => {
+  it.each([
+    [{ origin: 'https://evil.example' }],
+    [{ origin: 'null' }],
+    [{ origin: 'https://pay.example.evil.example' }],
+    [{ 'sec-fetch-site': 'cross-site' }],
+    [{ origin: 'https://pay.example', 'sec-fetch-site': 'cross-site' }],
+  ])('refuses %o', async (headers) => {
+    await using served = await servePage();
+    const response = await post(served.pageUrl, GOOD_CARD, headers as Record<string, string>);
+    expect(response.status).toBe(403);
+    expect(await textOf(response)).toContain('Envio recusado');
+    expect(served.state.charged).toEqual([]);
+  });
+
+  it('takes its own origin, by its public name and by the host that was asked', async () => {
+    await using served = await servePage({ answer: decline });
+    for (const origin of ['https://pay.example', served.origin])
+      expect(
+        (await post(served.pageUrl, GOOD_CARD, { origin, 'sec-fetch-site': 'same-origin' })).status,
+      ).toBe(422);
+    expect(served.state.charged).toHaveLength(2);
+  });
+
+  it('takes a form alone', async () => {
+    await using served = await servePage();
+    for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x'])
+      expect((await post(served.pageUrl, GOOD_CARD, { 'content-type': type })).status).toBe(415);
+    expect(
+      (await post(served.pageUrl, GOOD_CARD, { 'content-type': 'Application/X-WWW-Form-Urlencoded' })).status,
+    ).toBe(303);
+  });
+
+  it('reads 8 kB and no more', async () => {
+    await using served = await servePage();
+    const response = await post(served.pageUrl, { ...GOOD_CARD, holder: 'x'.repeat(8_200) });
+    expect(response.status).toBe(413);
+    expect(served.state.charged).toEqual([]);
+  });
+
+  it.each(['PUT', 'DELETE', 'PATCH'])('does not know %s', async (method) => {
+    await using served = await servePage();
+    const response = await fetch(served.pageUrl, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, HEAD, POST');
+  });
+});
+
+describe('what outsiders wrote', () => {
+  const hostile = `"><img src=x onerror=alert(1)>'</script><script>alert(1)</script>&lt;`;
+
+  it('is text on every page, never markup', async () => {
+    for (const [name, payment] of Object.entries(PAGES)) {
+      await using served = await servePage({
+        merchantName: hostile,
+        payment: { ...payment, description: hostile, failureReason: payment.failureReason && hostile },
+        answer: async (same) => ({ kind: 'declined', reason: hostile, payment: same }),
+      });
+      const answers = [await get(served.pageUrl)];
+      if (name === 'form')
+        answers.push(
+          await post(served.pageUrl),
+          await post(served.pageUrl, { ...GOOD_CARD, holder: hostile, expiry: hostile }),
+        );
+      for (const response of answers) {
+        const markup = await response.text();
+        expect(markup).not.toMatch(/<img|<script>/);
+        expect(markup).toContain('&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&lt;/script&gt;');
+        expect(markup).toContain('&amp;lt;');
+      }
+    }
+  });
+
+  it('cannot make a link run or leave its attribute', async () => {
+    const cancelUrl = `https://loja.example/?q="><script>alert(1)</script>`;
+    await using served = await servePage({ payment: aPayment({ cancelUrl }) });
+    expect(await (await get(served.pageUrl)).text()).not.toMatch(/<script>/);
+    for (const url of ['javascript:alert(1)', 'data:text/html,<script>alert(1)</script>', 'nonsense']) {
+      for (const payment of [
+        aPayment({ cancelUrl: url }),
+        aPayment({ status: 'paid', paidAt: NOW, successUrl: url }),
+      ]) {
+        served.state.payment = payment;
+        expect(await (await get(served.pageUrl)).text()).not.toMatch(/href="(javascript|data:text|nonsense)/);
+      }
+    }
+  });
+
+  it('cannot add a header or a directive', async () => {
+    await using served = await servePage({ payment: aPayment({ successUrl: 'https://a;sandbox/' }) });
+    expect((await get(served.pageUrl)).headers.get('content-security-policy')).toMatch(
+      /form-action 'self'; base-uri/,
+    );
+    served.state.payment = aPayment({ successUrl: 'https://loja.example/\r\nset-cookie: a=b' });
+    const location = (await post(served.pageUrl)).headers.get('location');
+    expect(location).toMatch(/^https:\/\/loja\.example\/set-cookie:%20a=b\?psa_order_code=/);
+  });
+});
+
+describe('headers', () => {
+  it('let nothing in from elsewhere, keep nothing, and tell nobody', async () => {
+    const successUrl = 'https://loja.example:8443/obrigado';
+    await using served = await servePage({ payment: aPayment({ successUrl }), answer: decline });
+    for (const response of [
+      await get(served.pageUrl),
+      await post(served.pageUrl),
+      await get(`${served.origin}/checkout/none`),
+    ]) {
+      const { headers } = response;
+      const policy = headers.get('content-security-policy')!.split('; ');
+      expect(policy).toEqual([
+        "default-src 'none'",
+        "style-src 'self'",
+        "script-src 'self'",
+        "connect-src 'self'",
+        "img-src 'self' data:",
+        response.status === 404 ? "form-action 'self'" : "form-action 'self' https://loja.example:8443",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+      ]);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+      expect(headers.get('permissions-policy')).toContain('camera=()');
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(headers.has('set-cookie')).toBe(false);
+    }
+  });
+
+  it('need no inline style or script', async () => {
+    for (const payment of Object.values(PAGES)) {
+      await using served = await servePage({ payment });
+      const markup = await (await get(served.pageUrl)).text();
+      expect(markup).not.toMatch(/\sstyle=|<style|\son[a-z]+=/);
+      expect(markup.match(/<script[^>]*>/g)).toEqual([
+        expect.stringContaining('src="/checkout/assets/page.js?v='),
+      ]);
+    }
+  });
+});
+
+describe('the other addresses', () => {
+  it('tell the page how the payment stands', async () => {
+    await using served = await servePage({ payment: PAGES.processing! });
+    const response = await get(`${served.pageUrl}/status`);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toEqual({ status: 'pending', state: 'processing', secondsLeft: 1781 });
+    served.state.payment = PAGES.expired!;
+    expect(await (await get(`${served.pageUrl}/status`)).json()).toEqual({
+      status: 'expired',
+      state: 'expired',
+      secondsLeft: 0,
+    });
+    expect((await get(`${served.origin}/checkout/PSC-NONE/status`)).status).toBe(404);
+  });
+
+  it('give style and script, for good under the address that the page names', async () => {
+    await using served = await servePage();
+    const markup = await (await get(served.pageUrl)).text();
+    for (const [file, type] of [
+      ['page.css', 'text/css; charset=utf-8'],
+      ['page.js', 'text/javascript; charset=utf-8'],
+    ] as const) {
+      const [path] = new RegExp(`/checkout/assets/${file}\\?v=[\\w-]{12}`).exec(markup)!;
+      const named = await get(`${served.origin}${path}`);
+      expect(named.headers.get('content-type')).toBe(type);
+      expect(named.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      const old = await get(`${served.origin}/checkout/assets/${file}?v=old`);
+      expect(old.headers.get('cache-control')).toBe('no-cache');
+      expect(await old.text()).toBe(await named.text());
+    }
+    expect((await get(`${served.origin}/checkout/assets/routes.ts`)).status).toBe(404);
+  });
+
+  it('stand below the path of a public address that has one', async () => {
+    await using served = await servePage({ publicUrl: 'https://example.com/pay/' });
+    const markup = await (await get(served.pageUrl)).text();
+    expect(markup).toContain('action="/pay/checkout/PSC-0123456789ABCDEFGHJKMNPQ"');
+    expect(markup).toContain('href="/pay/checkout/assets/page.css?v=');
+    expect((await post(served.pageUrl)).headers.get('location')).toBe(
+      '/pay/checkout/PSC-0123456789ABCDEFGHJKMNPQ',
+    );
+  });
+
+  it('answer HEAD', async () => {
+    await using served = await servePage();
+    const response = await fetch(served.pageUrl, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
+  });
+});

@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { CARD, payOn } from '../support/browser.ts';
+import {
+  checkoutOf,
+  chooseMode,
+  openPopup,
+  openShop,
+  payElsewhere,
+  paymentsOf,
+  pendingCents,
+  productOf,
+} from './shop.ts';
+
+const shop = openShop();
+
+it('pays in a window: it closes, and the shop hears of it over a WebSocket', async () => {
+  const before = await pendingCents(shop.app);
+  const visitor = await shop.visit();
+  const product = productOf(visitor.page, 'caneca');
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await product.says('Aguardando o pagamento');
+
+  await Promise.all([popup.waitForEvent('close'), payOn(popup, CARD.approved)]);
+  const { target, detail } = await visitor.heard('psa-paid');
+  await product.says('Pagamento confirmado');
+
+  expect(target).toBe('caneca');
+  expect(detail.payment).toMatchObject({ status: 'PAID', amountCents: 4990, paidLate: false });
+  expect(detail.payment.orderCode).toBe(await product.orderCode());
+  expect(visitor.messages.filter((message) => /^<.*"status":"PAID"/.test(message))).toHaveLength(1);
+  expect(await pendingCents(shop.app)).toBe(before + 4990);
+  expect(visitor.events.filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
+});
+
+it('pays on the same page, reloaded on the way, and is found again where it returns to', async () => {
+  const visitor = await shop.visit();
+  const { page } = visitor;
+  await chooseMode(page, 'Nesta página');
+  await productOf(page, 'cafe').payButton.click();
+  await page.waitForURL(/\/checkout\//);
+  await page.getByRole('heading', { name: /R\$\s38,50/ }).waitFor();
+  await page.reload();
+  await payOn(page, CARD.approved);
+
+  await page.waitForURL(/\/demo\/obrigado/);
+  const receipt = checkoutOf(page);
+  await receipt.says('Pagamento confirmado');
+  await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
+  const orderCode = await receipt.orderCode();
+  expect(new URL(page.url()).searchParams.get('psa_order_code')).toBe(orderCode);
+
+  await page.getByRole('link', { name: 'Voltar à loja' }).click();
+  const product = productOf(page, 'cafe');
+  await product.says('Pagamento confirmado');
+  expect(await product.orderCode()).toBe(orderCode);
+  await page.reload();
+  await product.says('Pagamento confirmado');
+  await product.element.evaluate((element: HTMLElement & { reset(): void }) => element.reset());
+  await product.payButton.waitFor();
+  await page.reload();
+  await product.payButton.waitFor();
+});
+
+it('says pending, never paid, to who reaches the thank-you page without having paid', async () => {
+  const visitor = await shop.visit();
+  const { page } = visitor;
+  await chooseMode(page, 'Nesta página');
+  await productOf(page, 'rede').payButton.click();
+  await page.waitForURL(/\/checkout\//);
+  const orderCode = page.url().split('/').at(-1)!;
+
+  await page.goto(`${shop.app.url}/demo/obrigado?psa_order_code=${orderCode}`);
+  await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
+  await checkoutOf(page).says('Aguardando o pagamento');
+  await page.getByRole('heading', { name: 'Quase lá.' }).waitFor();
+  expect(visitor.events.map(({ name }) => name)).not.toContain('psa-paid');
+
+  await payElsewhere(shop.app, orderCode);
+  await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
+});
+
+it('pays once when clicked twice, and shows the receipt after a reload', async () => {
+  const before = (await paymentsOf(shop.app)).length;
+  const visitor = await shop.visit();
+  const product = productOf(visitor.page, 'rede');
+  const popup = await openPopup(visitor, () => product.payButton.dblclick());
+  await product.says('Aguardando o pagamento');
+  await Promise.all([popup.waitForEvent('close'), payOn(popup, CARD.approved)]);
+  await product.says('Pagamento confirmado');
+
+  await visitor.page.reload();
+  await product.says('Pagamento confirmado');
+  expect(await product.payButton.count()).toBe(0);
+  expect(visitor.context.pages()).toHaveLength(1);
+  expect(await paymentsOf(shop.app)).toHaveLength(before + 1);
+});
+
+it('keeps two products of one page apart', async () => {
+  const visitor = await shop.visit();
+  const [mug, coffee] = [productOf(visitor.page, 'caneca'), productOf(visitor.page, 'cafe')];
+  const mugPage = await openPopup(visitor, () => mug.payButton.click());
+  const coffeePage = await openPopup(visitor, () => coffee.payButton.click());
+  await Promise.all([coffeePage.waitForEvent('close'), payOn(coffeePage, CARD.approved)]);
+  await coffee.says('Pagamento confirmado');
+  await mug.says('Aguardando o pagamento');
+  await Promise.all([mugPage.waitForEvent('close'), payOn(mugPage, CARD.approved)]);
+  await mug.says('Pagamento confirmado');
+  expect(await mug.orderCode()).not.toBe(await coffee.orderCode());
+});

@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { createLog } from '../../server/src/ops/log.ts';
+import { startApp } from '../support/app.ts';
+import { CARD, payOn } from '../support/browser.ts';
+import { chooseMode, openPopup, openShop, paymentsOf, productOf } from './shop.ts';
+
+/** Chromium's line for a page that is answered with 422. */
+const UNPROCESSABLE = /status of 422/;
+const A_REAL_CARD = '4539 5787 6362 1486';
+
+const logged: string[] = [];
+const shop = openShop({
+  start: () => startApp({ log: createLog({ write: (line: string) => logged.push(line) }) }),
+});
+
+it('declines a card with its reason and takes another one', async () => {
+  const visitor = await shop.visit();
+  visitor.expectProblems(UNPROCESSABLE);
+  const product = productOf(visitor.page, 'caneca');
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await payOn(popup, CARD.declined);
+  await popup.getByRole('alert').getByText('Cartão recusado pelo banco emissor').waitFor();
+  expect(await popup.getByLabel('Número do cartão').inputValue()).toBe('');
+  await product.says('Aguardando o pagamento');
+
+  await Promise.all([popup.waitForEvent('close'), payOn(popup, CARD.approved)]);
+  await product.says('Pagamento confirmado');
+  expect(visitor.events.map(({ name }) => name)).not.toContain('psa-failed');
+});
+
+it('fails where the card is declined for good; a new attempt can be paid', async () => {
+  const visitor = await shop.visit();
+  const product = productOf(visitor.page, 'cafe');
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await payOn(popup, CARD.declinedForGood);
+  await popup.getByRole('heading', { name: 'Pagamento não concluído' }).waitFor();
+  await popup.getByText('Pagamento bloqueado por suspeita de fraude').waitFor();
+  const failed = await visitor.heard('psa-failed');
+  await product.says('O pagamento não foi aprovado');
+  await popup.close();
+
+  const second = await openPopup(visitor, () => product.retryButton.click());
+  await product.says('Aguardando o pagamento');
+  await Promise.all([second.waitForEvent('close'), payOn(second, CARD.approved)]);
+  await product.says('Pagamento confirmado');
+  const paid = await visitor.heard('psa-paid');
+  expect(paid.detail.payment.orderCode).not.toBe(failed.detail.payment.orderCode);
+  const statuses = new Map((await paymentsOf(shop.app)).map(({ orderCode, status }) => [orderCode, status]));
+  expect(statuses.get(failed.detail.payment.orderCode)).toBe('FAILED');
+  expect(statuses.get(paid.detail.payment.orderCode)).toBe('PAID');
+});
+
+it('follows a card that is approved later, on both pages', async () => {
+  const visitor = await shop.visit();
+  const { page } = visitor;
+  await chooseMode(page, 'Aba');
+  const product = productOf(page, 'rede');
+  const hosted = await openPopup(visitor, () => product.payButton.click());
+  await payOn(hosted, CARD.approvedLater);
+  await hosted.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
+  await product.says('Aguardando o pagamento');
+
+  shop.app.clock.advance(5_000);
+  await hosted.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+  await product.says('Pagamento confirmado');
+});
+
+it('refuses a card that is no test card, and keeps its number nowhere', async () => {
+  const visitor = await shop.visit();
+  visitor.expectProblems(UNPROCESSABLE);
+  const product = productOf(visitor.page, 'caneca');
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await payOn(popup, A_REAL_CARD);
+  await popup.getByRole('alert').getByText('Não digite um cartão de verdade').waitFor();
+  expect(await popup.content()).not.toMatch(digits(A_REAL_CARD));
+
+  // The same number where somebody pastes it into the wrong field.
+  await popup.getByLabel('Número do cartão').fill(CARD.approved);
+  await popup.getByLabel('Nome no cartão').fill(A_REAL_CARD);
+  await popup.locator('form').evaluate((form: HTMLFormElement) => form.submit());
+  await popup.getByRole('alert').getByText('Nome no cartão').waitFor();
+  expect(await popup.content()).not.toMatch(digits(A_REAL_CARD));
+
+  const tables = await shop.app.database.sql.introspection.getTables();
+  expect(tables.map(({ name }) => name)).toContain('card_payment');
+  for (const { name } of tables) {
+    const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(
+      shop.app.database.sql,
+    );
+    expect(rows.filter(({ row }) => digits(A_REAL_CARD).test(row))).toEqual([]);
+    // Nor those that are taken.
+    expect(rows.filter(({ row }) => digits(CARD.approved).test(row))).toEqual([]);
+  }
+  expect(logged.filter((line) => digits(A_REAL_CARD).test(line))).toEqual([]);
+});
+
+/** The card's digits, whatever stands between them. */
+function digits(cardNumber: string): RegExp {
+  return new RegExp(cardNumber.replace(/\D/g, '').split('').join('\\D?'));
+}

@@ -1,0 +1,101 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { launchBrowser, openVisitor, type Visitor } from '../support/browser.ts';
+
+export interface Shop {
+  readonly app: TestApp;
+  /** A visitor whose page shows the shop. Whatever their browser complains about fails the test. */
+  visit(options?: BrowserContextOptions): Promise<Visitor>;
+}
+
+/** The demo shop on a real server and a browser, for all tests of a file. */
+export function openShop({
+  start = startApp,
+  blocksPopups = false,
+}: {
+  start?: () => Promise<TestApp>;
+  blocksPopups?: boolean;
+} = {}): Shop {
+  let app: TestApp;
+  let browser: Browser;
+  const visitors: Visitor[] = [];
+
+  beforeAll(async () => {
+    [app, browser] = await Promise.all([start(), launchBrowser({ blocksPopups })]);
+  });
+  afterEach(async () => {
+    const gone = visitors.splice(0);
+    await Promise.all(gone.map(({ context }) => context.close()));
+    expect(gone.flatMap((visitor) => visitor.problems())).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+    expect(app?.faults).toEqual([]);
+  });
+
+  return {
+    get app() {
+      return app;
+    },
+    async visit(options) {
+      const visitor = await openVisitor(browser, options);
+      visitors.push(visitor);
+      await visitor.page.goto(`${app.url}/demo/`);
+      return visitor;
+    },
+  };
+}
+
+/** Names the settings of the shop as its page does. */
+export async function chooseMode(page: Page, mode: 'Janela' | 'Aba' | 'Nesta página'): Promise<void> {
+  await page.getByText(mode, { exact: true }).click();
+}
+
+/** One product's `<psa-checkout>`. */
+export function productOf(page: Page, sku: 'caneca' | 'cafe' | 'rede') {
+  return checkoutOf(page, `psa-checkout#${sku}`);
+}
+
+export function checkoutOf(page: Page, selector = 'psa-checkout') {
+  const element = page.locator(selector);
+  return {
+    element,
+    payButton: element.getByRole('button', { name: /^Pagar/ }),
+    retryButton: element.getByRole('button', { name: 'Tentar outra vez' }),
+    backButton: element.getByRole('button', { name: 'Voltar' }),
+    pageLink: element.getByRole('link', { name: /Abrir a página de pagamento/ }),
+    /** Resolves when the element says so. */
+    says: (text: string) => element.getByText(text, { exact: false }).first().waitFor(),
+    orderCode: async () => (await element.locator('.code').textContent()) ?? '',
+  };
+}
+
+/** Presses the button and gives the window with the hosted page. */
+export async function openPopup(visitor: Visitor, press: () => Promise<void>): Promise<Page> {
+  const [popup] = await Promise.all([visitor.context.waitForEvent('page'), press()]);
+  await popup.waitForURL(/\/checkout\//);
+  return popup;
+}
+
+/** What the merchant sees with the live key. */
+export async function pendingCents({ live }: TestApp): Promise<number> {
+  return (await live.request('{ wallet { pendingReleaseCents } }')).wallet.pendingReleaseCents;
+}
+
+export async function paymentsOf({ live }: TestApp): Promise<{ orderCode: string; status: string }[]> {
+  return (await live.request('{ cardPayments { nodes { orderCode status } } }')).cardPayments.nodes;
+}
+
+/** Pays behind the browser's back: what a payer does on another device. */
+export async function payElsewhere({ cardPayments }: TestApp, orderCode: string): Promise<void> {
+  const { kind } = await cardPayments.pay(orderCode, {
+    number: '4242424242424242',
+    holder: 'Maria da Silva',
+    expiryMonth: 12,
+    expiryYear: 2029,
+    securityCode: '123',
+  });
+  expect(kind).toBe('paid');
+}

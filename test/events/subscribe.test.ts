@@ -1,0 +1,646 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { CardPayment, CardPaymentStatus } from '../../server/src/card-payments/model.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createCredentialWatch } from '../../server/src/events/credential.ts';
+import type { StoredEvent } from '../../server/src/events/event.ts';
+import { createFollower } from '../../server/src/events/follow.ts';
+import { readHead, type Topic } from '../../server/src/events/log.ts';
+import { SlowConsumerError, subscribe } from '../../server/src/events/subscribe.ts';
+import { encodeCursor } from '../../server/src/kernel/cursor.ts';
+import {
+  CursorExpiredError,
+  NotFoundError,
+  UnauthenticatedError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
+import { approved } from '../support/cards.ts';
+import { createManualClock } from '../support/clock.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { interceptStatements } from '../support/statements.ts';
+import { silent } from '../support/templates.ts';
+
+const POLL_MS = 5_000;
+const QUEUE_LIMIT = 256;
+
+describeOnBothEngines('a subscription', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  describe('to one payment', () => {
+    test('gives its state at once, each change, and ends behind the last', async () => {
+      const core = await startCore({ database });
+      const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+      const updates = await follow(core, payment.orderCode);
+      expect(await updates.next()).toMatchObject({ value: { status: 'pending', version: 1 } });
+      await core.cardPayments.pay(payment.orderCode, approved());
+      expect(await updates.next()).toMatchObject({ value: { status: 'paid', version: 2 } });
+      expect(await updates.next()).toEqual({ done: true, value: undefined });
+      expect(await updates.next()).toEqual({ done: true, value: undefined });
+    });
+
+    test('that is over already gives its state and ends', async () => {
+      const core = await startCore({ database });
+      const orderCode = await paid(core);
+      expect(await all(await follow(core, orderCode))).toMatchObject([{ status: 'paid', version: 2 }]);
+    });
+
+    test('shows each change as it was then, not as the payment is today', async () => {
+      const core = await startCore({ database });
+      const before = encodeCursor(await readHead(database.sql, core.tenant));
+      const orderCode = await paid(core);
+      await core.cardPayments.refund(core.tenant, orderCode);
+      await core.work.settled();
+      const statuses: CardPaymentStatus[] = [];
+      const updates = await follow(core, orderCode, { after: before, last: ['refunded'] });
+      for await (const { status } of updates) statuses.push(status);
+      expect(statuses).toEqual(['pending', 'paid', 'refunded']);
+    });
+
+    test('behind the change that ended it, ends without a word', async () => {
+      const core = await startCore({ database });
+      const orderCode = await paid(core);
+      const after = encodeCursor(await readHead(database.sql, core.tenant));
+      expect(await all(await follow(core, orderCode, { after }))).toEqual([]);
+      // Also where others have gone on meanwhile.
+      await paid(core);
+      expect(await all(await follow(core, orderCode, { after }))).toEqual([]);
+    });
+
+    test('of another account is refused as if it were not there', async () => {
+      const [core, other] = [await startCore({ database }), await startCore({ database })];
+      const orderCode = await paid(core);
+      await expect(follow(other, orderCode)).rejects.toBeInstanceOf(NotFoundError);
+    });
+
+    test('leaves no gap, wherever in its start the payment is paid', async () => {
+      const core = await startCore({ database });
+      for (let at = 0, reached = true; reached; at += 1) {
+        const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+        const pay = once(() => core.cardPayments.pay(payment.orderCode, approved()));
+        const { instance, passed } = slowStart(core, at, pay);
+
+        const updates = await follow(instance, payment.orderCode);
+        const first = (await updates.next()).value as CardPayment;
+        const second = first.status === 'paid' ? null : updates.next();
+        reached = passed() > at;
+        await pay();
+        if (second)
+          expect(await second, `statement ${at}`).toMatchObject({ value: { status: 'paid', version: 2 } });
+        expect(await updates.next(), `statement ${at}`).toEqual({ done: true, value: undefined });
+      }
+    });
+  });
+
+  describe('to everything', () => {
+    const EVERYTHING: Topic = { resource: 'credential' };
+
+    test('gives changes only, from now on', async () => {
+      const core = await startCore({ database });
+      await emit(core, 2);
+      const changes = await watch(core, EVERYTHING);
+      const next = changes.next();
+      await emit(core, 2);
+      expect(versions([(await next).value, (await changes.next()).value])).toEqual([3, 4]);
+    });
+
+    test('leaves no gap behind a cursor, wherever in its start something happens', async () => {
+      const core = await startCore({ database });
+      for (let at = 0, reached = true; reached; at += 1) {
+        const head = await readHead(database.sql, core.tenant);
+        await emit(core, 1);
+        const happen = once(() => emit(core, 1));
+        const { instance, passed } = slowStart(core, at, happen);
+        const changes = await watch(instance, EVERYTHING, { after: encodeCursor(head) });
+        const seen = [await changes.next()];
+        const second = changes.next();
+        // It now waits at the live end, or for the event that its start was interrupted with.
+        await new Promise((resolve) => setImmediate(resolve));
+        reached = passed() > at;
+        await happen();
+        await emit(core, 1);
+        seen.push(await second, await changes.next());
+        expect(versions(seen.map(({ value }) => value)), `statement ${at}`).toEqual([
+          head + 1,
+          head + 2,
+          head + 3,
+        ]);
+      }
+    });
+
+    test('misses none and gives none twice under load, each in its own tempo, also when it comes back', async () => {
+      const core = await startCore({ database });
+      const total = 400;
+      const readers = Array.from({ length: 6 }, async (_, reader) => {
+        const seen: number[] = [];
+        // Each leaves after so many and comes back behind the last: some to a new instance of the follower.
+        const stint = [1000, 150, 70, 33, 13, 90][reader]!;
+        let instance = core;
+        while (seen.length < total) {
+          const changes = await watch(instance, EVERYTHING, { after: encodeCursor(seen.at(-1) ?? 0) });
+          for (let taken = 0; taken < stint && seen.length < total; taken += 1)
+            seen.push((await changes.next()).value.version);
+          await changes.return!();
+          if (reader % 2 === 1) instance = restarted(core);
+        }
+        return seen;
+      });
+      await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          for (let written = 0; written < total / 4; written += 2) await emit(core, 2);
+        }),
+      );
+      const expected = Array.from({ length: total }, (_, index) => index + 1);
+      for (const seen of await Promise.all(readers)) expect(seen).toEqual(expected);
+      expect(core.faults).toEqual([]);
+    });
+
+    test('reads a long history at its own pace, and then what happens', async () => {
+      const core = await startCore({ database });
+      for (let count = 0; count < 8; count += 1) await emit(core, 50);
+      const changes = await watch(core, EVERYTHING, { after: encodeCursor(0) });
+      const seen: number[] = [];
+      while (seen.length < 400) seen.push((await changes.next()).value.version);
+      const next = changes.next();
+      await emit(core, 1);
+      seen.push((await next).value.version);
+      expect(seen).toEqual(Array.from({ length: 401 }, (_, index) => index + 1));
+    });
+
+    test('does not give an event twice to who asks for several at once', async () => {
+      const core = await startCore({ database });
+      const changes = await watch(core, EVERYTHING, { after: encodeCursor(0) });
+      const asked = [changes.next(), changes.next(), changes.next(), changes.next()];
+      await emit(core, 2);
+      await emit(core, 2);
+      expect(versions((await Promise.all(asked)).map(({ value }) => value))).toEqual([1, 2, 3, 4]);
+    });
+
+    test('keeps one resource’s changes from who follows another', async () => {
+      const core = await startCore({ database });
+      const changes = await watch(
+        core,
+        { resource: 'credential', resourceId: '2' },
+        { after: encodeCursor(0) },
+      );
+      await emit(core, 3);
+      expect((await changes.next()).value).toMatchObject({ version: 2, resourceId: '2' });
+      const next = changes.next();
+      await emit(core, 3);
+      await changes.return!();
+      expect(await next).toEqual({ done: true, value: undefined });
+    });
+
+    test('that does not read is ended, at no cost to the others', async () => {
+      const core = await startCore({ database });
+      const joining = observed(core);
+      const [slow, quick] = [await watch(joining, EVERYTHING), await watch(core, EVERYTHING)];
+      const one = slow.next();
+      await joining.joined;
+      const seen: number[] = [];
+      const reading = (async () => {
+        for await (const event of quick) if (seen.push(event.version) === QUEUE_LIMIT * 2) return;
+      })();
+      for (let count = 0; count < QUEUE_LIMIT * 2; count += 32) await emit(core, 32);
+      await reading;
+      expect(seen).toEqual(Array.from({ length: QUEUE_LIMIT * 2 }, (_, index) => index + 1));
+
+      expect((await one).value.version).toBe(1);
+      await expect(slow.next()).rejects.toBeInstanceOf(SlowConsumerError);
+      expect(await slow.next()).toEqual({ done: true, value: undefined });
+      // It comes back with what it had, and has lost nothing.
+      const again = await watch(core, EVERYTHING, { after: encodeCursor(1) });
+      expect((await again.next()).value.version).toBe(2);
+    });
+  });
+
+  describe('with a cursor', () => {
+    test.each([
+      '',
+      'x',
+      'djE6LTE',
+      'djE6MDE',
+      'djI6MQ',
+      'djE6MQ==',
+      `${encodeCursor(1)} `,
+      encodeCursor(1).toLowerCase(),
+    ])('that this server never gave out is refused: %j', async (after) => {
+      const core = await startCore({ database });
+      await emit(core, 2);
+      const refused = watch(core, { resource: 'credential' }, { after });
+      await expect(refused).rejects.toBeInstanceOf(ValidationError);
+      await expect(refused).rejects.toMatchObject({ fields: [{ path: 'after' }] });
+    });
+
+    test('beyond what has happened is refused', async () => {
+      const core = await startCore({ database });
+      await emit(core, 2);
+      for (const version of [3, Number.MAX_SAFE_INTEGER])
+        await expect(
+          watch(core, { resource: 'credential' }, { after: encodeCursor(version) }),
+        ).rejects.toBeInstanceOf(CursorExpiredError);
+    });
+  });
+
+  describe('that is left', () => {
+    test('reads nothing more: neither by a wake nor by the poll', async () => {
+      const core = await startCore({ database });
+      let statements = 0;
+      const instance = {
+        ...core,
+        ...freshFollower(
+          core,
+          interceptStatements(database, () => (statements += 1)),
+        ),
+      };
+      const client = new AbortController();
+      const aborted = await watch(instance, { resource: 'credential' }, { signal: client.signal });
+      const returned = await watch(instance, { resource: 'credential' });
+      const neverRead = await watch(instance, { resource: 'credential' });
+      const waiting = [aborted.next(), returned.next()];
+      await emit(core, 1);
+      instance.follower.wake(core.tenant);
+      await Promise.all(waiting);
+
+      const last = [aborted.next(), returned.next()];
+      client.abort();
+      await returned.return!();
+      expect(await Promise.all(last)).toEqual(Array(2).fill({ done: true, value: undefined }));
+      await neverRead.return!();
+      // A look that was under way comes to its end.
+      for (let before = -1; before !== statements; ) {
+        before = statements;
+        for (let turn = 0; turn < 3; turn += 1) await readHead(database.sql, core.tenant);
+      }
+      statements = 0;
+      await emit(core, 1);
+      instance.follower.wake(core.tenant);
+      core.clock.advance(POLL_MS);
+      await readHead(database.sql, core.tenant);
+      expect(statements).toBe(0);
+    });
+
+    test('before it has begun ends at once', async () => {
+      const core = await startCore({ database });
+      await emit(core, 1);
+      const client = new AbortController();
+      client.abort();
+      const changes = await watch(
+        core,
+        { resource: 'credential' },
+        { after: encodeCursor(0), signal: client.signal },
+      );
+      expect(await changes.next()).toEqual({ done: true, value: undefined });
+    });
+
+    test('while it reads on in the log ends with nothing more', async () => {
+      const core = await startCore({ database });
+      await emit(core, 1);
+      const client = new AbortController();
+      const leave = () => client.abort();
+      let armed = false;
+      const instance = { ...core, database: interceptStatements(database, () => armed && leave()) };
+      const changes = await watch(
+        instance,
+        { resource: 'credential' },
+        { after: encodeCursor(0), signal: client.signal },
+      );
+      armed = true;
+      expect(await changes.next()).toEqual({ done: true, value: undefined });
+    });
+  });
+
+  test('is not troubled by another whose listener has a fault', async () => {
+    const core = await startCore({ database });
+    const heard: number[] = [];
+    const three = deferred();
+    await core.follower.listen(core.tenant, { resource: 'credential' }, () => {
+      throw new Error('a fault of ours');
+    });
+    await core.follower.listen(core.tenant, { resource: 'credential' }, ({ version }) => {
+      if (heard.push(version) === 3) three.resolve();
+    });
+    await emit(core, 3);
+    await three.promise;
+    expect(heard).toEqual([1, 2, 3]);
+    expect(core.faults).toHaveLength(3);
+  });
+
+  test('goes on behind a failed read of the log, at the next poll', async () => {
+    const core = await startCore({ database });
+    let broken = false;
+    const flaky = interceptStatements(database, () => {
+      if (broken) throw new Error('the connection was lost');
+    });
+    const instance = observed({ ...core, ...freshFollower(core, flaky) });
+    const changes = await watch(instance, { resource: 'credential' }, { after: encodeCursor(0) });
+    const first = changes.next();
+    await instance.joined;
+    broken = true;
+    await emit(core, 1);
+    while (core.faults.length === 0) await readHead(database.sql, core.tenant);
+    broken = false;
+    core.clock.advance(POLL_MS);
+    expect((await first).value.version).toBe(1);
+  });
+
+  test('that cannot read on fails once and is over, and nothing of it stays with the connection', async () => {
+    const core = await startCore({ database });
+    let broken = false;
+    const flaky = interceptStatements(database, () => {
+      if (broken) throw new Error('the connection was lost');
+    });
+    const { signal } = new AbortController();
+    const listeners = countListeners(signal);
+    const changes = await watch({ ...core, database: flaky }, { resource: 'credential' }, { signal });
+    expect(listeners()).toBe(1);
+    broken = true;
+    await expect(changes.next()).rejects.toThrow('the connection was lost');
+    expect(listeners()).toBe(0);
+    expect(await changes.next()).toEqual({ done: true, value: undefined });
+  });
+});
+
+describeOnBothEngines('a log that has let go of its beginning', (open) => {
+  test('refuses a cursor older than what is kept, and takes the one that it begins behind', async () => {
+    const database = await open();
+    const core = await startCore({ database });
+    await emit(core, 5);
+    // The table is append-only; some day a retention will do this.
+    await sql`alter table event disable trigger event_is_append_only`.execute(database.sql);
+    await sql`delete from event where version <= 3`.execute(database.sql);
+    const topic: Topic = { resource: 'credential' };
+    for (const version of [0, 1, 2])
+      await expect(watch(core, topic, { after: encodeCursor(version) })).rejects.toBeInstanceOf(
+        CursorExpiredError,
+      );
+    const changes = await watch(core, topic, { after: encodeCursor(3) });
+    expect((await changes.next()).value.version).toBe(4);
+  });
+});
+
+describeOnBothEngines('a credential that something was opened with', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('ends it when it is revoked, and says so', async () => {
+    const core = await startCore({ database });
+    const { token, opened } = await dashboard(core);
+    const { signal, stop } = await opened();
+    const changes = await watch(core, { resource: 'card_payment' }, { signal });
+    const next = changes.next();
+    await core.access.revokeToken(core.tenant, token);
+    await expect(next).rejects.toEqual(new UnauthenticatedError('This credential was revoked'));
+    stop();
+  });
+
+  test('ends it at the instant at which it expires, not before', async () => {
+    const core = await startCore({ database });
+    const { opened } = await dashboard(core);
+    const { signal, stop } = await opened();
+    core.clock.advance(60_000 - 1);
+    expect(signal.aborted).toBe(false);
+    core.clock.advance(1);
+    expect(signal.reason).toEqual(new UnauthenticatedError('This token has expired'));
+    stop();
+  });
+
+  test('opens nothing when it was revoked while it was being looked at', async () => {
+    const core = await startCore({ database });
+    const { token, opened } = await dashboard(core);
+    const revoke = once(() => core.access.revokeToken(core.tenant, token));
+    const { signal } = await opened(interceptStatements(database, revoke));
+    expect(signal.reason).toBeInstanceOf(UnauthenticatedError);
+  });
+
+  test('is not called revoked where it only could not be looked at', async () => {
+    const core = await startCore({ database });
+    const { opened } = await dashboard(core);
+    const lost = new Error('the connection was lost');
+    await expect(opened(database, () => Promise.reject(lost))).rejects.toBe(lost);
+  });
+});
+
+describe('two instances on one PostgreSQL', () => {
+  async function twoInstances(options: { announces?: boolean } = {}): Promise<[Core, Core]> {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const [first, second] = await Promise.all(
+      [0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })),
+    );
+    onTestFinished(async () => {
+      await Promise.all([first!.close(), second!.close()]);
+    });
+    const one = await startCore({ database: first!, clock, ...options });
+    const two = await startCore({ database: second!, clock, tenant: one.tenant, ...options });
+    return [one, two];
+  }
+
+  test('wake each other', async () => {
+    const [one, two] = await twoInstances();
+    const changes = await watch(two, { resource: 'credential' }, { after: encodeCursor(0) });
+    for (let version = 1; version <= 3; version += 1) {
+      const next = changes.next();
+      await emit(version % 2 ? one : two, 1);
+      expect((await next).value.version).toBe(version);
+    }
+  });
+
+  test('lose a notification and with it a few seconds, nothing else', async () => {
+    const [one, two] = await twoInstances({ announces: false });
+    const joining = observed(two);
+    const changes = await watch(joining, { resource: 'credential' }, { after: encodeCursor(0) });
+    const seen: number[] = [];
+    const three = (async () => {
+      while (seen.length < 3) seen.push((await changes.next()).value.version);
+    })();
+    await joining.joined;
+    await emit(one, 3);
+    expect(seen).toEqual([]);
+    two.clock.advance(POLL_MS);
+    await three;
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  test('end what a credential has opened on one when the other revokes it', async () => {
+    const [one, two] = await twoInstances();
+    const { token } = await dashboard(one);
+    const authorization = `Bearer ${token}`;
+    const caller = await two.access.authenticate(authorization);
+    const watchCredential = createCredentialWatch({
+      access: two.access,
+      follower: two.follower,
+      clock: two.clock,
+    });
+    const { signal, stop } = await watchCredential(authorization, caller);
+    const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    await one.access.revokeToken(one.tenant, token);
+    await ended;
+    expect(signal.reason).toBeInstanceOf(UnauthenticatedError);
+    stop();
+  });
+});
+
+// ── Builders ────────────────────────────────────────────────────────────────────────────────────
+
+type Instance = Pick<Core, 'database' | 'follower' | 'tenant' | 'cardPayments'>;
+
+/** Follows one payment as `cardPaymentUpdates` does, until one of the `last` statuses. */
+function follow(
+  { database, follower, tenant, cardPayments }: Instance,
+  orderCode: string,
+  { after, last = ['paid', 'failed', 'refunded'] }: { after?: string; last?: CardPaymentStatus[] } = {},
+): Promise<AsyncIterableIterator<CardPayment>> {
+  return subscribe<CardPayment>({
+    database,
+    follower,
+    tenant,
+    topic: { resource: 'card_payment', resourceId: orderCode },
+    after,
+    async begin() {
+      const found = await cardPayments.findWithVersion(tenant, orderCode);
+      if (!found) throw new NotFoundError('Card payment not found');
+      return { version: found.version, first: found.payment, over: last.includes(found.payment.status) };
+    },
+    toItem: (event) => event.snapshot as CardPayment,
+    isLast: (event) => last.includes((event.snapshot as CardPayment).status),
+    signal: new AbortController().signal,
+  });
+}
+
+/** Changes only, never over. */
+function watch(
+  { database, follower, tenant }: Pick<Core, 'database' | 'follower' | 'tenant'>,
+  topic: Topic,
+  { after, signal = new AbortController().signal }: { after?: string; signal?: AbortSignal } = {},
+): Promise<AsyncIterableIterator<StoredEvent>> {
+  return subscribe<StoredEvent>({
+    database,
+    follower,
+    tenant,
+    topic,
+    after,
+    toItem: (event) => event,
+    isLast: () => false,
+    signal,
+  });
+}
+
+/** `count` events in one commit, about the resources 1, 2, …. */
+function emit({ committer, tenant }: Core, count: number): Promise<void> {
+  return committer.change({
+    tenant,
+    read: async () => undefined,
+    decide: () => ({
+      outcome: undefined,
+      writes: {
+        events: Array.from({ length: count }, (_, index) => ({
+          kind: 'credential.revoked',
+          resource: 'credential',
+          resourceId: String(index + 1),
+          previousStatus: null,
+          snapshot: {},
+        })),
+      },
+    }),
+  });
+}
+
+async function paid(core: Core): Promise<string> {
+  const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+  await core.cardPayments.pay(payment.orderCode, approved());
+  return payment.orderCode;
+}
+
+/** An instance of which `happen` interrupts the start at the given point between two statements. */
+function slowStart(core: Core, at: number, happen: () => Promise<unknown>) {
+  let point = 0;
+  const slow = interceptStatements(core.database, () => (point++ === at ? happen() : undefined));
+  return { instance: { ...core, ...freshFollower(core, slow) }, passed: () => point };
+}
+
+/** A follower of its own over the same log, heard by the core's NOTIFY and polled by its clock. */
+function freshFollower({ clock, faults }: Core, database: Database) {
+  const follower = createFollower({ database, clock, onError: (error) => faults.push(error) });
+  const started = follower.start();
+  onTestFinished(async () => {
+    await started;
+    await follower.close();
+  });
+  return { database, follower };
+}
+
+function restarted(core: Core): Core {
+  return { ...core, ...freshFollower(core, core.database) };
+}
+
+/** `joined` resolves when a subscription has read what there was and waits at the live end. */
+function observed<Some extends Pick<Core, 'follower'>>(instance: Some): Some & { joined: Promise<void> } {
+  const { promise, resolve } = deferred();
+  const join: Core['follower']['join'] = (tenant, listener) => {
+    const leave = instance.follower.join(tenant, listener);
+    if (leave) resolve();
+    return leave;
+  };
+  return { ...instance, follower: { ...instance.follower, join }, joined: promise };
+}
+
+/** How many listeners of `abort` there are. */
+function countListeners(signal: AbortSignal): () => number {
+  let listeners = 0;
+  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+  signal.addEventListener = (...listener: Parameters<typeof add>) => {
+    listeners += 1;
+    add(...listener);
+  };
+  signal.removeEventListener = (...listener: Parameters<typeof remove>) => {
+    listeners -= 1;
+    remove(...listener);
+  };
+  return () => listeners;
+}
+
+/** A checkout token, in the place of a dashboard's, that expires in a minute; and what looks after it. */
+async function dashboard(core: Core) {
+  const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+    amount: { fixedCents: 4990 },
+    expiresInSeconds: 60,
+  });
+  const authorization = `Bearer ${token}`;
+  const caller = await core.access.authenticate(authorization);
+  return {
+    token,
+    opened(database = core.database, authenticate = core.access.authenticate) {
+      const { follower } = freshFollower(core, database);
+      return createCredentialWatch({ access: { ...core.access, authenticate }, follower, clock: core.clock })(
+        authorization,
+        caller,
+      );
+    },
+  };
+}
+
+function once<T>(task: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= task();
+    return result;
+  };
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+function versions(events: StoredEvent[]): number[] {
+  return events.map(({ version }) => version);
+}

@@ -1,0 +1,73 @@
+import { KEY_PREFIX, type Permission, TOKEN_PREFIX } from '../../server/src/access/model.ts';
+import {
+  type AccountRow,
+  insertAccount,
+  insertApiKey,
+  insertToken,
+  type TokenRow,
+} from '../../server/src/access/store.ts';
+import { hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
+import type { Environment } from '../../server/src/kernel/tenant.ts';
+import type { TestApp } from './app.ts';
+
+/** An account beside the first one; keys are added with `addKey`. */
+export async function addAccount(app: TestApp, settings: Partial<AccountRow> = {}): Promise<string> {
+  const id = `acc_${objectId()}`;
+  await insertAccount(
+    app.database.sql,
+    { id, name: 'Outra Loja', cardPaymentsEnabled: true, cardReleaseDays: 14, ...settings },
+    app.clock.now(),
+  );
+  return id;
+}
+
+/** A key of an account, by default of the first one. */
+export async function addKey(
+  app: TestApp,
+  {
+    accountId,
+    environment = 'live',
+    permissions = [],
+  }: { accountId?: string; environment?: Environment; permissions?: Permission[] } = {},
+): Promise<string> {
+  const key = secret(KEY_PREFIX[environment]);
+  await insertApiKey(
+    app.database.sql,
+    { accountId: accountId ?? (await firstAccount(app)), environment },
+    { id: `key_${objectId()}`, secretHash: hashSecret(key), permissions, createdAt: app.clock.now() },
+  );
+  return key;
+}
+
+/** A token as the server would mint it, of a kind or with settings that no operation makes yet. */
+export async function addToken(
+  app: TestApp,
+  row: Pick<TokenRow, 'kind' | 'grant'> & Partial<Omit<TokenRow, 'id'>>,
+): Promise<string> {
+  const token = secret(TOKEN_PREFIX[row.kind]);
+  await insertToken(
+    app.database.sql,
+    {
+      id: `tok_${objectId()}`,
+      accountId: await firstAccount(app),
+      environment: 'live',
+      mintedBy: null,
+      allowedOrigins: [],
+      createdAt: app.clock.now(),
+      expiresAt: null,
+      revokedAt: null,
+      ...row,
+    },
+    hashSecret(token),
+  );
+  return token;
+}
+
+async function firstAccount(app: TestApp): Promise<string> {
+  const first = await app.database.sql
+    .selectFrom('account')
+    .select('id')
+    .orderBy('created_at')
+    .executeTakeFirstOrThrow();
+  return first.id;
+}

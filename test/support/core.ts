@@ -1,0 +1,141 @@
+import { sql } from 'kysely';
+import { onTestFinished } from 'vitest';
+import { createAccessEngine } from '../../server/src/access/engine.ts';
+import type { AccessService } from '../../server/src/access/model.ts';
+import { accounts } from '../../server/src/access/records.ts';
+import { insertAccount } from '../../server/src/access/store.ts';
+import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
+import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import { createSettlement } from '../../server/src/card-payments/settlement.ts';
+import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { createFollower, type Follower, STREAM_CHANNEL } from '../../server/src/events/follow.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
+import type { Balances } from '../../server/src/ledger/postings.ts';
+import { readBalances } from '../../server/src/ledger/store.ts';
+import type { Acquirer } from '../../server/src/rails/acquirer.ts';
+import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
+import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
+import { createManualClock, type ManualClock } from './clock.ts';
+
+/** The slices wired as the server wires them, without HTTP and with work that a test starts itself. */
+export interface Core {
+  readonly tenant: Tenant;
+  readonly database: Database;
+  readonly clock: ManualClock;
+  readonly committer: Committer;
+  readonly follower: Follower;
+  readonly acquirer: Acquirer;
+  readonly cardPayments: CardPaymentService & HostedCheckout;
+  readonly access: AccessService;
+  readonly work: WorkQueue;
+  /** What went wrong in the background. */
+  readonly faults: unknown[];
+  balances(): Promise<Balances>;
+  /** Moves the clock to each instant in between at which something is due, and does it. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CoreOptions {
+  database: Database;
+  clock?: ManualClock;
+  /** Another instance's tenant; without it there is a new account. */
+  tenant?: Tenant;
+  account?: { cardPaymentsEnabled?: boolean; cardReleaseDays?: number };
+  /** Puts faults between us and the acquirer. */
+  acquirer?: (simulated: Acquirer) => Acquirer;
+  /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
+  announces?: boolean;
+}
+
+/** Ends with the test that started it. */
+export async function startCore({
+  database,
+  clock = createManualClock(),
+  tenant: given,
+  account,
+  acquirer: wrap = (simulated) => simulated,
+  announces = true,
+}: CoreOptions): Promise<Core> {
+  const tenant = given ?? (await openAccount(database, account));
+  const faults: unknown[] = [];
+  const onError = (error: unknown) => faults.push(error);
+
+  const follower = createFollower({ database, clock, onError });
+  const committer = createCommitter({
+    database,
+    clock,
+    onCommit(changed, { events, tasks }) {
+      for (const task of tasks) work.nudge(task.at);
+      if (events === 0) return;
+      follower.wake(changed);
+      if (announces) database.notify(STREAM_CHANNEL, tenantKey(changed)).catch(onError);
+    },
+  });
+  const acquirer = wrap(createSimulatedAcquirer({ database, clock }));
+  const settlement = createSettlement({ database, committer, acquirer, accounts });
+  const work = createWorkQueue({ database, clock, handlers: settlement.tasks, onError });
+  await follower.start();
+
+  let closed: Promise<void> | undefined;
+  const core: Core = {
+    tenant,
+    database,
+    clock,
+    committer,
+    follower,
+    acquirer,
+    cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
+    access: createAccessEngine({ database, committer, clock }),
+    work,
+    faults,
+    balances: () => readBalances(database.sql, tenant),
+    async pass(ms) {
+      const until = clock.now().getTime() + ms;
+      for (;;) {
+        await work.settled();
+        const due = await nextInstant(database);
+        if (due === null || due > until) break;
+        clock.moveTo(new Date(due));
+      }
+      clock.moveTo(new Date(until));
+      await work.settled();
+    },
+    close() {
+      closed ??= (async () => {
+        await work.close();
+        await committer.idle();
+        await follower.close();
+      })();
+      return closed;
+    },
+  };
+  onTestFinished(async () => {
+    await core.close();
+    // Left behind, it would be done by the next test's instance.
+    await database.sql.deleteFrom('task').where('account_id', '=', tenant.accountId).execute();
+  });
+  return core;
+}
+
+export async function openAccount(
+  database: Database,
+  { cardPaymentsEnabled = true, cardReleaseDays = 14 }: CoreOptions['account'] = {},
+): Promise<Tenant> {
+  const accountId = `acc_${objectId()}`;
+  await insertAccount(
+    database.sql,
+    { id: accountId, name: 'Padaria da Ana', cardPaymentsEnabled, cardReleaseDays },
+    new Date('2026-01-01T00:00:00.000Z'),
+  );
+  return { accountId, environment: 'live' };
+}
+
+async function nextInstant(database: Database): Promise<number | null> {
+  const { rows } = await sql<{ at: Date | null }>`
+    select min(greatest(due_at, leased_until)) as at from task
+  `.execute(database.sql);
+  return rows[0]?.at?.getTime() ?? null;
+}

@@ -1,0 +1,55 @@
+import {
+  Kysely,
+  type KyselyPlugin,
+  PostgresQueryCompiler,
+  type QueryExecutor,
+  type RootOperationNode,
+} from 'kysely';
+import type { Database, Sql } from '../../server/src/db/database.ts';
+
+/** The same database; every statement that goes to it is written down first. */
+export function recordStatements(database: Database): { database: Database; statements: string[] } {
+  const statements: string[] = [];
+  const compiler = new PostgresQueryCompiler();
+  const recorder: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      statements.push(compiler.compileQuery(node as RootOperationNode, queryId).sql);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return {
+    statements,
+    database: {
+      ...database,
+      sql: database.sql.withPlugin(recorder),
+      transaction: (work) => database.transaction((sql) => work(sql.withPlugin(recorder) as typeof sql)),
+    },
+  };
+}
+
+/** The same database; `around` is awaited before and after each single statement, when no connection is held. */
+export function interceptStatements(database: Database, around: () => unknown): Database {
+  const executor = database.sql.getExecutor();
+  const intercepted = new Proxy(executor, {
+    get(target, name) {
+      if (name === 'executeQuery')
+        return async (...query: Parameters<QueryExecutor['executeQuery']>) => {
+          await around();
+          const result = await target.executeQuery(...query);
+          await around();
+          return result;
+        };
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  const nothing = {};
+  const sql = new Kysely({
+    executor: intercepted,
+    config: nothing,
+    driver: nothing,
+    dialect: nothing,
+  } as never) as Sql;
+  return { ...database, sql };
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { type CheckoutState, INITIAL, newer, reduce } from '../../widget/src/checkout-state.ts';
+import type { CardPayment, CardPaymentStatus } from '../../widget/src/operations.ts';
+
+const STATUSES: CardPaymentStatus[] = ['PENDING', 'PAID', 'EXPIRED', 'REFUNDED', 'FAILED', 'UNKNOWN'];
+
+const payment = (status: CardPaymentStatus, version: number, orderCode = 'A'): CardPayment => ({
+  orderCode,
+  status,
+  amountCents: 4990,
+  currency: 'BRL',
+  checkoutUrl: 'https://pay.example/checkout/A',
+  expiresAt: '2031-01-01T12:00:00.000Z',
+  expiresInSeconds: 60,
+  description: null,
+  paidAt: null,
+  paidLate: false,
+  refundedAt: null,
+  failureReason: null,
+  version,
+});
+
+const afterAnswers = (...payments: CardPayment[]): CheckoutState =>
+  payments.reduce(
+    (state, answer) => reduce(state, { type: 'answered', payment: answer }),
+    reduce(INITIAL, { type: 'started' }),
+  );
+
+describe('the state of a checkout', () => {
+  it.each([
+    ['PENDING', 'pending'],
+    ['UNKNOWN', 'pending'],
+    ['PAID', 'paid'],
+    ['EXPIRED', 'expired'],
+    ['REFUNDED', 'refunded'],
+    ['FAILED', 'failed'],
+  ] as const)('shows a payment that is %s as %s', (status, phase) => {
+    expect(afterAnswers(payment(status, 1)).phase).toBe(phase);
+  });
+
+  it('keeps the larger version, whichever answer comes last', () => {
+    expect(afterAnswers(payment('PAID', 2), payment('PENDING', 1))).toMatchObject({
+      phase: 'paid',
+      payment: { version: 2 },
+    });
+  });
+
+  it('lets an expired payment become paid, and a paid one refunded', () => {
+    expect(afterAnswers(payment('EXPIRED', 2), payment('PAID', 3)).phase).toBe('paid');
+    expect(afterAnswers(payment('PAID', 2), payment('REFUNDED', 3)).phase).toBe('refunded');
+  });
+
+  it('never leads back, in any order of answers and with any versions', () => {
+    const order = { PENDING: 0, UNKNOWN: 0, EXPIRED: 1, FAILED: 2, PAID: 2, REFUNDED: 3 };
+    for (const held of STATUSES)
+      for (const answer of STATUSES)
+        for (const version of [1, 2, 3]) {
+          const kept = newer(payment(held, 2), payment(answer, version));
+          expect(order[kept.status], `${held} then ${answer} v${version}`).toBeGreaterThanOrEqual(
+            order[held],
+          );
+          expect(kept.version).toBeGreaterThanOrEqual(2);
+        }
+  });
+
+  it('takes a fresh countdown from the same version', () => {
+    const fresh = { ...payment('PENDING', 1), expiresInSeconds: 12 };
+    expect(newer(payment('PENDING', 1), fresh)).toBe(fresh);
+  });
+
+  it('does not weigh versions of different payments against each other', () => {
+    expect(afterAnswers(payment('EXPIRED', 9, 'A'), payment('PENDING', 1, 'B')).phase).toBe('pending');
+  });
+
+  it('does not let an error hide a result', () => {
+    const error = { code: 'network', message: '', retryable: true } as const;
+    const paid = afterAnswers(payment('PAID', 2));
+    expect(reduce(paid, { type: 'refused', error })).toBe(paid);
+    expect(reduce(afterAnswers(payment('PENDING', 1)), { type: 'refused', error }).phase).toBe('error');
+  });
+
+  it('forgets that the popup was blocked once there is a result', () => {
+    const blocked = reduce(afterAnswers(payment('PENDING', 1)), { type: 'blocked' });
+    expect(blocked.blocked).toBe(true);
+    expect(reduce(blocked, { type: 'answered', payment: payment('PAID', 2) }).blocked).toBe(false);
+  });
+});

@@ -1,0 +1,320 @@
+// A GraphQL endpoint that speaks the three transports and does what a test tells it to. It knows just as much of the
+// server's contract as the element relies on; the real server is held to the same contract by its own tests.
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+type Behaviour = 'ok' | 'refuse' | 'hang';
+
+/** One token's world. */
+export interface Scenario {
+  token: string;
+  ws: Behaviour;
+  sse: Behaviour;
+  /** What startCheckout answers in place of a payment: a result of the union, or top-level errors. */
+  start?: { result?: object; errors?: object[]; status?: number; times?: number; hold?: boolean };
+  amountCents: number;
+  expiresInSeconds: number;
+  checkoutUrl?: string;
+  /** What startCheckout was asked with. */
+  starts: { attemptId: string; valueCents?: number }[];
+  subscriptions: { transport: 'ws' | 'sse'; after: string | null }[];
+  reads: number;
+}
+
+interface Payment extends Record<string, unknown> {
+  orderCode: string;
+  status: string;
+  version: number;
+  expiresInSeconds: number;
+}
+
+interface Listener {
+  orderCode: string;
+  send: (update: object) => void;
+  complete: () => void;
+  drop: (code: number) => void;
+}
+
+export interface FakeServer {
+  url: string;
+  close: () => Promise<void>;
+}
+
+const FINAL = ['PAID', 'FAILED', 'REFUNDED'];
+
+export interface FakeServerOptions {
+  port?: number;
+  /** Folders by the path under which they are served, with the headers that go with them. */
+  files?: Record<string, { folder: string; headers?: Record<string, string> }>;
+  pages?: Record<string, { body: string; headers?: Record<string, string> }>;
+}
+
+export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
+  const scenarios = new Map<string, Scenario>();
+  const payments = new Map<
+    string,
+    { payment: Payment; scenario: Scenario; history: object[]; attemptId: string }
+  >();
+  const listeners = new Set<Listener>();
+  const hanging = new Set<Duplex>();
+  let count = 0;
+
+  const server: Server = createServer((request, response) => {
+    handle(request, response).catch((error) => {
+      response.statusCode = 500;
+      response.end(String(error));
+    });
+  });
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'graphql-transport-ws' });
+  server.on('upgrade', (request, socket, head) => {
+    if (request.url !== '/graphql') return void hanging.add(socket);
+    // Who asks is known from connection_init alone, so a scenario that refuses does it there or by its address.
+    sockets.handleUpgrade(request, socket, head, serveSocket);
+  });
+
+  function paymentOf(token: string, orderCode: string) {
+    const entry = payments.get(orderCode);
+    return entry && token === `pay-${orderCode}` ? entry : undefined;
+  }
+
+  function change(orderCode: string, values: Partial<Payment>): void {
+    const entry = payments.get(orderCode);
+    if (!entry) throw new Error(`no payment ${orderCode}`);
+    entry.payment = { ...entry.payment, version: entry.payment.version + 1, ...values };
+    const update = { cursor: `c${entry.payment.version}`, cardPayment: entry.payment };
+    entry.history.push(update);
+    for (const listener of listeners) {
+      if (listener.orderCode !== orderCode) continue;
+      listener.send(update);
+      if (FINAL.includes(entry.payment.status)) listener.complete();
+    }
+  }
+
+  function start(scenario: Scenario, input: { attemptId: string; valueCents?: number }): object {
+    scenario.starts.push(input);
+    const known = [...payments.values()].find(
+      (entry) => entry.scenario === scenario && entry.attemptId === input.attemptId,
+    );
+    if (known) return success(known.payment);
+    const orderCode = `PSA-${String(++count).padStart(4, '0')}-${Math.random().toString(36).slice(2, 6).toUpperCase()}`;
+    const payment: Payment = {
+      orderCode,
+      status: 'PENDING',
+      amountCents: input.valueCents ?? scenario.amountCents,
+      currency: 'BRL',
+      checkoutUrl: scenario.checkoutUrl ?? `${url}/checkout/${orderCode}`,
+      expiresAt: '2031-01-01T12:00:00.000Z',
+      expiresInSeconds: scenario.expiresInSeconds,
+      description: null,
+      paidAt: null,
+      paidLate: false,
+      refundedAt: null,
+      failureReason: null,
+      version: 1,
+    };
+    payments.set(orderCode, {
+      payment,
+      scenario,
+      attemptId: input.attemptId,
+      history: [{ cursor: 'c1', cardPayment: payment }],
+    });
+    return success(payment);
+  }
+
+  function success(cardPayment: Payment): object {
+    return { __typename: 'StartCheckoutSuccess', cardPayment, paymentToken: `pay-${cardPayment.orderCode}` };
+  }
+
+  function listen(listener: Listener, after: string | null): () => void {
+    const entry = payments.get(listener.orderCode);
+    const missed = entry?.history ?? [];
+    const from = after
+      ? missed.findIndex((update) => (update as { cursor: string }).cursor === after) + 1
+      : -1;
+    for (const update of missed.slice(from)) listener.send(update);
+    if (entry && FINAL.includes(entry.payment.status)) listener.complete();
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const address = new URL(request.url ?? '/', 'http://fake');
+    response.setHeader('access-control-allow-origin', '*');
+    response.setHeader('access-control-allow-headers', '*');
+    if (request.method === 'OPTIONS') return void response.end();
+    if (address.pathname === '/graphql') return graphql(request, response);
+    if (address.pathname === '/scenario') return control(request, response);
+    if (address.pathname === '/act') {
+      const { orderCode, values, drop, silent } = JSON.parse(await bodyOf(request));
+      if (drop)
+        for (const listener of [...listeners]) if (listener.orderCode === orderCode) listener.drop(drop);
+      const entry = payments.get(orderCode);
+      if (silent && entry) entry.payment = { ...entry.payment, ...values };
+      else if (values) change(orderCode, values);
+      return void json(response, {});
+    }
+    if (address.pathname === '/hang') return;
+    const page = options.pages?.[address.pathname];
+    if (page) {
+      for (const [name, value] of Object.entries(page.headers ?? {})) response.setHeader(name, value);
+      response.setHeader(
+        'content-type',
+        page.body.startsWith('{') ? 'application/json' : 'text/html; charset=utf-8',
+      );
+      return void response.end(page.body.replaceAll('{{url}}', url));
+    }
+    if (address.pathname.startsWith('/checkout/')) {
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      return void response.end(
+        '<!doctype html><html lang="pt-BR"><title>Pagamento</title><h1>Pagamento seguro</h1></html>',
+      );
+    }
+    for (const [prefix, { folder, headers }] of Object.entries(options.files ?? {})) {
+      if (!address.pathname.startsWith(prefix)) continue;
+      const path = normalize(address.pathname.slice(prefix.length)) || 'index.html';
+      for (const name of [path === '.' ? 'index.html' : path, `${path}.html`]) {
+        const content = await readFile(join(folder, name)).catch(() => undefined);
+        if (!content) continue;
+        for (const [header, value] of Object.entries(headers ?? {})) response.setHeader(header, value);
+        response.setHeader('content-type', TYPES[extname(name)] ?? 'application/octet-stream');
+        return void response.end(content);
+      }
+    }
+    response.statusCode = 404;
+    response.end();
+  }
+
+  async function control(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const given = JSON.parse(await bodyOf(request)) as Partial<Scenario>;
+    const old = scenarios.get(given.token ?? '');
+    const scenario: Scenario = {
+      ...(old ?? {
+        token: `psa_ct_${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}`,
+        ws: 'ok',
+        sse: 'ok',
+        amountCents: 4990,
+        expiresInSeconds: 1800,
+        starts: [],
+        subscriptions: [],
+        reads: 0,
+      }),
+      ...given,
+    };
+    if (old) Object.assign(old, scenario);
+    else scenarios.set(scenario.token, scenario);
+    json(response, scenario);
+  }
+
+  async function graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const token = (request.headers.authorization ?? '').replace('Bearer ', '');
+    const { query, variables } = JSON.parse(await bodyOf(request));
+    if (query.startsWith('mutation')) {
+      const scenario = scenarios.get(token);
+      if (!scenario) return void json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
+      const planned = scenario.start;
+      if (planned?.hold) return;
+      if (planned && (planned.times === undefined || planned.times-- > 0)) {
+        scenario.starts.push(variables.input);
+        if (planned.errors) return void json(response, { errors: planned.errors }, planned.status ?? 200);
+        if (planned.status) return void json(response, {}, planned.status);
+        return void json(response, { data: { startCheckout: planned.result } });
+      }
+      return void json(response, { data: { startCheckout: start(scenario, variables.input) } });
+    }
+    const entry = paymentOf(token, variables.orderCode);
+    if (!entry) return void json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
+    if (query.startsWith('query')) {
+      entry.scenario.reads++;
+      return void json(response, { data: { cardPayment: entry.payment } });
+    }
+    if (entry.scenario.sse === 'hang') return;
+    if (entry.scenario.sse === 'refuse') return void json(response, { errors: [error('BAD_REQUEST')] }, 406);
+    entry.scenario.subscriptions.push({ transport: 'sse', after: variables.after ?? null });
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'access-control-allow-origin': '*' });
+    response.write(':\n\n');
+    const stop = listen(
+      {
+        orderCode: entry.payment.orderCode,
+        send: (update) =>
+          response.write(
+            `event: next\ndata: ${JSON.stringify({ data: { cardPaymentUpdates: update } })}\n\n`,
+          ),
+        complete: () => response.end('event: complete\ndata:\n\n'),
+        drop: () => response.destroy(),
+      },
+      variables.after ?? null,
+    );
+    response.on('close', stop);
+  }
+
+  function serveSocket(socket: WebSocket): void {
+    let token = '';
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    socket.on('message', (data: unknown) => {
+      const { type, id, payload } = JSON.parse(String(data));
+      if (type === 'connection_init') {
+        token = String(payload.authorization).replace('Bearer ', '');
+        const entry = payments.get(token.replace('pay-', ''));
+        if (!entry) return socket.close(4403, 'Forbidden');
+        if (entry.scenario.ws === 'refuse') return socket.terminate();
+        if (entry.scenario.ws === 'ok') send({ type: 'connection_ack' });
+      } else if (type === 'ping') send({ type: 'pong' });
+      else if (type === 'subscribe') {
+        const { orderCode, after } = payload.variables;
+        const entry = paymentOf(token, orderCode);
+        if (!entry) return socket.close(4403, 'Forbidden');
+        if (after === 'expired') return send({ type: 'error', id, payload: [error('CURSOR_EXPIRED')] });
+        entry.scenario.subscriptions.push({ transport: 'ws', after: after ?? null });
+        const stop = listen(
+          {
+            orderCode,
+            send: (update) => send({ type: 'next', id, payload: { data: { cardPaymentUpdates: update } } }),
+            complete: () => send({ type: 'complete', id }),
+            drop: (code) => socket.close(code),
+          },
+          after ?? null,
+        );
+        socket.on('close', stop);
+      }
+    });
+  }
+
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    close: async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      for (const socket of hanging) socket.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.html': 'text/html; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+function error(code: string): object {
+  return { message: code, extensions: { code } };
+}
+
+function json(response: ServerResponse, body: object, status = 200): void {
+  response.statusCode = status;
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(body));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text || '{}';
+}

@@ -1,0 +1,507 @@
+import axe from 'axe-core';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import '../../widget/src/define.ts';
+import type { CardPaymentStatus, PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import type { Scenario } from './fake-server.ts';
+
+const url = inject('fakeUrl');
+
+beforeEach(() => {
+  sessionStorage.clear();
+  localStorage.clear();
+  document.documentElement.lang = 'pt-BR';
+});
+
+afterEach(() => {
+  for (const element of document.querySelectorAll('psa-checkout')) element.remove();
+  history.replaceState(null, '', location.pathname);
+  vi.restoreAllMocks();
+  document.documentElement.style.colorScheme = '';
+});
+
+describe('a click', () => {
+  it('pays once, however often it comes', async () => {
+    const { element, scenario } = await checkout();
+    await Promise.all([element.start(), element.start(), element.start()]);
+    await element.start();
+    expect((await told(scenario)).starts).toHaveLength(1);
+    expect(element.phase).toBe('pending');
+  });
+
+  it('sends an attempt id that was kept before the request', async () => {
+    const { element, scenario } = await checkout({ start: { hold: true } });
+    void element.start();
+    const [id] = Object.keys(sessionStorage).filter((name) => name.endsWith(scenario.token.slice(-12)));
+    expect(JSON.parse(sessionStorage.getItem(id ?? '') ?? '{}').base).toMatch(/^[0-9a-z]{22,}$/);
+  });
+
+  it('asks with the same attempt id again after an error', async () => {
+    const { element, scenario } = await checkout({
+      start: { errors: [failure('INTERNAL_SERVER_ERROR')], times: 1 },
+    });
+    await element.start();
+    expect(element.error).toMatchObject({ code: 'server', retryable: true });
+    await element.retry();
+    const { starts } = await told(scenario);
+    expect(starts).toHaveLength(2);
+    expect(starts[1]?.attemptId).toBe(starts[0]?.attemptId);
+    expect(element.phase).toBe('pending');
+  });
+
+  it('keeps the base of the attempt id in a retry after an expiry', async () => {
+    const { element, scenario } = await checkout();
+    await element.start();
+    await change(element, 'EXPIRED');
+    await element.retry();
+    await change(element, 'FAILED');
+    await element.retry();
+    const ids = (await told(scenario)).starts.map(({ attemptId }) => attemptId);
+    expect(ids).toEqual([ids[0], `${ids[0]}.2`, `${ids[0]}.3`]);
+  });
+
+  it('goes on to a new attempt when this visit’s payment has expired unseen', async () => {
+    const { element, scenario } = await checkout();
+    await element.start();
+    await act(element, { silent: true, values: { status: 'EXPIRED', version: 2 } });
+    element.reset();
+    await element.start();
+    expect((await told(scenario)).starts.at(-1)?.attemptId).toMatch(/\.2$/);
+    expect(element.phase).toBe('pending');
+  });
+
+  it('can be stopped by the page', async () => {
+    const { element, scenario } = await checkout();
+    element.addEventListener('psa-before-start', (event) => event.preventDefault());
+    await element.start();
+    expect(element.phase).toBe('idle');
+    expect((await told(scenario)).starts).toHaveLength(0);
+  });
+
+  it('sends amount and customer', async () => {
+    const { element, scenario } = await checkout();
+    element.amountCents = 1234;
+    element.customer = { name: 'Ana' };
+    await element.start();
+    expect((await told(scenario)).starts[0]).toMatchObject({ valueCents: 1234, customer: { name: 'Ana' } });
+  });
+});
+
+describe('the payment page', () => {
+  it('opens in a window that is opened empty in the click, and cut off from its opener', async () => {
+    const { element } = await checkout({}, { mode: 'popup' });
+    const opened = fakeWindow();
+    const open = vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
+    const started = element.start();
+    expect(open).toHaveBeenCalledWith('about:blank', '_blank', expect.stringContaining('popup,width=480'));
+    await started;
+    expect(opened.location.replace).toHaveBeenCalledWith(element.payment?.checkoutUrl);
+    expect(opened.opener).toBeNull();
+  });
+
+  it('is a real link where the window was blocked', async () => {
+    const { element } = await checkout({}, { mode: 'popup' });
+    vi.spyOn(window, 'open').mockReturnValue(null);
+    const blocked = event(element, 'psa-popup-blocked');
+    await element.start();
+    expect((await blocked).detail.url).toBe(element.payment?.checkoutUrl);
+    const link = part(element, 'link');
+    expect(link?.getAttribute('href')).toBe(element.payment?.checkoutUrl);
+    expect(link?.getAttribute('rel')).toBe('noopener');
+    expect(element.shadowRoot?.querySelector('slot[name="popup-blocked"]')).not.toBeNull();
+  });
+
+  it('does not take a closed window for a cancelled payment', async () => {
+    const { element } = await checkout({}, { mode: 'popup' });
+    const opened = fakeWindow();
+    vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
+    await element.start();
+    const closed = event(element, 'psa-checkout-close');
+    opened.closed = true;
+    await closed;
+    expect(element.phase).toBe('pending');
+    await change(element, 'PAID');
+    expect(element.phase).toBe('paid');
+  });
+
+  it.each(['http://pay.example/x', 'javascript:alert(1)', 'data:text/html,x', '/relative'])(
+    'is not opened at %s',
+    async (checkoutUrl) => {
+      const { element } = await checkout({ checkoutUrl }, { mode: 'popup' });
+      const opened = fakeWindow();
+      vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
+      await element.start();
+      expect(element.error?.code).toBe('unsafe_url');
+      expect(opened.location.replace).not.toHaveBeenCalled();
+      expect(opened.close).toHaveBeenCalled();
+    },
+  );
+
+  it('leaves the page only where the page lets it', async () => {
+    const { element } = await checkout({}, { mode: 'redirect' });
+    const leaving = event(element, 'psa-before-redirect');
+    await element.start();
+    expect((await leaving).detail.url).toBe(element.payment?.checkoutUrl);
+  });
+});
+
+describe('following', () => {
+  it.each([
+    ['a WebSocket', {}, 'ws', 'live'],
+    ['an event stream where there is no WebSocket', { ws: 'refuse' }, 'sse', 'live'],
+    ['polling where there is neither', { ws: 'refuse', sse: 'refuse' }, 'poll', 'polling'],
+  ] as const)('goes over %s', async (_, behaviour, transport, connection) => {
+    const { element } = await checkout(behaviour);
+    const connected = connection_(element, connection);
+    await element.start();
+    expect((await connected).detail).toEqual({ connection, transport });
+    const paid = event(element, 'psa-paid');
+    await act(element, { values: { status: 'PAID' } });
+    expect((await paid).detail.payment).toMatchObject({ status: 'PAID', version: 2 });
+    expect(element.connection).toBe('idle');
+  });
+
+  it('gives a socket that hangs three seconds', async () => {
+    const { element } = await checkout({ ws: 'hang' });
+    const connected = connection_(element, 'live');
+    await element.start();
+    expect((await connected).detail.transport).toBe('sse');
+  });
+
+  it('comes back after a lost socket with the cursor of the last update', async () => {
+    const { element, scenario } = await checkout();
+    const live = connection_(element, 'live');
+    await element.start();
+    await live;
+    const again = connection_(element, 'live');
+    await act(element, { drop: 1013 });
+    await again;
+    const { subscriptions } = await told(scenario);
+    expect(subscriptions).toEqual([
+      { transport: 'ws', after: null },
+      { transport: 'ws', after: 'c1' },
+    ]);
+  });
+
+  it('stops with unauthorized where the token has ended', async () => {
+    const { element } = await checkout();
+    const live = connection_(element, 'live');
+    await element.start();
+    await live;
+    const failed = event(element, 'psa-error');
+    await act(element, { drop: 4403 });
+    expect((await failed).detail).toMatchObject({ code: 'unauthorized', retryable: false });
+    expect(element.phase).toBe('error');
+  });
+
+  it('never goes back', async () => {
+    const { element } = await checkout({}, { transport: 'sse' });
+    await element.start();
+    await change(element, 'PAID');
+    await act(element, { silent: true, values: { status: 'PENDING', version: 1 } });
+    await element.refresh();
+    await act(element, { silent: true, values: { status: 'PENDING', version: 99 } });
+    await element.refresh();
+    expect(element.phase).toBe('paid');
+  });
+
+  it('listens on after an expiry: it may be paid late', async () => {
+    const { element } = await checkout();
+    await element.start();
+    await change(element, 'EXPIRED');
+    expect(element.connection).toBe('live');
+    const paid = event(element, 'psa-paid');
+    await act(element, { values: { status: 'PAID', paidLate: true } });
+    await paid;
+    expect(element.phase).toBe('paid');
+  });
+
+  it('counts down by its own clock and asks the server at 0:00', async () => {
+    const { element } = await checkout({ expiresInSeconds: 1 });
+    vi.spyOn(Date, 'now').mockReturnValue(0);
+    await element.start();
+    await element.updateComplete;
+    expect(part(element, 'timer')?.textContent?.trim()).toBe('0:01');
+    await act(element, { silent: true, values: { status: 'EXPIRED', version: 2, expiresInSeconds: 0 } });
+    await event(element, 'psa-expired');
+    expect(element.phase).toBe('expired');
+  });
+});
+
+describe('coming back', () => {
+  it('finds the payment again after a reload, and shows a receipt until reset()', async () => {
+    const { element, scenario } = await checkout();
+    await element.start();
+    await change(element, 'PAID');
+    element.remove();
+    const again = await place(scenario.token);
+    expect(again.phase).toBe('paid');
+    again.reset();
+    expect(again.phase).toBe('idle');
+    await again.start();
+    const [first, second] = (await told(scenario)).starts;
+    expect(second?.attemptId).not.toContain(first?.attemptId);
+  });
+
+  it('finds it without any attribute on the page at successUrl', async () => {
+    const { element } = await checkout();
+    await element.start();
+    const { orderCode } = element.payment ?? {};
+    element.remove();
+    // Another tab: only the order code in the address leads to the payment.
+    sessionStorage.clear();
+    history.replaceState(null, '', `?psa_order_code=${orderCode}`);
+    const thanks = document.createElement('psa-checkout');
+    document.body.append(thanks);
+    await event(thanks, 'psa-status-change');
+    expect(thanks.payment?.orderCode).toBe(orderCode);
+    expect(thanks.phase).toBe('pending');
+  });
+
+  it('takes the cancel link as a hint', async () => {
+    const { element, scenario } = await checkout();
+    await element.start();
+    history.replaceState(null, '', `?psa_order_code=${element.payment?.orderCode}&psa_cancelled=1`);
+    element.remove();
+    const again = await place(scenario.token);
+    await connection_(again, 'live');
+    expect(again.phase).toBe('pending');
+    expect(part(again, 'hint')?.textContent).toContain('ainda está aberto');
+  });
+
+  it('does not collide with another product’s payment', async () => {
+    const first = await checkout();
+    const second = await checkout();
+    await first.element.start();
+    expect(second.element.phase).toBe('idle');
+    await second.element.start();
+    expect(second.element.payment?.orderCode).not.toBe(first.element.payment?.orderCode);
+  });
+
+  it('follows a payment that the page names', async () => {
+    const { element } = await checkout();
+    await element.start();
+    const { orderCode = '' } = element.payment ?? {};
+    element.remove();
+    sessionStorage.clear();
+    localStorage.clear();
+    const other = document.createElement('psa-checkout');
+    Object.assign(other, { endpoint: `${url}/graphql`, orderCode, paymentToken: `pay-${orderCode}` });
+    document.body.append(other);
+    await event(other, 'psa-status-change');
+    expect(other.status).toBe('PENDING');
+  });
+
+  it('survives being mounted twice, as frameworks do in strict mode', async () => {
+    const { element, scenario } = await checkout();
+    const started = element.start();
+    element.remove();
+    document.body.append(element);
+    await started;
+    element.remove();
+    document.body.append(element);
+    await connection_(element, 'live');
+    await change(element, 'PAID');
+    expect((await told(scenario)).starts).toHaveLength(1);
+  });
+});
+
+describe('errors', () => {
+  it.each([
+    ['ValidationError', 'VALIDATION', 'invalid_input', false],
+    ['PermissionError', 'PERMISSION_DENIED', 'unauthorized', false],
+    ['NotFoundError', 'NOT_FOUND', 'not_configured', false],
+    ['UnavailableError', 'CARD_PAYMENTS_NOT_CONFIGURED', 'not_configured', false],
+    ['UnavailableError', 'CHECKOUT_TOKEN_USED', 'conflict', true],
+    ['IdempotencyError', 'IDEMPOTENCY_CONFLICT', 'conflict', true],
+    ['RateLimitError', 'RATE_LIMITED', 'rate_limited', true],
+    ['UpstreamError', 'UPSTREAM_UNAVAILABLE', 'server', true],
+  ])('tells %s with %s as %s', async (__typename, code, expected, retryable) => {
+    const { element } = await checkout({
+      start: { result: { __typename, code, message: 'no', retryAfterSeconds: 7 } },
+    });
+    const failed = event(element, 'psa-error');
+    await element.start();
+    expect((await failed).detail).toEqual({ code: expected, message: 'no', retryable });
+    await element.updateComplete;
+    expect(part(element, 'hint')?.textContent?.trim()).not.toBe('');
+    expect(part(element, 'retry-button') !== null).toBe(retryable);
+    if (expected === 'rate_limited') expect(part(element, 'hint')?.textContent).toContain('7 s');
+  });
+
+  it.each([
+    [{ errors: [failure('UNAUTHENTICATED')], status: 401 }, 'unauthorized'],
+    [{ errors: [failure('RATE_LIMITED')] }, 'rate_limited'],
+    [{ errors: [failure('BAD_USER_INPUT')] }, 'invalid_input'],
+    [{ status: 503 }, 'server'],
+    [{ status: 403 }, 'unauthorized'],
+  ])('tells %j as %s', async (start, expected) => {
+    const { element } = await checkout({ start });
+    await element.start();
+    expect(element.error?.code).toBe(expected);
+  });
+
+  it('tells a server that cannot be reached as network', async () => {
+    const { element } = await checkout();
+    element.endpoint = 'http://localhost:1/graphql';
+    await element.start();
+    expect(element.error).toMatchObject({ code: 'network', retryable: true });
+  });
+
+  it('needs an endpoint and a token', async () => {
+    const element = document.createElement('psa-checkout');
+    document.body.append(element);
+    await element.start();
+    expect(element.error?.code).toBe('not_configured');
+  });
+});
+
+describe('for everyone', () => {
+  const shown: [string, (element: PsaCheckout) => Promise<unknown>][] = [
+    ['idle', async () => undefined],
+    ['disabled', async (element) => Object.assign(element, { disabled: true })],
+    ['pending', (element) => element.start()],
+    ['paid', (element) => element.start().then(() => change(element, 'PAID'))],
+    ['expired', (element) => element.start().then(() => change(element, 'EXPIRED'))],
+    ['refunded', (element) => element.start().then(() => change(element, 'REFUNDED'))],
+    ['failed', (element) => element.start().then(() => change(element, 'FAILED'))],
+    ['error', (element) => Object.assign(element, { endpoint: 'http://localhost:1/graphql' }).start()],
+  ];
+  for (const scheme of ['light', 'dark'])
+    it.each(shown)(`has nothing for axe to find when %s, ${scheme}`, async (_, bring) => {
+      document.documentElement.style.colorScheme = scheme;
+      document.body.style.background = scheme === 'dark' ? '#0e1014' : '#fff';
+      const { element } = await checkout();
+      await bring(element);
+      await settledLook(element);
+      const { violations } = await axe.run(element, { rules: { region: { enabled: false } } });
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`)).toEqual([]);
+    });
+
+  it('says each state once, in a live region, and keeps the focus inside', async () => {
+    const { element } = await checkout();
+    element.focus();
+    const status = part(element, 'status');
+    const said: string[] = [];
+    const observer = new MutationObserver(() => said.push(status?.textContent?.trim() ?? ''));
+    observer.observe(status as Node, { childList: true, subtree: true, characterData: true });
+    await element.start();
+    await element.updateComplete;
+    expect(element.matches(':focus')).toBe(true);
+    await change(element, 'PAID');
+    await element.updateComplete;
+    await Promise.resolve();
+    observer.disconnect();
+    expect(status?.getAttribute('role')).toBe('status');
+    expect(part(element, 'status')).toBe(status);
+    expect([...new Set(said)]).toEqual([
+      'Preparando o pagamento…',
+      'Aguardando o pagamento',
+      'Pagamento confirmado',
+    ]);
+    expect(said.length).toBe(3);
+  });
+
+  it('shows its phase as a custom state', async () => {
+    const { element } = await checkout();
+    expect(element.matches(':state(idle)')).toBe(true);
+    await element.start();
+    await element.updateComplete;
+    expect(element.matches(':state(pending)')).toBe(true);
+    expect(element.matches(':state(idle)')).toBe(false);
+  });
+
+  it('speaks the language of the page, and words of the page’s choice', async () => {
+    const { element } = await checkout();
+    element.locale = 'en';
+    element.labels = { cancel: 'Never mind' };
+    await element.start();
+    await vi.waitFor(() =>
+      expect(part(element, 'status')?.textContent).toContain('Waiting for your payment'),
+    );
+    expect(part(element, 'cancel-button')?.textContent).toBe('Never mind');
+  });
+});
+
+async function checkout(
+  scenario: Partial<Scenario> = {},
+  attributes: object = {},
+): Promise<{ element: PsaCheckout; scenario: Scenario }> {
+  const made: Scenario = await post('/scenario', scenario);
+  return { element: await place(made.token, attributes), scenario: made };
+}
+
+async function place(token: string, attributes: object = {}): Promise<PsaCheckout> {
+  const element = document.createElement('psa-checkout');
+  Object.assign(element, { endpoint: `${url}/graphql`, token, mode: 'redirect', ...attributes });
+  element.addEventListener('psa-before-redirect', (leaving) => leaving.preventDefault());
+  element.append('Pagar R$ 49,90');
+  document.body.append(element);
+  await element.updateComplete;
+  return element;
+}
+
+async function act(element: PsaCheckout, action: object): Promise<void> {
+  await post('/act', { orderCode: element.payment?.orderCode, ...action });
+}
+
+/** Lets the server change the payment, and waits until the element has heard of it. */
+async function change(element: PsaCheckout, status: CardPaymentStatus): Promise<void> {
+  const heard = event(element, 'psa-status-change', ({ detail }) => detail.status === status);
+  await act(element, { values: { status, paidAt: status === 'PAID' ? '2026-03-14T17:42:00.000Z' : null } });
+  await heard;
+  await element.updateComplete;
+}
+
+async function told(scenario: Scenario): Promise<Scenario> {
+  return post('/scenario', { token: scenario.token });
+}
+
+async function post<T>(path: string, body: object): Promise<T> {
+  return (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
+}
+
+function event(
+  element: Element,
+  name: string,
+  fits: (event: CustomEvent) => boolean = () => true,
+): Promise<CustomEvent> {
+  return new Promise((resolve) => {
+    element.addEventListener(name, function heard(happened) {
+      if (!fits(happened as CustomEvent)) return;
+      element.removeEventListener(name, heard);
+      resolve(happened as CustomEvent);
+    });
+  });
+}
+
+function connection_(element: Element, connection: string): Promise<CustomEvent> {
+  return event(element, 'psa-connection-change', ({ detail }) => detail.connection === connection);
+}
+
+function part(element: PsaCheckout, name: string): HTMLElement | null {
+  return element.shadowRoot?.querySelector<HTMLElement>(`[part="${name}"]`) ?? null;
+}
+
+/** Waits until what fades in has done so: axe reads colours as they are. */
+async function settledLook(element: PsaCheckout): Promise<void> {
+  await element.updateComplete;
+  const running = (element.shadowRoot?.getAnimations() ?? []).filter(
+    (animation) => animation.effect?.getComputedTiming().iterations !== Infinity,
+  );
+  await Promise.all(running.map((animation) => animation.finished));
+}
+
+function fakeWindow() {
+  return {
+    closed: false,
+    opener: window as Window | null,
+    location: { replace: vi.fn() },
+    document: { title: '', body: { textContent: '' } },
+    focus: vi.fn(),
+    close: vi.fn(),
+  };
+}
+
+function failure(code: string): object {
+  return { message: code, extensions: { code, retryAfterSeconds: 3 } };
+}

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CardPayment } from '../../widget/src/operations.ts';
+import {
+  attemptId,
+  findVisit,
+  forgetVisit,
+  keyOf,
+  lastKey,
+  loadVisit,
+  newVisit,
+  saveVisit,
+} from '../../widget/src/storage.ts';
+
+/** As much of Storage as the module uses, with its keys enumerable as in a browser. */
+function storage(): Storage {
+  const store = Object.create({
+    getItem: (name: string) => (Object.hasOwn(store, name) ? store[name] : null),
+    setItem: (name: string, value: string) => {
+      store[name] = value;
+    },
+    removeItem: (name: string) => {
+      delete store[name];
+    },
+  });
+  return store;
+}
+
+beforeEach(() => {
+  vi.stubGlobal('sessionStorage', storage());
+  vi.stubGlobal('localStorage', storage());
+});
+afterEach(() => vi.unstubAllGlobals());
+
+describe('what a page remembers', () => {
+  it('makes attempt ids of 128 random bits that a retry extends', () => {
+    const visit = newVisit();
+    expect(visit.base).toMatch(/^[0-9a-z]{22,}$/);
+    expect(newVisit().base).not.toBe(visit.base);
+    expect(attemptId(visit)).toBe(visit.base);
+    expect(attemptId({ ...visit, attempt: 3 })).toBe(`${visit.base}.3`);
+  });
+
+  it('finds a visit again by its key, and the last key of the tab', () => {
+    const visit = newVisit();
+    saveVisit('caneca', visit);
+    expect(loadVisit('caneca')).toEqual(visit);
+    expect(loadVisit('rede')).toBeUndefined();
+    expect(lastKey()).toBe('caneca');
+  });
+
+  it('finds a payment by its order code in another tab, for its own key alone', () => {
+    saveVisit('caneca', { ...newVisit(), orderCode: 'PSA-1', paymentToken: 'pay-1' });
+    vi.stubGlobal('sessionStorage', storage());
+    expect(findVisit('PSA-1')).toMatchObject({ paymentToken: 'pay-1', key: 'caneca' });
+    expect(findVisit('PSA-1', 'caneca')).toBeDefined();
+    expect(findVisit('PSA-1', 'rede')).toBeUndefined();
+  });
+
+  it('keeps the way back for a day', () => {
+    vi.useFakeTimers({ now: 0 });
+    saveVisit('a', { ...newVisit(), orderCode: 'PSA-1', payment: {} as CardPayment });
+    vi.setSystemTime(25 * 3_600_000);
+    saveVisit('b', { ...newVisit(), orderCode: 'PSA-2' });
+    expect(findVisit('PSA-1')).toBeUndefined();
+    expect(findVisit('PSA-2')).toBeDefined();
+    vi.useRealTimers();
+  });
+
+  it('forgets a visit everywhere', () => {
+    saveVisit('caneca', { ...newVisit(), orderCode: 'PSA-1' });
+    forgetVisit('caneca');
+    expect(loadVisit('caneca')).toBeUndefined();
+    expect(findVisit('PSA-1')).toBeUndefined();
+    expect(lastKey()).toBeUndefined();
+  });
+
+  it('remembers in memory where storage is denied', () => {
+    const denied = () => {
+      throw new DOMException('denied', 'SecurityError');
+    };
+    Object.defineProperty(globalThis, 'sessionStorage', { configurable: true, get: denied });
+    Object.defineProperty(globalThis, 'localStorage', { configurable: true, get: denied });
+    const visit = newVisit();
+    saveVisit('caneca', visit);
+    expect(loadVisit('caneca')).toEqual(visit);
+    forgetVisit('caneca');
+    expect(loadVisit('caneca')).toBeUndefined();
+  });
+
+  it('makes different keys for different tokens without keeping the token', () => {
+    const token = 'psa_ct_0123456789abcdefghijklmnopqrstuvwxyz';
+    expect(keyOf(token)).not.toBe(keyOf(`${token.slice(0, -1)}A`));
+    expect(keyOf(token).length).toBeLessThan(token.length / 2);
+  });
+});

@@ -1,0 +1,388 @@
+import { sql } from 'kysely';
+import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { createWorkQueue, type TaskHandler } from '../../server/src/work/queue.ts';
+import {
+  claimTasks,
+  completeTask,
+  type NewTask,
+  scheduleTasks,
+  type Task,
+} from '../../server/src/work/store.ts';
+import { createManualClock, type ManualClock } from '../support/clock.ts';
+import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { interceptStatements } from '../support/statements.ts';
+import { silent } from '../support/templates.ts';
+
+const TENANT: Tenant = { accountId: 'acc_work', environment: 'live' };
+const SECOND = 1_000;
+const LEASE_MS = 30_000;
+
+describeOnBothEngines('work that waits', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+  afterEach(() => database.sql.deleteFrom('task').execute());
+
+  test('is done at its instant, not before, and once', async () => {
+    const { clock, done, queue } = worker(database);
+    await schedule(at(clock, 10 * SECOND, 'later'), at(clock, 5 * SECOND, 'sooner'));
+    await queue.settled();
+    clock.advance(5 * SECOND - 1);
+    await queue.settled();
+    expect(done).toEqual([]);
+    clock.advance(1);
+    await queue.settled();
+    expect(done).toEqual(['sooner']);
+    clock.advance(5 * SECOND);
+    await queue.settled();
+    clock.advance(3_600 * SECOND);
+    await queue.settled();
+    expect(done).toEqual(['sooner', 'later']);
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('is woken for by a nudge at the very instant', async () => {
+    const { clock, done, queue, didOne } = worker(database);
+    await queue.settled();
+    for (const ms of [300, 100, 200]) {
+      await schedule(at(clock, ms, `after ${ms}`));
+      queue.nudge(plusMs(clock.now(), ms));
+    }
+    // Two at the same moment, and one that lies in the past.
+    const one = didOne();
+    clock.advance(100);
+    await one;
+    expect(done).toEqual(['after 100']);
+    await schedule(at(clock, -SECOND, 'overdue'));
+    queue.nudge(plusMs(clock.now(), -SECOND));
+    await queue.settled();
+    expect(done).toEqual(['after 100', 'overdue']);
+    clock.advance(200);
+    await queue.settled();
+    expect(done).toEqual(['after 100', 'overdue', 'after 200', 'after 300']);
+  });
+
+  test('that fell due while the server slept is done at its start', async () => {
+    const clock = createManualClock();
+    await schedule(at(clock, SECOND, 'slept through'), at(clock, 90_000 * SECOND, 'far'));
+    clock.advance(86_400 * SECOND);
+    const { done, queue, didOne } = worker(database, { clock });
+    const one = didOne();
+    queue.start();
+    await one;
+    await queue.settled();
+    expect(done).toEqual(['slept through']);
+  });
+
+  test('that another instance has scheduled is found within a second', async () => {
+    const { clock, done, queue } = worker(database);
+    await queue.settled();
+    await schedule(at(clock, 0, 'unannounced'));
+    clock.advance(SECOND);
+    await queue.settled();
+    expect(done).toEqual(['unannounced']);
+  });
+
+  test('is done again after a failure, later each time, and keeps nothing else waiting', async () => {
+    const { clock, done, faults, queue } = worker(database, {
+      handler: (task) => {
+        if (task.key === 'failing' && task.attempts <= 6) throw new Error(`attempt ${task.attempts}`);
+      },
+    });
+    await schedule(at(clock, 0, 'failing'), at(clock, 0, 'sound'));
+    await queue.settled();
+    expect(done).toEqual(['sound']);
+    const waits = [1, 5, 30, 120, 600, 600];
+    for (const [index, seconds] of waits.entries()) {
+      expect(faults.map(({ message }) => message)).toEqual(
+        waits.slice(0, index + 1).map((_, n) => `attempt ${n + 1}`),
+      );
+      clock.advance(seconds * SECOND - 1);
+      await queue.settled();
+      expect(faults).toHaveLength(index + 1);
+      clock.advance(1);
+      await queue.settled();
+    }
+    expect(done).toEqual(['sound', 'failing']);
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('of a kind that this version does not know waits for one that does', async () => {
+    const { clock, faults, queue } = worker(database);
+    await scheduleTasks(database.sql, TENANT, [{ kind: 'unheard_of', key: 'x', at: clock.now() }]);
+    await queue.settled();
+    expect(faults.map(({ message }) => message)).toEqual(['no handler for tasks of kind unheard_of']);
+    expect(await tasks()).toMatchObject([{ key: 'x', lease: null }]);
+  });
+
+  test('of a dead instance is taken over when its lease ends, not before', async () => {
+    const clock = createManualClock();
+    await schedule(at(clock, 0, 'orphan'));
+    const [orphan] = await claim(clock);
+    const { done, queue } = worker(database, { clock });
+    clock.advance(LEASE_MS - 1);
+    await queue.settled();
+    expect(done).toEqual([]);
+    clock.advance(1);
+    await queue.settled();
+    expect(done).toEqual(['orphan']);
+
+    // The dead one comes to: what it held is no longer its own.
+    await schedule(at(clock, SECOND, 'orphan'));
+    await completeTask(database.sql, orphan!);
+    expect(await tasks()).toMatchObject([{ key: 'orphan' }]);
+  });
+
+  test('that takes longer than a lease stays with who does it', async () => {
+    const finish = deferred();
+    const { clock, done, queue } = worker(database, { handler: () => finish.promise });
+    const { queue: other, done: doneByOther } = worker(database, { clock });
+    await schedule(at(clock, 0, 'long'));
+    queue.start();
+    while (!(await tasks())[0]?.lease) await other.settled();
+    for (let seconds = 0; seconds < 120; seconds += 5) {
+      const renewed = seconds % 10 === 5 ? (await tasks())[0]!.leased_until : null;
+      clock.advance(5 * SECOND);
+      // The renewal reaches the table before the other looks.
+      while (renewed && (await tasks())[0]!.leased_until?.getTime() === renewed.getTime());
+      await other.settled();
+    }
+    expect(doneByOther).toEqual([]);
+    finish.resolve();
+    await queue.settled();
+    expect(done).toEqual(['long']);
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('that takes long keeps nothing else waiting', async () => {
+    const finish = deferred();
+    const { clock, queue, didOne, done } = worker(database, {
+      handler: (task) => (task.key === 'long' ? finish.promise : undefined),
+    });
+    await schedule(at(clock, 0, 'long'));
+    await schedule(at(clock, 1, 'short'));
+    queue.start();
+    const one = didOne();
+    while (!(await tasks()).some(({ key, lease }) => key === 'long' && lease));
+    clock.advance(SECOND);
+    await one;
+    expect(done).toEqual(['short']);
+    finish.resolve();
+    await queue.settled();
+    expect(done).toEqual(['short', 'long']);
+  });
+
+  test('may be more than is done at once', async () => {
+    let [under, most] = [0, 0];
+    const { clock, done, queue } = worker(database, {
+      async handler() {
+        under += 1;
+        most = Math.max(most, under);
+        await sql`select 1`.execute(database.sql);
+        under -= 1;
+      },
+    });
+    await schedule(...Array.from({ length: 120 }, (_, index) => at(clock, -index, `t${index}`)));
+    await queue.settled();
+    expect(new Set(done).size).toBe(120);
+    expect(done).toHaveLength(120);
+    expect(most).toBeLessThanOrEqual(50);
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('that its own handler schedules anew is done again, behind itself', async () => {
+    let together = 0;
+    const { clock, done, queue } = worker(database, {
+      async handler(task) {
+        together += 1;
+        expect(together).toBe(1);
+        // One for this very instant, and then one for later.
+        if (done.length === 0) await schedule(at(clock, 0, task.key));
+        if (done.length === 1) await schedule(at(clock, 60 * SECOND, task.key));
+        queue.nudge(clock.now());
+        await sql`select 1`.execute(database.sql);
+        together -= 1;
+      },
+    });
+    await schedule(at(clock, 0, 'again'));
+    await queue.settled();
+    expect(done).toEqual(['again', 'again']);
+    expect(await tasks()).toMatchObject([{ key: 'again', lease: null, attempts: 0 }]);
+    clock.advance(60 * SECOND);
+    await queue.settled();
+    expect(done).toEqual(['again', 'again', 'again']);
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('that is scheduled anew and then fails is due when it was scheduled for', async () => {
+    const { clock, queue, faults } = worker(database, {
+      async handler(task) {
+        await schedule(at(clock, 20 * SECOND, task.key));
+        throw new Error('after all');
+      },
+    });
+    await schedule(at(clock, 0, 'moved'));
+    await queue.settled();
+    expect(faults).toHaveLength(1);
+    expect((await tasks())[0]).toMatchObject({ lease: null, due_at: plusMs(clock.now(), 20 * SECOND) });
+  });
+
+  test('scheduled twice is one, at the later word', async () => {
+    const { clock, done, queue } = worker(database);
+    await schedule(at(clock, SECOND, 'one'), at(clock, 3 * SECOND, 'one'));
+    await schedule(at(clock, 2 * SECOND, 'one'));
+    clock.advance(2 * SECOND);
+    await queue.settled();
+    expect(done).toEqual(['one']);
+  });
+
+  test('survives a database that is away for a while', async () => {
+    let away = false;
+    const { clock, done, faults, queue } = worker(
+      interceptStatements(database, () => {
+        if (away) throw new Error('the database is away');
+      }),
+      {
+        handler: (task) => {
+          if (task.key === 'interrupted' && task.attempts === 1) {
+            away = true;
+            throw new Error('and so it cannot be postponed');
+          }
+        },
+      },
+    );
+    await schedule(at(clock, 0, 'interrupted'));
+    await queue.settled();
+    expect(done).toEqual([]);
+    expect(faults.length).toBeGreaterThan(1);
+    clock.advance(SECOND);
+    await queue.settled();
+    away = false;
+    clock.advance(LEASE_MS);
+    await queue.settled();
+    expect(done).toEqual(['interrupted']);
+  });
+
+  test('is not begun after the close, which waits for what is under way', async () => {
+    const finish = deferred();
+    const begun = deferred();
+    const { clock, done, queue } = worker(database, {
+      handler() {
+        begun.resolve();
+        return finish.promise;
+      },
+    });
+    await schedule(at(clock, 0, 'under way'), at(clock, SECOND, 'late'));
+    queue.start();
+    await begun.promise;
+    let closed = false;
+    const closing = queue.close().then(() => {
+      closed = true;
+    });
+    await tasks();
+    expect(closed).toBe(false);
+    finish.resolve();
+    await closing;
+    expect(done).toEqual(['under way']);
+    clock.advance(3_600 * SECOND);
+    queue.nudge(clock.now());
+    await queue.settled();
+    expect(done).toEqual(['under way']);
+  });
+
+  // ── Builders ──────────────────────────────────────────────────────────────────────────────────
+
+  function schedule(...due: NewTask[]): Promise<void> {
+    return scheduleTasks(database.sql, TENANT, due);
+  }
+
+  function claim(clock: ManualClock): Promise<Task[]> {
+    const now = clock.now();
+    return claimTasks(database.sql, { now, leasedUntil: plusMs(now, LEASE_MS), limit: 10 });
+  }
+
+  function tasks() {
+    return database.sql.selectFrom('task').selectAll().orderBy('key').execute();
+  }
+});
+
+describe('two instances on one PostgreSQL', () => {
+  test('share the work, and do nothing twice', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    onTestFinished(async () => {
+      await Promise.all(databases.map((database) => database.close()));
+    });
+    const begun = new Map<string, number>();
+    const workers = databases.map((database) =>
+      worker(database, {
+        clock,
+        async handler(task) {
+          begun.set(task.key, (begun.get(task.key) ?? 0) + 1);
+          await sql`select pg_sleep(0)`.execute(database.sql);
+          // Some are scheduled anew while they are done, as a charge is that settles later.
+          if (task.key.endsWith('0') && begun.get(task.key) === 1)
+            await scheduleTasks(database.sql, TENANT, [at(clock, 0, task.key)]);
+        },
+      }),
+    );
+    const all = Array.from({ length: 400 }, (_, index) => at(clock, -1, `t${index}`));
+    await scheduleTasks(databases[0]!.sql, TENANT, all);
+    await Promise.all(workers.map(({ queue }) => queue.settled()));
+    await Promise.all(workers.map(({ queue }) => queue.settled()));
+
+    for (const { key } of all) expect([key, begun.get(key)]).toEqual([key, key.endsWith('0') ? 2 : 1]);
+    for (const { done, faults } of workers) {
+      expect(done.length).toBeGreaterThan(0);
+      expect(faults).toEqual([]);
+    }
+    expect(await databases[0]!.sql.selectFrom('task').selectAll().execute()).toEqual([]);
+  });
+});
+
+function at(clock: ManualClock, ms: number, key: string): NewTask {
+  return { kind: 'test', key, at: plusMs(clock.now(), ms) };
+}
+
+/** A queue that writes down what it has done. Closed with the test. */
+function worker(
+  database: Database,
+  {
+    clock = createManualClock(),
+    handler = () => undefined,
+  }: { clock?: ManualClock; handler?: (task: Task) => Promise<void> | void } = {},
+) {
+  const done: string[] = [];
+  const faults: Error[] = [];
+  let next = deferred();
+  const test: TaskHandler = async (task) => {
+    await handler(task);
+    done.push(task.key);
+    next.resolve();
+  };
+  const queue = createWorkQueue({
+    database,
+    clock,
+    handlers: { test },
+    onError: (error) => faults.push(error as Error),
+  });
+  onTestFinished(() => queue.close());
+  return {
+    clock,
+    done,
+    faults,
+    queue,
+    /** Resolves when the next task is done. */
+    didOne(): Promise<void> {
+      next = deferred();
+      return next.promise;
+    },
+  };
+}

@@ -1,0 +1,5 @@
+export default {
+  globs: ['src/psa-checkout.ts'],
+  outdir: '.',
+  litelement: true,
+};

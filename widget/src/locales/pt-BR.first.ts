@@ -1,0 +1,10 @@
+import type { FirstTexts } from './texts.ts';
+
+export const first: FirstTexts = {
+  pay: 'Pagar com cartão',
+  creating: 'Preparando o pagamento…',
+  loading: 'Buscando seu pagamento…',
+  error: 'Não foi possível continuar',
+  network: 'Não conseguimos falar com o servidor. Tentar de novo não cobra duas vezes.',
+  retry: 'Tentar de novo',
+};
