@@ -19,13 +19,11 @@ async function startInstance(options: { port: number }): Promise<TestApp> {
   });
 }
 
-const shop = openShop({
-  async start() {
-    databaseUrl = await createPostgresDatabase();
-    const app = await startInstance({ port: 0 });
-    port = app.port;
-    return app;
-  },
+const shop = openShop(async () => {
+  databaseUrl = await createPostgresDatabase();
+  const app = await startInstance({ port: 0 });
+  port = app.port;
+  return app;
 });
 
 it('comes back to a server that was restarted, and hears what it has missed', async () => {
