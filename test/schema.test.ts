@@ -171,14 +171,23 @@ function partsOf(of: GraphQLSchema): Part[] {
 
 function kindOf(type: GraphQLNamedType): string {
   if (isObjectType(type) || isInterfaceType(type))
-    return [type.constructor.name, ...type.getInterfaces().map(({ name }) => name).sort()].join(' ');
+    return [
+      type.constructor.name,
+      ...type
+        .getInterfaces()
+        .map(({ name }) => name)
+        .sort(),
+    ].join(' ');
   return isInputObjectType(type) && type.isOneOf ? 'oneOf input' : type.constructor.name;
 }
 
 function membersOf(type: GraphQLNamedType): Part[] {
   if (isEnumType(type))
-    return type.getValues().map(({ name, description }) => ({ place: `${type.name}.${name}`, signature: 'value', description }));
-  if (isUnionType(type)) return type.getTypes().map(({ name }) => ({ place: `${type.name}.${name}`, signature: 'member' }));
+    return type
+      .getValues()
+      .map(({ name, description }) => ({ place: `${type.name}.${name}`, signature: 'value', description }));
+  if (isUnionType(type))
+    return type.getTypes().map(({ name }) => ({ place: `${type.name}.${name}`, signature: 'member' }));
   if (isInputObjectType(type))
     return Object.values(type.getFields()).map((field) => ({
       place: `${type.name}.${field.name}`,

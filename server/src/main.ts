@@ -49,7 +49,8 @@ function greet({ url, demo, firstKeys }: App): void {
 function explain(error: unknown): string | null {
   if (error instanceof ConfigError || error instanceof DataDirLockedError) return error.message;
   const { code, syscall, address, hostname, port } = error as Fault;
-  if (code === 'EADDRINUSE') return `Port ${port} is already in use: stop what uses it, or set PORT to another one`;
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is already in use: stop what uses it, or set PORT to another one`;
   if (code === 'EACCES' && syscall === 'listen')
     return `Port ${port} needs rights that this user does not have: set PORT to one above 1023`;
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`;

@@ -39,14 +39,22 @@ describe('a fault of ours', () => {
       ],
     });
     expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'error', err: { message: expect.stringContaining('card_payment') } });
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      level: 'error',
+      err: { message: expect.stringContaining('card_payment') },
+    });
   });
 
   test('in a mutation is a top-level error too, and in one field of several leaves the others', async () => {
     const app = await start();
     await app.database.sql.schema.dropTable('card_payment').cascade().execute();
-    const mutation = await app.live.send('mutation { createCardPayment(input: { valueCents: 100 }) { __typename } }');
-    expect(mutation.body.errors[0]).toMatchObject({ message: 'Internal error', extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+    const mutation = await app.live.send(
+      'mutation { createCardPayment(input: { valueCents: 100 }) { __typename } }',
+    );
+    expect(mutation.body.errors[0]).toMatchObject({
+      message: 'Internal error',
+      extensions: { code: 'INTERNAL_SERVER_ERROR' },
+    });
     const query = await app.live.send('{ viewer { credential } cardPayment(orderCode: "x") { id } }');
     expect(query.status).toBe(200);
     expect(query.body.data).toEqual({ viewer: { credential: 'API_KEY' }, cardPayment: null });
@@ -58,7 +66,9 @@ describe('a fault of ours', () => {
     await app.database.close();
     const { status, body } = await app.live.send('{ viewer { credential } }');
     expect(status).toBe(500);
-    expect(body).toEqual({ errors: [{ message: 'Internal error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] });
+    expect(body).toEqual({
+      errors: [{ message: 'Internal error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+    });
     const socket = openRawSocket(app.url);
     await socket.init(LIVE_KEY).catch(() => undefined);
     expect(await socket.closed).toEqual({ code: 4500, reason: 'Internal error' });
@@ -70,17 +80,27 @@ describe('a fault of ours', () => {
     const { createCardPayment } = await app.live.request(
       'mutation { createCardPayment(input: { valueCents: 100 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
     );
-    await app.database.sql.updateTable('card_payment').set({ expires_at: new Date('9999-01-01T00:00:00Z') }).execute();
-    const { body } = await app.live.send('query ($code: String!) { cardPayment(orderCode: $code) { expiresInSeconds } }', {
-      code: createCardPayment.cardPayment.orderCode,
+    await app.database.sql
+      .updateTable('card_payment')
+      .set({ expires_at: new Date('9999-01-01T00:00:00Z') })
+      .execute();
+    const { body } = await app.live.send(
+      'query ($code: String!) { cardPayment(orderCode: $code) { expiresInSeconds } }',
+      {
+        code: createCardPayment.cardPayment.orderCode,
+      },
+    );
+    expect(body.errors[0]).toMatchObject({
+      message: 'Internal error',
+      extensions: { code: 'INTERNAL_SERVER_ERROR' },
     });
-    expect(body.errors[0]).toMatchObject({ message: 'Internal error', extensions: { code: 'INTERNAL_SERVER_ERROR' } });
     expect(app.faults).toHaveLength(1);
   });
 });
 
 describe('what the caller got wrong', () => {
-  const CREATE = 'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { __typename ... on ValidationError { fields { path } } } }';
+  const CREATE =
+    'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { __typename ... on ValidationError { fields { path } } } }';
 
   test.each([
     [{ input: {} }, 'valueCents'],
@@ -105,15 +125,18 @@ describe('what the caller got wrong', () => {
     expect(app.faults).toEqual([]);
   });
 
-  test.each(['valueCents: 1.5', 'valueCents: "100"', 'valueCents: -1', 'valueCents: 1e3', 'valueCents: 9007199254740993'])(
-    'in the document is named: %s',
-    async (text) => {
-      const app = await shared();
-      const { body } = await app.live.send(`mutation { createCardPayment(input: { ${text} }) { __typename } }`);
-      expect(body.errors[0].message).toContain('Cents must be');
-      expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
-    },
-  );
+  test.each([
+    'valueCents: 1.5',
+    'valueCents: "100"',
+    'valueCents: -1',
+    'valueCents: 1e3',
+    'valueCents: 9007199254740993',
+  ])('in the document is named: %s', async (text) => {
+    const app = await shared();
+    const { body } = await app.live.send(`mutation { createCardPayment(input: { ${text} }) { __typename } }`);
+    expect(body.errors[0].message).toContain('Cents must be');
+    expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+  });
 
   test.each([
     '{"__proto__":{"input":{"valueCents":100}}}',
@@ -151,7 +174,10 @@ describe('what the caller got wrong', () => {
 
   test('in an argument of a variable that is null where it may not be is the caller’s', async () => {
     const app = await shared();
-    const { body } = await app.live.send('query ($code: String = "x") { cardPayment(orderCode: $code) { id } }', { code: null });
+    const { body } = await app.live.send(
+      'query ($code: String = "x") { cardPayment(orderCode: $code) { id } }',
+      { code: null },
+    );
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     expect(app.faults).toEqual([]);
   });
@@ -171,11 +197,21 @@ test('no credential, card or key stands in a log, whatever happens', async () =>
   const checkout = createCheckoutToken.token as string;
   const { startCheckout } = await app
     .client(checkout)
-    .request('mutation { startCheckout(input: { attemptId: "attempt-0123456789abcdef" }) { ... on StartCheckoutSuccess { paymentToken cardPayment { orderCode } } } }');
+    .request(
+      'mutation { startCheckout(input: { attemptId: "attempt-0123456789abcdef" }) { ... on StartCheckoutSuccess { paymentToken cardPayment { orderCode } } } }',
+    );
   const payment = startCheckout.paymentToken as string;
-  const card = { number: '4242424242424242', holder: 'ANA', expiryMonth: 12, expiryYear: 2030, securityCode: '987' };
+  const card = {
+    number: '4242424242424242',
+    holder: 'ANA',
+    expiryMonth: 12,
+    expiryYear: 2030,
+    securityCode: '987',
+  };
   await app.cardPayments.pay(startCheckout.cardPayment.orderCode, card);
-  await app.live.request('mutation ($token: String!) { revokeToken(token: $token) { __typename } }', { token: dashboard });
+  await app.live.request('mutation ($token: String!) { revokeToken(token: $token) { __typename } }', {
+    token: dashboard,
+  });
 
   // Every road to a fault: queries, mutations, sockets, who is asking.
   await app.database.sql.schema.dropTable('token').cascade().execute();
@@ -185,10 +221,20 @@ test('no credential, card or key stands in a log, whatever happens', async () =>
     await socket.init(credential).catch(() => undefined);
     await socket.closed;
   }
-  await app.live.send('mutation ($token: String!) { revokeToken(token: $token) { __typename } }', { token: checkout });
+  await app.live.send('mutation ($token: String!) { revokeToken(token: $token) { __typename } }', {
+    token: checkout,
+  });
   await app.database.sql.schema.dropTable('api_key').cascade().execute();
   await app.live.send('{ viewer { credential } }');
-  log.error({ authorization: `Bearer ${LIVE_KEY}`, request: { headers: { authorization: LIVE_KEY } }, card, token: payment }, 'careless');
+  log.error(
+    {
+      authorization: `Bearer ${LIVE_KEY}`,
+      request: { headers: { authorization: LIVE_KEY } },
+      card,
+      token: payment,
+    },
+    'careless',
+  );
 
   const text = lines.join('');
   expect(lines.length).toBeGreaterThan(8);

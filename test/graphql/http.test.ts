@@ -40,7 +40,9 @@ describe('GraphQL over HTTP', () => {
 
   test.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_, audit) => {
     const result = await audit.fn();
-    expect(result.status === 'ok' ? 'ok' : `${result.status}: ${'reason' in result ? result.reason : ''}`).toBe('ok');
+    expect(
+      result.status === 'ok' ? 'ok' : `${result.status}: ${'reason' in result ? result.reason : ''}`,
+    ).toBe('ok');
   });
 });
 
@@ -80,7 +82,8 @@ describe('a query', () => {
 });
 
 describe('another site cannot make a browser send an operation', () => {
-  const count = async () => (await app.live.request('{ cardPayments { totalCount } }')).cardPayments.totalCount;
+  const count = async () =>
+    (await app.live.request('{ cardPayments { totalCount } }')).cardPayments.totalCount;
 
   test.each([
     ['a form', 'application/x-www-form-urlencoded', new URLSearchParams({ query: CREATE }).toString()],
@@ -132,7 +135,12 @@ describe('a body', () => {
     ['with an empty query', '{"query":""}', 400, ''],
     ['with a query that is none', '{"query":{"a":1}}', 400, 'query'],
     ['with variables that are a list', JSON.stringify({ query: WALLET, variables: [] }), 400, 'variables'],
-    ['with an operation that is not there', JSON.stringify({ query: WALLET, operationName: 'X' }), 400, 'operation'],
+    [
+      'with an operation that is not there',
+      JSON.stringify({ query: WALLET, operationName: 'X' }),
+      400,
+      'operation',
+    ],
   ])('that is %s is refused', async (_, body, status, says) => {
     const answer = await post(body, { ...JSON_TYPE, accept: 'application/graphql-response+json' });
     const { errors, data } = await answer.json();
@@ -149,7 +157,9 @@ describe('a body', () => {
   });
 
   test('in another charset is refused', async () => {
-    const answer = await post(JSON.stringify({ query: WALLET }), { 'content-type': 'application/json; charset=utf-16' });
+    const answer = await post(JSON.stringify({ query: WALLET }), {
+      'content-type': 'application/json; charset=utf-16',
+    });
     expect(answer.status).toBe(415);
     expect((await answer.json()).errors[0].message).toBe('Send the operation in UTF-8');
   });
@@ -157,7 +167,10 @@ describe('a body', () => {
   test('that is too large is refused with 413, by its announced length and by its chunks', async () => {
     const large = JSON.stringify({ query: WALLET, variables: { padding: 'x'.repeat(100_000) } });
     for (const chunked of [false, true]) {
-      const { status, body } = await postRaw(large, chunked ? {} : { 'content-length': String(large.length) });
+      const { status, body } = await postRaw(
+        large,
+        chunked ? {} : { 'content-length': String(large.length) },
+      );
       expect(status).toBe(413);
       expect(JSON.parse(body).errors[0]).toEqual({
         message: 'The body must have at most 100000 bytes',
@@ -175,7 +188,9 @@ describe('a body', () => {
 
   test('that breaks off leaves the server well', async () => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
-    socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"que');
+    socket.write(
+      'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"que',
+    );
     await new Promise((resolve) => socket.once('connect', resolve));
     socket.destroy();
     expect((await post(JSON.stringify({ query: WALLET }))).status).toBe(200);
@@ -210,7 +225,11 @@ describe('a page of any origin', () => {
   test('may ask first', async () => {
     const answer = await send({
       method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type' },
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
     });
     expect(answer.status).toBe(204);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -252,7 +271,10 @@ describe('the routes', () => {
   });
 
   test('say that the process is alive and ready', async () => {
-    for (const [path, status] of [['/healthz', 'ok'], ['/readyz', 'ready']] as const) {
+    for (const [path, status] of [
+      ['/healthz', 'ok'],
+      ['/readyz', 'ready'],
+    ] as const) {
       const answer = await fetch(`${app.url}${path}`);
       expect([answer.status, await answer.json()]).toEqual([200, { status }]);
       const head = await fetch(`${app.url}${path}`, { method: 'HEAD' });

@@ -15,7 +15,8 @@ afterAll(async () => {
 });
 
 /** n × text. */
-const times = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+const times = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 describe('a document', () => {
   const nested = (levels: number) => `{ ${'a { '.repeat(levels)} b ${'} '.repeat(levels)} }`;
@@ -25,26 +26,66 @@ describe('a document', () => {
 
   const TOO_LARGE: [string, string, string][] = [
     ['5,000 levels deep', nested(5_000), 'at most 100 brackets inside each other'],
-    ['with 20,000 brackets in a value', `{ cardPayments(status: ${'['.repeat(20_000)}) { totalCount } }`, 'at most 100 brackets'],
-    ['with 101 brackets in a type', `query ($a: ${'['.repeat(100)}Int${']'.repeat(100)}) { wallet { id } }`, 'at most 100 brackets'],
-    ['with 101 brackets in an object', `{ cardPayment(orderCode: ${'{a:'.repeat(100)}1${'}'.repeat(100)}) { id } }`, 'at most 100 brackets'],
-    ['with 101 fragments in each other', `{ ${'...{'.repeat(101)} wallet { id } ${'}'.repeat(101)} }`, 'at most 100 brackets'],
+    [
+      'with 20,000 brackets in a value',
+      `{ cardPayments(status: ${'['.repeat(20_000)}) { totalCount } }`,
+      'at most 100 brackets',
+    ],
+    [
+      'with 101 brackets in a type',
+      `query ($a: ${'['.repeat(100)}Int${']'.repeat(100)}) { wallet { id } }`,
+      'at most 100 brackets',
+    ],
+    [
+      'with 101 brackets in an object',
+      `{ cardPayment(orderCode: ${'{a:'.repeat(100)}1${'}'.repeat(100)}) { id } }`,
+      'at most 100 brackets',
+    ],
+    [
+      'with 101 fragments in each other',
+      `{ ${'...{'.repeat(101)} wallet { id } ${'}'.repeat(101)} }`,
+      'at most 100 brackets',
+    ],
     ['of 2,001 tokens', `{ ${times(1_999, () => '__typename')} }`, 'more that 2000 tokens'],
     ['16 levels deep', nested(15), 'at most 15 levels of fields'],
     ['with 51 root fields', `{ ${times(51, () => '__typename')} }`, 'at most 50 fields at the root'],
-    ['with 51 root fields in fragments', `{ ...A ...A } fragment A on Query { ${times(26, () => '__typename')} }`, 'at most 50 fields at the root'],
+    [
+      'with 51 root fields in fragments',
+      `{ ...A ...A } fragment A on Query { ${times(26, () => '__typename')} }`,
+      'at most 50 fields at the root',
+    ],
     ['with 101 aliases', `{ wallet { ${times(101, (index) => `a${index}: id`)} } }`, 'at most 100 aliases'],
-    ['with 51 directives', `{ wallet { id ${times(51, (index) => `b${index}: id @include(if: true)`)} } }`, 'at most 50 directives'],
-    ['with fragments that spread each other without end', '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }', 'Cannot spread fragment'],
-    ['with a fragment of itself', '{ ...A } fragment A on Query { wallet { id } ...A }', 'Cannot spread fragment'],
+    [
+      'with 51 directives',
+      `{ wallet { id ${times(51, (index) => `b${index}: id @include(if: true)`)} } }`,
+      'at most 50 directives',
+    ],
+    [
+      'with fragments that spread each other without end',
+      '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }',
+      'Cannot spread fragment',
+    ],
+    [
+      'with a fragment of itself',
+      '{ ...A } fragment A on Query { wallet { id } ...A }',
+      'Cannot spread fragment',
+    ],
     ['that is a bomb of fragments', bomb, 'at most 2000 fields'],
-    ['with 100 fragments of 50 fields', `{ ${times(2, () => `wallet { ${times(45, () => '...A')} }`)} } fragment A on Wallet { ${times(30, () => 'id')} }`, 'at most 2000 fields'],
+    [
+      'with 100 fragments of 50 fields',
+      `{ ${times(2, () => `wallet { ${times(45, () => '...A')} }`)} } fragment A on Wallet { ${times(30, () => 'id')} }`,
+      'at most 2000 fields',
+    ],
   ];
 
   test.each(TOO_LARGE)('%s is refused with 400, over HTTP', async (_, query, says) => {
     const answer = await fetch(`${app.url}/graphql`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
+      headers: {
+        authorization: `Bearer ${LIVE_KEY}`,
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+      },
       body: JSON.stringify({ query }),
     });
     const { errors } = await answer.json();
@@ -83,11 +124,16 @@ describe('a document', () => {
 
 describe('the limit of an API key', () => {
   const VIEWER = '{ viewer { rateLimit { limit remaining resetAt } } }';
-  const inSeconds = (from: TestApp, seconds: number) => new Date(from.clock.now().getTime() + seconds * 1_000).toISOString();
+  const inSeconds = (from: TestApp, seconds: number) =>
+    new Date(from.clock.now().getTime() + seconds * 1_000).toISOString();
 
   test('is 1200 root fields a minute where nothing else is said, counted by field and not by request', async () => {
     const client = app.client(await addKey(app));
-    expect((await client.request(VIEWER)).viewer.rateLimit).toEqual({ limit: 1200, remaining: 1199, resetAt: inSeconds(app, 60) });
+    expect((await client.request(VIEWER)).viewer.rateLimit).toEqual({
+      limit: 1200,
+      remaining: 1199,
+      resetAt: inSeconds(app, 60),
+    });
     await client.request(`{ ${times(20, (index) => `a${index}: viewer { credential }`)} }`);
     expect((await client.request(VIEWER)).viewer.rateLimit.remaining).toBe(1178);
   });
@@ -97,7 +143,9 @@ describe('the limit of an API key', () => {
     try {
       await small.live.request('{ viewer { credential } b: viewer { credential } }');
       small.clock.advance(20_500);
-      const partly = await small.live.send('{ a: cardPayment(orderCode: "x") { id } b: cardPayment(orderCode: "x") { id } }');
+      const partly = await small.live.send(
+        '{ a: cardPayment(orderCode: "x") { id } b: cardPayment(orderCode: "x") { id } }',
+      );
       expect(partly.status).toBe(200);
       expect(partly.body.data).toEqual({ a: null, b: null });
       expect(partly.body.errors).toHaveLength(1);
@@ -114,7 +162,11 @@ describe('the limit of an API key', () => {
       small.clock.advance(39_499);
       expect((await small.live.send('{ viewer { credential } }')).status).toBe(429);
       small.clock.advance(1);
-      expect((await small.live.request(VIEWER)).viewer.rateLimit).toEqual({ limit: 3, remaining: 2, resetAt: inSeconds(small, 60) });
+      expect((await small.live.request(VIEWER)).viewer.rateLimit).toEqual({
+        limit: 3,
+        remaining: 2,
+        resetAt: inSeconds(small, 60),
+      });
     } finally {
       await small.close();
     }
@@ -127,7 +179,12 @@ describe('the limit of an API key', () => {
         `${name}: createCardPayment(input: { valueCents: 100 }) { __typename ... on RateLimitError { code retryAfterSeconds limit } }`;
       expect(await small.live.request(`mutation { ${create('a')} ${create('b')} }`)).toEqual({
         a: { __typename: 'CardPaymentSuccess' },
-        b: { __typename: 'RateLimitError', code: 'RATE_LIMITED', retryAfterSeconds: 60, limit: '1 root fields a minute' },
+        b: {
+          __typename: 'RateLimitError',
+          code: 'RATE_LIMITED',
+          retryAfterSeconds: 60,
+          limit: '1 root fields a minute',
+        },
       });
       // This union has none.
       const { body } = await small.live.send('mutation { revokeToken(token: "x") { __typename } }');
@@ -141,7 +198,10 @@ describe('the limit of an API key', () => {
     const small = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '1' } });
     try {
       await small.live.request('{ __type(name: "Wallet") { name } }');
-      for (const query of ['{ __schema { queryType { name } } }', 'subscription { allCardPaymentUpdates { cursor } }'])
+      for (const query of [
+        '{ __schema { queryType { name } } }',
+        'subscription { allCardPaymentUpdates { cursor } }',
+      ])
         expect((await small.live.send(query)).body.errors[0].extensions.code).toBe('RATE_LIMITED');
     } finally {
       await small.close();
@@ -154,7 +214,10 @@ describe('the limit of a browser’s token', () => {
 
   test('is 120 for each token', async () => {
     const grant = { orderCode: 'PSC-1' };
-    const [one, other] = [await addToken(app, { kind: 'payment', grant }), await addToken(app, { kind: 'payment', grant })];
+    const [one, other] = [
+      await addToken(app, { kind: 'payment', grant }),
+      await addToken(app, { kind: 'payment', grant }),
+    ];
     for (const count of [50, 50, 20]) await app.client(one).request(FIELDS(count));
     expect((await app.client(one).send(FIELDS(1))).status).toBe(429);
     await app.client(other).request(FIELDS(1));

@@ -10,7 +10,13 @@ import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { recordStatements } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
 
-const CARD = { number: '4242424242424242', holder: 'ANA', expiryMonth: 12, expiryYear: 2030, securityCode: '123' };
+const CARD = {
+  number: '4242424242424242',
+  holder: 'ANA',
+  expiryMonth: 12,
+  expiryYear: 2030,
+  securityCode: '123',
+};
 const ONE = `subscription ($orderCode: String!, $after: String) {
   cardPaymentUpdates(orderCode: $orderCode, after: $after) {
     cursor occurredAt previousStatus cardPayment { orderCode status version final }
@@ -23,7 +29,7 @@ const CURSOR = '{ updatesCursor }';
 
 let app: TestApp;
 let statements: string[];
-let sockets: RawSocket[] = [];
+const sockets: RawSocket[] = [];
 beforeAll(async () => {
   const clock = createManualClock();
   const recorded = recordStatements(await openFreshPglite(clock));
@@ -47,14 +53,18 @@ async function create(client: GraphQLClient = app.live): Promise<string> {
   );
   return createCardPayment.cardPayment.orderCode;
 }
-const cursorOf = async (client: GraphQLClient = app.live): Promise<string> => (await client.request(CURSOR)).updatesCursor;
+const cursorOf = async (client: GraphQLClient = app.live): Promise<string> =>
+  (await client.request(CURSOR)).updatesCursor;
 
 describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
   test('one payment: its state at once, then each change, with its cursor and the status before', async () => {
     const orderCode = await create();
     const updates = app.live[transport](ONE, { orderCode });
     const first = (await updates.data()).cardPaymentUpdates;
-    expect(first).toMatchObject({ previousStatus: null, cardPayment: { orderCode, status: 'PENDING', version: 1, final: false } });
+    expect(first).toMatchObject({
+      previousStatus: null,
+      cardPayment: { orderCode, status: 'PENDING', version: 1, final: false },
+    });
     await create();
     await app.cardPayments.pay(orderCode, CARD);
     const second = (await updates.data()).cardPaymentUpdates;
@@ -125,15 +135,27 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     ['a payment that is not there', ONE, { orderCode: 'PSC-0' }, 'NOT_FOUND'],
     ['a payment whose code no database holds', ONE, { orderCode: '\u0000' }, 'NOT_FOUND'],
     ['a malformed cursor', ALL, { after: 'x' }, 'BAD_USER_INPUT'],
-    ['a cursor that was never reached', ALL, { after: Buffer.from('v1:99999').toString('base64url') }, 'CURSOR_EXPIRED'],
+    [
+      'a cursor that was never reached',
+      ALL,
+      { after: Buffer.from('v1:99999').toString('base64url') },
+      'CURSOR_EXPIRED',
+    ],
     ['a document that does not parse', 'subscription {', {}, 'BAD_USER_INPUT'],
     ['a field that is not there', 'subscription { nothing }', {}, 'BAD_USER_INPUT'],
-    ['two root fields', 'subscription { a: allCardPaymentUpdates { cursor } b: allCardPaymentUpdates { cursor } }', {}, 'BAD_USER_INPUT'],
+    [
+      'two root fields',
+      'subscription { a: allCardPaymentUpdates { cursor } b: allCardPaymentUpdates { cursor } }',
+      {},
+      'BAD_USER_INPUT',
+    ],
     ['a variable that is missing', ONE, {}, 'BAD_USER_INPUT'],
   ] as const)('%s is refused with its code alone', async (_, query, variables, code) => {
     const { errors } = await refusal(app.live, query, variables);
     expect(errors[0].extensions.code).toBe(code);
-    expect(Object.keys(errors[0].extensions).filter((name) => !['code', 'fields'].includes(name))).toEqual([]);
+    expect(Object.keys(errors[0].extensions).filter((name) => !['code', 'fields'].includes(name))).toEqual(
+      [],
+    );
   });
 
   test('a payment of another account is not there', async () => {
@@ -173,7 +195,10 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     const after = await started();
     await after.cardPayments.pay(orderCode, CARD);
     const resumed = after.live[transport](ONE, { orderCode, after: cursor });
-    expect((await resumed.data()).cardPaymentUpdates).toMatchObject({ previousStatus: 'PENDING', cardPayment: { status: 'PAID' } });
+    expect((await resumed.data()).cardPaymentUpdates).toMatchObject({
+      previousStatus: 'PENDING',
+      cardPayment: { status: 'PAID' },
+    });
     expect((await resumed.next()).done).toBe(true);
     expect([...before.faults, ...after.faults]).toEqual([]);
     await after.close();
@@ -236,7 +261,10 @@ describe('the credential of a socket', () => {
     app.clock.advance(1);
     expect(await socket.closed).toEqual({ code: 4403, reason: 'This token has expired' });
     const { value } = await stream.next();
-    expect(value.errors[0]).toMatchObject({ message: 'This token has expired', extensions: { code: 'UNAUTHENTICATED' } });
+    expect(value.errors[0]).toMatchObject({
+      message: 'This token has expired',
+      extensions: { code: 'UNAUTHENTICATED' },
+    });
     expect((await stream.next()).done).toBe(true);
   });
 
@@ -266,14 +294,24 @@ describe('a socket', () => {
     const socket = raw({}, broken.url);
     await socket.init(LIVE_KEY);
     socket.send({ id: 'a', type: 'subscribe', payload: { query: '{ wallet { currency } }' } });
-    expect(await socket.next()).toEqual({ id: 'a', type: 'next', payload: { data: { wallet: { currency: 'BRL' } } } });
+    expect(await socket.next()).toEqual({
+      id: 'a',
+      type: 'next',
+      payload: { data: { wallet: { currency: 'BRL' } } },
+    });
     expect(await socket.next()).toEqual({ id: 'a', type: 'complete' });
     await broken.database.sql.schema.dropTable('card_payment').cascade().execute();
-    for (const query of ['{ cardPayments { totalCount } }', 'subscription { cardPaymentUpdates(orderCode: "x") { cursor } }']) {
+    for (const query of [
+      '{ cardPayments { totalCount } }',
+      'subscription { cardPaymentUpdates(orderCode: "x") { cursor } }',
+    ]) {
       socket.send({ id: 'b', type: 'subscribe', payload: { query } });
       const { payload } = await socket.next();
       const [error] = payload.errors ?? payload;
-      expect(error).toMatchObject({ message: 'Internal error', extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+      expect(error).toMatchObject({
+        message: 'Internal error',
+        extensions: { code: 'INTERNAL_SERVER_ERROR' },
+      });
       expect(JSON.stringify(payload)).not.toMatch(/card_payment|relation|stack/);
       if (payload.errors) await socket.next();
     }
@@ -316,7 +354,11 @@ describe('a socket', () => {
     ['a type that is none', { type: 'x' }, 4400],
     ['a message that only a server sends', { id: 'a', type: 'next', payload: { data: {} } }, 4400],
     ['a subscription without a query', { id: 'a', type: 'subscribe', payload: {} }, 4400],
-    ['variables that are a list', { id: 'a', type: 'subscribe', payload: { query: ALL, variables: [] } }, 4400],
+    [
+      'variables that are a list',
+      { id: 'a', type: 'subscribe', payload: { query: ALL, variables: [] } },
+      4400,
+    ],
   ])('is closed by %s', async (_, message, code) => {
     const socket = raw();
     await socket.init(LIVE_KEY);
@@ -359,7 +401,8 @@ describe('a socket', () => {
   test('twice with one id is closed with 4409', async () => {
     const socket = raw();
     await socket.init(LIVE_KEY);
-    for (let count = 0; count < 2; count += 1) socket.send({ id: 'a', type: 'subscribe', payload: { query: ALL } });
+    for (let count = 0; count < 2; count += 1)
+      socket.send({ id: 'a', type: 'subscribe', payload: { query: ALL } });
     expect((await socket.closed).code).toBe(4409);
   });
 
@@ -383,7 +426,9 @@ describe('a socket', () => {
     const back = deferred();
     const client = before.live.socket({ retryAttempts: 1, retryWait: () => back.promise });
     const variables: Record<string, unknown> = { orderCode };
-    const stream = client.iterate<{ cardPaymentUpdates: { cursor: string; cardPayment: { status: string } } }>({ query: ONE, variables });
+    const stream = client.iterate<{
+      cardPaymentUpdates: { cursor: string; cardPayment: { status: string } };
+    }>({ query: ONE, variables });
     const first = await stream.next();
     variables['after'] = first.value.data.cardPaymentUpdates.cursor;
     const next = stream.next();
@@ -424,7 +469,10 @@ describe('what nobody follows any more', () => {
     await ended.close();
     socket.socket.close();
     await socket.closed;
-    await vi.waitFor(async () => expect(await readsOfTheLog()).toEqual([]), { timeout: 10_000, interval: 10 });
+    await vi.waitFor(async () => expect(await readsOfTheLog()).toEqual([]), {
+      timeout: 10_000,
+      interval: 10,
+    });
   });
 
   test('also where the client leaves before it is let in', async () => {
@@ -437,7 +485,11 @@ describe('what nobody follows any more', () => {
       const abort = new AbortController();
       const answer = fetch(`${app.url}/graphql`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json', accept: 'text/event-stream' },
+        headers: {
+          authorization: `Bearer ${LIVE_KEY}`,
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+        },
         body: JSON.stringify({ query: ALL, variables }),
         signal: abort.signal,
       }).catch(() => 'left');
@@ -445,7 +497,10 @@ describe('what nobody follows any more', () => {
       await answer;
       abort.abort();
     }
-    await vi.waitFor(async () => expect(await readsOfTheLog()).toEqual([]), { timeout: 10_000, interval: 10 });
+    await vi.waitFor(async () => expect(await readsOfTheLog()).toEqual([]), {
+      timeout: 10_000,
+      interval: 10,
+    });
   });
 });
 
@@ -458,7 +513,8 @@ describe('a client that does not read', () => {
   const createMany = async (client: GraphQLClient) => {
     const aliases = Array.from(
       { length: 45 },
-      (_, index) => `a${index}: createCardPayment(input: { valueCents: 100, metadata: $metadata }) { __typename }`,
+      (_, index) =>
+        `a${index}: createCardPayment(input: { valueCents: 100, metadata: $metadata }) { __typename }`,
     );
     for (let count = 0; count < MANY; count += 45)
       await client.request(`mutation ($metadata: String) { ${aliases.join(' ')} }`, { metadata: METADATA });
@@ -483,7 +539,8 @@ describe('a client that does not read', () => {
     stuck.socket.pause();
     const everything = (async () => {
       const codes = new Set<string>();
-      for (let count = 0; count < MANY; count += 1) codes.add((await reader.data()).allCardPaymentUpdates.cardPayment.orderCode);
+      for (let count = 0; count < MANY; count += 1)
+        codes.add((await reader.data()).allCardPaymentUpdates.cardPayment.orderCode);
       return codes.size;
     })();
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -9,7 +10,8 @@ const ERRORS = `__typename
   ... on ValidationError { fields { path message } }
   ... on PermissionError { requiresAnyOf }
   ... on RateLimitError { retryAfterSeconds limit }`;
-const PAYMENT = 'orderCode status amountCents description customer { name email } metadata successUrl cancelUrl';
+const PAYMENT =
+  'orderCode status amountCents description customer { name email } metadata successUrl cancelUrl';
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { ${PAYMENT} } } ${ERRORS} }
 }`;
@@ -22,7 +24,13 @@ const START = `mutation ($input: StartCheckoutInput!) {
 const REVOKE = `mutation ($token: String!) {
   revokeToken(token: $token) { __typename ... on RevokeTokenSuccess { revoked } ... on UserError { code message } }
 }`;
-const CARD = { number: '4242424242424242', holder: 'ANA', expiryMonth: 12, expiryYear: 2030, securityCode: '123' };
+const CARD = {
+  number: '4242424242424242',
+  holder: 'ANA',
+  expiryMonth: 12,
+  expiryYear: 2030,
+  securityCode: '123',
+};
 
 let app: TestApp;
 beforeAll(async () => {
@@ -33,13 +41,16 @@ afterAll(async () => {
   await app.close();
 });
 
-const create = async (input: object, client = app.live) => (await client.request(CREATE, { input })).createCardPayment;
-const mint = async (input: object, client = app.live) => (await client.request(MINT, { input })).createCheckoutToken;
-const start = async (client: GraphQLClient, input: object) => (await client.request(START, { input })).startCheckout;
-const revoke = async (token: string, client = app.live) => (await client.request(REVOKE, { token })).revokeToken;
+const create = async (input: object, client = app.live) =>
+  (await client.request(CREATE, { input })).createCardPayment;
+const mint = async (input: object, client = app.live) =>
+  (await client.request(MINT, { input })).createCheckoutToken;
+const start = async (client: GraphQLClient, input: object) =>
+  (await client.request(START, { input })).startCheckout;
+const revoke = async (token: string, client = app.live) =>
+  (await client.request(REVOKE, { token })).revokeToken;
 const page = async (input: object) => app.client((await mint(input)).token);
-let attempts = 0;
-const attemptId = () => `attempt-${String((attempts += 1)).padStart(24, '0')}`;
+const attemptId = () => `attempt-${randomUUID()}`;
 const anotherKey = async () => app.client(await addKey(app, { accountId: await addAccount(app) }));
 
 describe('createCardPayment', () => {
@@ -102,9 +113,16 @@ describe('createCardPayment', () => {
       __typename: 'ValidationError',
       code: 'VALIDATION',
       fields: expect.arrayContaining(
-        ['valueCents', 'description', 'callbackUrl', 'customer.email', 'metadata', 'successUrl', 'cancelUrl', 'idempotencyKey'].map(
-          (field) => ({ path: `input.${field}`, message: expect.any(String) }),
-        ),
+        [
+          'valueCents',
+          'description',
+          'callbackUrl',
+          'customer.email',
+          'metadata',
+          'successUrl',
+          'cancelUrl',
+          'idempotencyKey',
+        ].map((field) => ({ path: `input.${field}`, message: expect.any(String) })),
       ),
     });
   });
@@ -133,7 +151,9 @@ describe('createCardPayment', () => {
   test('is RateLimitError beyond the limit', async () => {
     const limited = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '1' } });
     try {
-      expect(await create({ valueCents: 100 }, limited.live)).toMatchObject({ __typename: 'CardPaymentSuccess' });
+      expect(await create({ valueCents: 100 }, limited.live)).toMatchObject({
+        __typename: 'CardPaymentSuccess',
+      });
       expect(await create({ valueCents: 100 }, limited.live)).toMatchObject({
         __typename: 'RateLimitError',
         code: 'RATE_LIMITED',
@@ -189,7 +209,10 @@ describe('createCheckoutToken', () => {
     [{ metadata: 'not json' }, 'input.metadata'],
   ])('names what is wrong in %j', async (wrong, path) => {
     const refused = await mint({ amount: { fixedCents: 4990 }, ...wrong });
-    expect(refused).toMatchObject({ __typename: 'ValidationError', fields: [{ path, message: expect.any(String) }] });
+    expect(refused).toMatchObject({
+      __typename: 'ValidationError',
+      fields: [{ path, message: expect.any(String) }],
+    });
   });
 
   test.each([
@@ -210,7 +233,10 @@ describe('createCheckoutToken', () => {
 
   test('is UnavailableError in sandbox and PermissionError for whoever is not an unrestricted key', async () => {
     const input = { amount: { fixedCents: 4990 } };
-    expect(await mint(input, app.sandbox)).toMatchObject({ __typename: 'UnavailableError', code: 'NOT_IN_SANDBOX' });
+    expect(await mint(input, app.sandbox)).toMatchObject({
+      __typename: 'UnavailableError',
+      code: 'NOT_IN_SANDBOX',
+    });
     const restricted = app.client(await addKey(app, { permissions: ['subcontas.sacar'] }));
     expect(await mint(input, restricted)).toMatchObject({ __typename: 'PermissionError' });
     expect(await mint(input, await page(input))).toMatchObject({ __typename: 'PermissionError' });
@@ -230,10 +256,17 @@ describe('startCheckout', () => {
     expect(started).toMatchObject({
       __typename: 'StartCheckoutSuccess',
       paymentToken: expect.stringMatching(/^ps_payment_[A-Za-z0-9_-]{43}$/),
-      cardPayment: { status: 'PENDING', amountCents: 4990, description: 'Caneca', customer: null, metadata: null },
+      cardPayment: {
+        status: 'PENDING',
+        amountCents: 4990,
+        description: 'Caneca',
+        customer: null,
+        metadata: null,
+      },
     });
     const { orderCode } = started.cardPayment;
-    const query = 'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { customer { name } metadata } }';
+    const query =
+      'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { customer { name } metadata } }';
     expect(await app.client(started.paymentToken).request(query, { orderCode })).toEqual({
       cardPayment: { customer: null, metadata: null },
     });
@@ -248,7 +281,9 @@ describe('startCheckout', () => {
     const first = await start(client, { attemptId: id, valueCents: 500 });
     const again = await start(client, { attemptId: id, valueCents: 500 });
     expect(again.cardPayment).toEqual(first.cardPayment);
-    expect(await start(client, { attemptId: id, valueCents: 501 })).toMatchObject({ __typename: 'IdempotencyError' });
+    expect(await start(client, { attemptId: id, valueCents: 501 })).toMatchObject({
+      __typename: 'IdempotencyError',
+    });
   });
 
   test('is UnavailableError for a single-use token that has started a payment', async () => {
@@ -287,15 +322,21 @@ describe('startCheckout', () => {
   });
 
   test('is PermissionError with anything but a checkout token', async () => {
-    const { paymentToken } = await start(await page({ amount: { fixedCents: 4990 } }), { attemptId: attemptId() });
+    const { paymentToken } = await start(await page({ amount: { fixedCents: 4990 } }), {
+      attemptId: attemptId(),
+    });
     for (const client of [app.live, app.sandbox, app.client(paymentToken)])
-      expect(await start(client, { attemptId: attemptId() })).toMatchObject({ __typename: 'PermissionError' });
+      expect(await start(client, { attemptId: attemptId() })).toMatchObject({
+        __typename: 'PermissionError',
+      });
   });
 
   test('is over with the token’s time', async () => {
     const client = await page({ amount: { fixedCents: 4990 }, expiresInSeconds: 60 });
     app.clock.advance(59_999);
-    expect(await start(client, { attemptId: attemptId() })).toMatchObject({ __typename: 'StartCheckoutSuccess' });
+    expect(await start(client, { attemptId: attemptId() })).toMatchObject({
+      __typename: 'StartCheckoutSuccess',
+    });
     app.clock.advance(1);
     const { status, body } = await client.send(START, { input: { attemptId: attemptId() } });
     expect(status).toBe(401);
@@ -303,10 +344,20 @@ describe('startCheckout', () => {
   });
 
   test('with a token that has allowed origins works on these pages alone', async () => {
-    const { token } = await mint({ amount: { fixedCents: 4990 }, allowedOrigins: ['https://shop.example', 'http://localhost:3000/'] });
-    for (const origin of ['https://shop.example', 'http://localhost:3000'])
-      expect((await app.client(token, { origin }).request('{ viewer { credential } }')).viewer.credential).toBe('CHECKOUT_TOKEN');
-    for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { origin: 'http://shop.example' }, {}]) {
+    const { token } = await mint({
+      amount: { fixedCents: 4990 },
+      allowedOrigins: ['https://shop.example', 'http://localhost:3000/'],
+    });
+    for (const origin of ['https://shop.example', 'http://localhost:3000']) {
+      const { viewer } = await app.client(token, { origin }).request('{ viewer { credential } }');
+      expect(viewer.credential).toBe('CHECKOUT_TOKEN');
+    }
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: 'http://shop.example' },
+      {},
+    ]) {
       const { status, body } = await app.client(token, headers).send('{ viewer { credential } }');
       expect(status).toBe(403);
       expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
@@ -361,7 +412,9 @@ describe('revokeToken', () => {
     expect(last.value.errors[0].extensions).toEqual({ code: 'UNAUTHENTICATED' });
     expect((await stream.next()).done).toBe(true);
     const { cardPayment: later } = await create({ valueCents: 100 });
-    expect((await other.next()).payload.data.allCardPaymentUpdates.cardPayment).toEqual({ orderCode: later.orderCode });
+    expect((await other.next()).payload.data.allCardPaymentUpdates.cardPayment).toEqual({
+      orderCode: later.orderCode,
+    });
     other.socket.close();
   });
 });
@@ -376,8 +429,10 @@ describe('every operation, with every credential', () => {
     node: `{ node(id: "${Buffer.from('CardPayment:PSC-0').toString('base64')}") { id } }`,
     nodes: '{ nodes(ids: []) { id } }',
     createCardPayment: 'mutation { createCardPayment(input: { valueCents: 100 }) { __typename } }',
-    createCheckoutToken: 'mutation { createCheckoutToken(input: { amount: { fixedCents: 100 } }) { __typename } }',
-    startCheckout: 'mutation { startCheckout(input: { attemptId: "0123456789012345678901" }) { __typename } }',
+    createCheckoutToken:
+      'mutation { createCheckoutToken(input: { amount: { fixedCents: 100 } }) { __typename } }',
+    startCheckout:
+      'mutation { startCheckout(input: { attemptId: "0123456789012345678901" }) { __typename } }',
     revokeToken: 'mutation { revokeToken(token: "x") { __typename } }',
     cardPaymentUpdates: 'subscription { cardPaymentUpdates(orderCode: "PSC-0") { cursor } }',
     // Who is let in learns that this is no cursor.
@@ -415,7 +470,9 @@ describe('every operation, with every credential', () => {
     cardPaymentUpdates: FORBIDDEN,
     allCardPaymentUpdates: FORBIDDEN,
   };
-  const nobody = Object.fromEntries(Object.keys(OPERATIONS).map((name) => [name, 'UNAUTHENTICATED'])) as Record<Operation, string>;
+  const nobody = Object.fromEntries(
+    Object.keys(OPERATIONS).map((name) => [name, 'UNAUTHENTICATED']),
+  ) as Record<Operation, string>;
   const unavailable = { createCardPayment: 'UnavailableError', createCheckoutToken: 'UnavailableError' };
 
   const TABLE: [string, () => Promise<GraphQLClient> | GraphQLClient, Record<Operation, string>][] = [
@@ -423,16 +480,20 @@ describe('every operation, with every credential', () => {
     ['an unknown key', () => app.client('ps_live_unknown0123456789'), nobody],
     ['a live key', () => app.live, everything],
     ['a test key', () => app.sandbox, { ...everything, ...unavailable }],
-    ...(['subcontas.gerenciar', 'subcontas.sacar'] as const).map(
-      (permission): (typeof TABLE)[number] => [
-        `a key restricted to ${permission}`,
-        async () => app.client(await addKey(app, { permissions: [permission] })),
-        { ...nothing, updatesCursor: 'ok' },
-      ],
-    ),
+    ...(['subcontas.gerenciar', 'subcontas.sacar'] as const).map((permission): (typeof TABLE)[number] => [
+      `a key restricted to ${permission}`,
+      async () => app.client(await addKey(app, { permissions: [permission] })),
+      { ...nothing, updatesCursor: 'ok' },
+    ]),
     [
       'a checkout token',
-      async () => app.client(await addToken(app, { kind: 'checkout', grant: { amount: { kind: 'fixed', cents: 100 }, reusable: false } })),
+      async () =>
+        app.client(
+          await addToken(app, {
+            kind: 'checkout',
+            grant: { amount: { kind: 'fixed', cents: 100 }, reusable: false },
+          }),
+        ),
       { ...nothing, startCheckout: 'StartCheckoutSuccess' },
     ],
     [
@@ -442,8 +503,17 @@ describe('every operation, with every credential', () => {
     ],
     [
       'a dashboard token for card payments',
-      async () => app.client(await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } })),
-      { ...nothing, updatesCursor: 'ok', cardPayment: 'ok', cardPayments: 'ok', node: 'ok', cardPaymentUpdates: 'NOT_FOUND', allCardPaymentUpdates: 'BAD_USER_INPUT' },
+      async () =>
+        app.client(await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } })),
+      {
+        ...nothing,
+        updatesCursor: 'ok',
+        cardPayment: 'ok',
+        cardPayments: 'ok',
+        node: 'ok',
+        cardPaymentUpdates: 'NOT_FOUND',
+        allCardPaymentUpdates: 'BAD_USER_INPUT',
+      },
     ],
     [
       'a dashboard token for the wallet',
@@ -469,8 +539,11 @@ describe('every operation, with every credential', () => {
 });
 
 test('a payment is followed by its payment token to the end, and nobody else’s is', async () => {
-  const { paymentToken, cardPayment } = await start(await page({ amount: { fixedCents: 4990 } }), { attemptId: attemptId() });
-  const query = 'subscription ($orderCode: String!) { cardPaymentUpdates(orderCode: $orderCode) { cardPayment { status metadata } } }';
+  const { paymentToken, cardPayment } = await start(await page({ amount: { fixedCents: 4990 } }), {
+    attemptId: attemptId(),
+  });
+  const query =
+    'subscription ($orderCode: String!) { cardPaymentUpdates(orderCode: $orderCode) { cardPayment { status metadata } } }';
   const updates = app.client(paymentToken).ws(query, { orderCode: cardPayment.orderCode });
   expect((await updates.data()).cardPaymentUpdates.cardPayment.status).toBe('PENDING');
   await app.cardPayments.pay(cardPayment.orderCode, CARD);

@@ -2,12 +2,18 @@ import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { openFreshPglite } from '../support/database.ts';
 import { createManualClock } from '../support/clock.ts';
+import { openFreshPglite } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { recordStatements } from '../support/statements.ts';
 
-const CARD = { number: '4242424242424242', holder: 'ANA', expiryMonth: 12, expiryYear: 2030, securityCode: '123' };
+const CARD = {
+  number: '4242424242424242',
+  holder: 'ANA',
+  expiryMonth: 12,
+  expiryYear: 2030,
+  securityCode: '123',
+};
 const NOWHERE = 'PSC-000000000000000000000000';
 const GRANT = { amount: { kind: 'fixed', cents: 4990 }, reusable: true };
 
@@ -52,7 +58,12 @@ describe('viewer', () => {
     ['a test key', 'SANDBOX', () => app.sandbox],
   ] as const)('is %s, unrestricted', async (_, environment, client) => {
     const { viewer } = await client().request(VIEWER);
-    expect(viewer).toMatchObject({ environment, credential: 'API_KEY', permissions: [], rateLimit: { limit: 1200 } });
+    expect(viewer).toMatchObject({
+      environment,
+      credential: 'API_KEY',
+      permissions: [],
+      rateLimit: { limit: 1200 },
+    });
   });
 
   test('is a restricted key with what it lists', async () => {
@@ -64,11 +75,19 @@ describe('viewer', () => {
     ['CHECKOUT_TOKEN', 'checkout', GRANT],
     ['PAYMENT_TOKEN', 'payment', { orderCode: NOWHERE }],
     ['DASHBOARD_TOKEN', 'dashboard', { scopes: [] }],
-  ] as const)('is a %s, whose permissions are not a key’s and whose limit is smaller', async (credential, kind, grant) => {
-    const client = app.client(await addToken(app, { kind, grant }));
-    const { viewer } = await client.request(VIEWER);
-    expect(viewer).toMatchObject({ environment: 'LIVE', credential, permissions: null, rateLimit: { limit: 120 } });
-  });
+  ] as const)(
+    'is a %s, whose permissions are not a key’s and whose limit is smaller',
+    async (credential, kind, grant) => {
+      const client = app.client(await addToken(app, { kind, grant }));
+      const { viewer } = await client.request(VIEWER);
+      expect(viewer).toMatchObject({
+        environment: 'LIVE',
+        credential,
+        permissions: null,
+        rateLimit: { limit: 120 },
+      });
+    },
+  );
 
   test.each([null, 'ps_live_', 'ps_live_unknown0123456789abcdef', 'ps_checkout_unknown', 'nonsense', 'a b'])(
     'is nobody with %j',
@@ -145,11 +164,17 @@ describe('cardPayment', () => {
     const token = app.client(await addToken(app, { kind: 'payment', grant: { orderCode: codes[0] } }));
     const seen = { customer: { name: 'Ana' }, metadata: '{"a": 1}' };
     expect((await app.live.request(query, { code: codes[0] })).cardPayment).toEqual(seen);
-    expect((await token.request(query, { code: codes[0] })).cardPayment).toEqual({ customer: null, metadata: null });
+    expect((await token.request(query, { code: codes[0] })).cardPayment).toEqual({
+      customer: null,
+      metadata: null,
+    });
   });
 
   test('asked for under 20 aliases costs one statement', async () => {
-    const aliases = Array.from({ length: 20 }, (_, index) => `a${index}: cardPayment(orderCode: "${codes[index % 4]}") { status }`);
+    const aliases = Array.from(
+      { length: 20 },
+      (_, index) => `a${index}: cardPayment(orderCode: "${codes[index % 4]}") { status }`,
+    );
     statements.length = 0;
     const answer = await app.live.request(`{ ${aliases.join(' ')} }`);
     expect(Object.keys(answer)).toEqual(Array.from({ length: 20 }, (_, index) => `a${index}`));
@@ -159,11 +184,14 @@ describe('cardPayment', () => {
   });
 
   test('counts its seconds to the expiry by the server’s clock, down to 0', async () => {
-    const query = 'query ($code: String!) { cardPayment(orderCode: $code) { createdAt expiresAt expiresInSeconds } }';
+    const query =
+      'query ($code: String!) { cardPayment(orderCode: $code) { createdAt expiresAt expiresInSeconds } }';
     const { cardPayment } = await app.live.request(query, { code: codes[0] });
     const lifetimeMs = Date.parse(cardPayment.expiresAt) - Date.parse(cardPayment.createdAt);
     expect(lifetimeMs).toBe(30 * 60_000);
-    expect(cardPayment.expiresInSeconds).toBe((Date.parse(cardPayment.expiresAt) - app.clock.now().getTime()) / 1000);
+    expect(cardPayment.expiresInSeconds).toBe(
+      (Date.parse(cardPayment.expiresAt) - app.clock.now().getTime()) / 1000,
+    );
   });
 });
 
@@ -247,16 +275,20 @@ describe('cardPayments', () => {
 });
 
 describe('node and nodes', () => {
-  const NODES = 'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on CardPayment { orderCode } } }';
+  const NODES =
+    'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on CardPayment { orderCode } } }';
   const NODE = 'query ($id: ID!) { node(id: $id) { __typename id } }';
   const idOf = async (client: GraphQLClient, code: string) =>
-    (await client.request('query ($code: String!) { cardPayment(orderCode: $code) { id } }', { code })).cardPayment.id;
+    (await client.request('query ($code: String!) { cardPayment(orderCode: $code) { id } }', { code }))
+      .cardPayment.id;
   const encoded = (text: string) => Buffer.from(text).toString('base64');
 
   test('lead back to what gave the id', async () => {
     const { wallet } = await app.live.request('{ wallet { id } }');
     const id = await idOf(app.live, codes[0]!);
-    expect(await app.live.request(NODE, { id: wallet.id })).toEqual({ node: { __typename: 'Wallet', id: wallet.id } });
+    expect(await app.live.request(NODE, { id: wallet.id })).toEqual({
+      node: { __typename: 'Wallet', id: wallet.id },
+    });
     expect(await app.live.request(NODE, { id })).toEqual({ node: { __typename: 'CardPayment', id } });
   });
 
@@ -278,13 +310,12 @@ describe('node and nodes', () => {
     expect((await app.live.request(NODES, { ids: ids.slice(1) })).nodes).toEqual([null]);
   });
 
-  test.each([
-    `CardPayment:${NOWHERE}`,
-    'CardPayment:\u0000',
-    'Wallet:live',
-  ])('are null for an id of %j', async (text) => {
-    expect(await app.live.request(NODE, { id: encoded(text) })).toEqual({ node: null });
-  });
+  test.each([`CardPayment:${NOWHERE}`, 'CardPayment:\u0000', 'Wallet:live'])(
+    'are null for an id of %j',
+    async (text) => {
+      expect(await app.live.request(NODE, { id: encoded(text) })).toEqual({ node: null });
+    },
+  );
 
   test.each([
     ...['', 'x', '%', 'Q2FyZA', ' ', 7],
@@ -310,7 +341,9 @@ describe('updatesCursor', () => {
   test('leaves no gap between a list and the stream', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     await create(client);
-    const { updatesCursor, cardPayments } = await client.request('{ updatesCursor cardPayments { totalCount } }');
+    const { updatesCursor, cardPayments } = await client.request(
+      '{ updatesCursor cardPayments { totalCount } }',
+    );
     expect(cardPayments.totalCount).toBe(1);
     const between = await create(client);
     const updates = client.sse(
@@ -357,7 +390,9 @@ describe('the schema', () => {
   test('is told to API keys', async () => {
     expect((await app.live.request(full)).__schema.types.length).toBeGreaterThan(20);
     const restricted = app.client(await addKey(app, { permissions: ['subcontas.sacar'] }));
-    expect(await restricted.request('{ __type(name: "Wallet") { name } }')).toEqual({ __type: { name: 'Wallet' } });
+    expect(await restricted.request('{ __type(name: "Wallet") { name } }')).toEqual({
+      __type: { name: 'Wallet' },
+    });
   });
 
   test.each([
@@ -366,7 +401,11 @@ describe('the schema', () => {
     ['dashboard', { scopes: ['wallet'] }],
   ] as const)('is refused to a %s token', async (kind, grant) => {
     const client = app.client(await addToken(app, { kind, grant }));
-    for (const query of [full, '{ __type(name: "Wallet") { name } }', '{ ...F } fragment F on Query { s: __schema { queryType { name } } }']) {
+    for (const query of [
+      full,
+      '{ __type(name: "Wallet") { name } }',
+      '{ ...F } fragment F on Query { s: __schema { queryType { name } } }',
+    ]) {
       const { status, body } = await client.send(query);
       expect(status).toBe(403);
       expect(body).toEqual({ errors: [{ message: expect.any(String), extensions: { code: 'FORBIDDEN' } }] });

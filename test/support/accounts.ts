@@ -1,3 +1,4 @@
+import { KEY_PREFIX, type Permission, TOKEN_PREFIX } from '../../server/src/access/model.ts';
 import {
   type AccountRow,
   insertAccount,
@@ -5,7 +6,6 @@ import {
   insertToken,
   type TokenRow,
 } from '../../server/src/access/store.ts';
-import { KEY_PREFIX, type Permission, TOKEN_PREFIX } from '../../server/src/access/model.ts';
 import { hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import type { TestApp } from './app.ts';
@@ -64,6 +64,10 @@ export async function addToken(
 }
 
 async function firstAccount(app: TestApp): Promise<string> {
-  const first = await app.database.sql.selectFrom('account').select('id').orderBy('created_at').executeTakeFirstOrThrow();
+  const first = await app.database.sql
+    .selectFrom('account')
+    .select('id')
+    .orderBy('created_at')
+    .executeTakeFirstOrThrow();
   return first.id;
 }

@@ -57,6 +57,7 @@ export async function startApp({
     onFatal: (error) => faults.push(error),
     open: async () => database ?? openFreshPglite(clock),
   });
-  const client: TestApp['client'] = (credential, headers) => createClient(`${app.url}/graphql`, credential, headers);
+  const client: TestApp['client'] = (credential, headers) =>
+    createClient(`${app.url}/graphql`, credential, headers);
   return { ...app, clock, faults, client, live: client(LIVE_KEY), sandbox: client(TEST_KEY) };
 }

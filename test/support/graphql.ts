@@ -9,7 +9,10 @@ export interface GraphQLClient {
   /** One operation as JSON over POST. Throws where the answer has errors. */
   request(query: string, variables?: Record<string, unknown>): Promise<Data>;
   /** The same, with the HTTP status and whatever was answered. */
-  send(query: string, variables?: Record<string, unknown>): Promise<{ status: number; headers: Headers; body: Data }>;
+  send(
+    query: string,
+    variables?: Record<string, unknown>,
+  ): Promise<{ status: number; headers: Headers; body: Data }>;
   /** A subscription over an event stream. */
   sse(query: string, variables?: Record<string, unknown>): Stream;
   /** A subscription over a WebSocket of its own, closed with the stream. */
@@ -34,7 +37,12 @@ export function createClient(
   const post = (body: unknown, accept: string, signal?: AbortSignal) =>
     fetch(endpoint, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept, ...(authorization ? { authorization } : {}), ...headers },
+      headers: {
+        'content-type': 'application/json',
+        accept,
+        ...(authorization ? { authorization } : {}),
+        ...headers,
+      },
       body: JSON.stringify(body),
       ...(signal ? { signal } : {}),
     });
@@ -51,11 +59,18 @@ export function createClient(
     },
     sse(query, variables) {
       const abort = new AbortController();
-      return toStream(events(post({ query, variables }, 'text/event-stream', abort.signal)), () => abort.abort());
+      return toStream(events(post({ query, variables }, 'text/event-stream', abort.signal)), () =>
+        abort.abort(),
+      );
     },
     ws(query, variables) {
       const socket = client.socket();
-      return toStream(socket.iterate<Data>({ query, ...(variables ? { variables } : {}) }) as AsyncGenerator<ExecutionResult<Data>>, () => socket.dispose());
+      return toStream(
+        socket.iterate<Data>({ query, ...(variables ? { variables } : {}) }) as AsyncGenerator<
+          ExecutionResult<Data>
+        >,
+        () => socket.dispose(),
+      );
     },
     socket: (options) =>
       createWsClient({
@@ -74,7 +89,9 @@ async function* events(answer: Promise<Response>): AsyncGenerator<ExecutionResul
   if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
     throw new Error(`${response.status} ${await response.text()}`);
   let buffered = '';
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>) {
+  for await (const chunk of response.body!.pipeThrough(
+    new TextDecoderStream(),
+  ) as unknown as AsyncIterable<string>) {
     buffered += chunk;
     const blocks = buffered.split('\n\n');
     buffered = blocks.pop()!;

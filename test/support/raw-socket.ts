@@ -17,7 +17,10 @@ export interface RawSocket {
 
 export function openRawSocket(
   url: string,
-  { headers = {}, protocol = 'graphql-transport-ws' }: { headers?: Record<string, string>; protocol?: string } = {},
+  {
+    headers = {},
+    protocol = 'graphql-transport-ws',
+  }: { headers?: Record<string, string>; protocol?: string } = {},
 ): RawSocket {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, protocol, { headers });
   const opened = deferred();

@@ -132,7 +132,8 @@ export function createAccessEngine({
   async function callerOfToken(presented: string): Promise<Caller> {
     const row = await selectToken(database.sql, hashSecret(presented));
     if (!row) throw new UnauthenticatedError('Invalid or revoked token');
-    if (row.expiresAt && row.expiresAt <= clock.now()) throw new UnauthenticatedError('This token has expired');
+    if (row.expiresAt && row.expiresAt <= clock.now())
+      throw new UnauthenticatedError('This token has expired');
     return {
       tenant: { accountId: row.accountId, environment: row.environment },
       credential: credentialOf(row),
@@ -160,7 +161,13 @@ function expiryOf({ expiresInSeconds, reusable }: CreateCheckoutTokenInput, now:
   return plusMs(now, (expiresInSeconds ?? CHECKOUT_TOKEN_SECONDS) * 1_000);
 }
 
-function grantOf({ amount, reusable, allowedOrigins: _, expiresInSeconds: __, ...details }: CreateCheckoutTokenInput): CheckoutGrant {
+function grantOf({
+  amount,
+  reusable,
+  allowedOrigins: _,
+  expiresInSeconds: __,
+  ...details
+}: CreateCheckoutTokenInput): CheckoutGrant {
   // Products come with the catalogue; until an account has one, no id leads to any.
   if (amount.productId != null) throw new NotFoundError('Product not found');
   return {
@@ -191,13 +198,25 @@ export async function bootstrapAccount({
     if (await anyAccountExists(sql)) return null;
     const accountId = `acc_${objectId()}`;
     const now = clock.now();
-    await insertAccount(sql, { id: accountId, name: 'Loja de Exemplo', cardPaymentsEnabled: true, cardReleaseDays: 14 }, now);
-    const minted = { live: keys.live ?? secret(KEY_PREFIX.live), sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox) };
+    await insertAccount(
+      sql,
+      { id: accountId, name: 'Loja de Exemplo', cardPaymentsEnabled: true, cardReleaseDays: 14 },
+      now,
+    );
+    const minted = {
+      live: keys.live ?? secret(KEY_PREFIX.live),
+      sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox),
+    };
     for (const environment of ['live', 'sandbox'] as const)
       await insertApiKey(
         sql,
         { accountId, environment },
-        { id: `key_${objectId()}`, secretHash: hashSecret(minted[environment]), permissions: [], createdAt: now },
+        {
+          id: `key_${objectId()}`,
+          secretHash: hashSecret(minted[environment]),
+          permissions: [],
+          createdAt: now,
+        },
       );
     return { accountId, ...minted };
   });

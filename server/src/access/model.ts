@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-
-  type CheckoutGrant,
-  cardAmount,
-  checkoutDetails,
-} from '../card-payments/model.ts';
+import { type CheckoutGrant, cardAmount, checkoutDetails } from '../card-payments/model.ts';
 import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
@@ -34,7 +29,11 @@ export interface Caller {
 
 /** `ps_live_…` and `ps_test_…` are the document's; the token prefixes are ours. */
 export const KEY_PREFIX: Record<Environment, string> = { live: 'ps_live_', sandbox: 'ps_test_' };
-export const TOKEN_PREFIX = { checkout: 'ps_checkout_', payment: 'ps_payment_', dashboard: 'ps_dashboard_' } as const;
+export const TOKEN_PREFIX = {
+  checkout: 'ps_checkout_',
+  payment: 'ps_payment_',
+  dashboard: 'ps_dashboard_',
+} as const;
 
 const TOKEN_DAY_MS = 86_400_000;
 /** Long enough for a payer to come back, and for a late confirmation to be seen. */
@@ -45,7 +44,10 @@ export const CHECKOUT_TOKEN_SECONDS = 86_400;
 
 const centsRange = z
   .object({ minCents: cardAmount, maxCents: cardAmount })
-  .refine((range) => range.minCents <= range.maxCents, { path: ['maxCents'], message: 'must not be below minCents' });
+  .refine((range) => range.minCents <= range.maxCents, {
+    path: ['maxCents'],
+    message: 'must not be below minCents',
+  });
 
 /** graphql-jit does not know `@oneOf`, so the rule is said here too. */
 const checkoutAmountInput = z
@@ -58,7 +60,8 @@ const checkoutAmountInput = z
       .nullish(),
   })
   .refine(
-    (amount) => [amount.fixedCents, amount.range, amount.productId].filter((member) => member != null).length === 1,
+    (amount) =>
+      [amount.fixedCents, amount.range, amount.productId].filter((member) => member != null).length === 1,
     'must have exactly one of fixedCents, range and productId',
   );
 
@@ -164,4 +167,3 @@ export function seesCustomer({ credential }: Caller): boolean {
 export function allowsOrigin(caller: Caller, origin: string | null | undefined): boolean {
   return caller.allowedOrigins.length === 0 || (origin != null && caller.allowedOrigins.includes(origin));
 }
-

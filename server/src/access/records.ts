@@ -1,5 +1,11 @@
 import type { Collection } from '../commit/commit.ts';
-import { type AccountRow, selectAccounts, type StoredToken, selectTokensByHash, updateTokens } from './store.ts';
+import {
+  type AccountRow,
+  type StoredToken,
+  selectAccounts,
+  selectTokensByHash,
+  updateTokens,
+} from './store.ts';
 
 /** The records of this slice as a decision reads and writes them. */
 export const accounts: Collection<AccountRow> = {

@@ -1,4 +1,3 @@
-import { assertMayFollowAccount, assertUnrestrictedKey, createCheckoutTokenInput, type Credential } from './model.ts';
 import { CustomerInput } from '../card-payments/inputs.ts';
 import { encodeCursor } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
@@ -11,6 +10,12 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
+import {
+  assertMayFollowAccount,
+  assertUnrestrictedKey,
+  type Credential,
+  createCheckoutTokenInput,
+} from './model.ts';
 
 const EnvironmentEnum = builder.enumType('Environment', {
   description: 'The API key’s prefix selects it: ps_live_ or ps_test_. Data of the two never meet.',
@@ -94,7 +99,10 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
   fields: (t) => ({
     amount: t.field({ type: CheckoutAmountInput, required: true }),
     description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
-    callbackUrl: t.field({ type: 'Url', description: 'Public https URL that receives the webhook; at most 500 characters.' }),
+    callbackUrl: t.field({
+      type: 'Url',
+      description: 'Public https URL that receives the webhook; at most 500 characters.',
+    }),
     customer: t.field({ type: CustomerInput }),
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
     successUrl: t.field({ type: 'Url' }),
@@ -128,8 +136,15 @@ const RevokeTokenSuccess = builder.objectRef<{ revoked: boolean }>('RevokeTokenS
 builder.mutationFields((t) => ({
   createCheckoutToken: t.field({
     type: CheckoutTokenSuccess,
-    description: 'A token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
-    args: { input: t.arg({ type: CreateCheckoutTokenInput, required: true, validate: { schema: createCheckoutTokenInput as never } }) },
+    description:
+      'A token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
+    args: {
+      input: t.arg({
+        type: CreateCheckoutTokenInput,
+        required: true,
+        validate: { schema: createCheckoutTokenInput as never },
+      }),
+    },
     errors: {
       union: { name: 'CreateCheckoutTokenResult' },
       types: [ValidationError, NotFoundError, PermissionError, RateLimitError, UnavailableError],
@@ -141,7 +156,8 @@ builder.mutationFields((t) => ({
   }),
   revokeToken: t.field({
     type: RevokeTokenSuccess,
-    description: 'With the API key of its account: ends a checkout or dashboard token at once, its open sockets included.',
+    description:
+      'With the API key of its account: ends a checkout or dashboard token at once, its open sockets included.',
     args: { token: t.arg.string({ required: true }) },
     errors: { union: { name: 'RevokeTokenResult' }, types: [NotFoundError, PermissionError] },
     resolve: async (_, { token }, context) => {

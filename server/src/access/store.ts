@@ -127,7 +127,11 @@ export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRo
 }
 
 /** Whatever state they are in, for a decision about them. */
-export async function selectTokensByHash(sql: Sql, tenant: Tenant, hashes: readonly string[]): Promise<StoredToken[]> {
+export async function selectTokensByHash(
+  sql: Sql,
+  tenant: Tenant,
+  hashes: readonly string[],
+): Promise<StoredToken[]> {
   const rows = await sql
     .selectFrom('token')
     .selectAll()

@@ -28,7 +28,9 @@ export async function watchCredential({
   };
 
   if (caller.expiresAt)
-    stops.push(clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))));
+    stops.push(
+      clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))),
+    );
   try {
     for (const resourceId of caller.endsWith)
       stops.push(

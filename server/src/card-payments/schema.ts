@@ -38,7 +38,10 @@ const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
     EXPIRED: { value: 'expired' },
     REFUNDED: { value: 'refunded' },
     FAILED: { value: 'failed' },
-    UNKNOWN: { value: 'unknown', description: 'A value that this server does not know yet. Never accepted as input.' },
+    UNKNOWN: {
+      value: 'unknown',
+      description: 'A value that this server does not know yet. Never accepted as input.',
+    },
   } as const,
 });
 
@@ -85,7 +88,8 @@ builder.node(CardPaymentRef, {
     }),
     metadata: t.string({
       nullable: true,
-      description: 'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
+      description:
+        'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
       resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
     }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
@@ -130,7 +134,11 @@ const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').impleme
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    previousStatus: t.field({ type: CardPaymentStatusEnum, nullable: true, resolve: (update) => update.previousStatus }),
+    previousStatus: t.field({
+      type: CardPaymentStatusEnum,
+      nullable: true,
+      resolve: (update) => update.previousStatus,
+    }),
     cardPayment: t.field({ type: CardPaymentRef, resolve: (update) => update.payment }),
   }),
 });
@@ -159,7 +167,11 @@ builder.queryFields((t) => ({
       const status = args.status?.map(knownStatus);
       const first = pageSize(args.first);
       const after = placeArgument(args.after);
-      const { items, hasNextPage } = await context.services.cardPayments.list(caller.tenant, { first, after, status });
+      const { items, hasNextPage } = await context.services.cardPayments.list(caller.tenant, {
+        first,
+        after,
+        status,
+      });
       const edges = items.map(({ place, payment }) => ({ cursor: encodeCursor(place), node: payment }));
       return {
         edges,
@@ -176,7 +188,8 @@ builder.queryFields((t) => ({
 }));
 
 function knownStatus(status: CardPaymentStatus | 'unknown'): CardPaymentStatus {
-  if (status === 'unknown') throw new ValidationError([{ path: 'status', message: 'UNKNOWN cannot be asked for' }]);
+  if (status === 'unknown')
+    throw new ValidationError([{ path: 'status', message: 'UNKNOWN cannot be asked for' }]);
   return status;
 }
 
@@ -187,12 +200,20 @@ const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   fields: (t) => ({
     valueCents: t.field({ type: 'Cents', required: true, description: 'At least 80.' }),
     description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
-    callbackUrl: t.field({ type: 'Url', description: 'Public https URL that receives the webhook; at most 500 characters.' }),
+    callbackUrl: t.field({
+      type: 'Url',
+      description: 'Public https URL that receives the webhook; at most 500 characters.',
+    }),
     customer: t.field({ type: CustomerInput }),
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
-    successUrl: t.field({ type: 'Url', description: 'Where the payer goes after an approved payment. Reaching it proves nothing.' }),
+    successUrl: t.field({
+      type: 'Url',
+      description: 'Where the payer goes after an approved payment. Reaching it proves nothing.',
+    }),
     cancelUrl: t.field({ type: 'Url' }),
-    idempotencyKey: t.string({ description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.' }),
+    idempotencyKey: t.string({
+      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',
+    }),
   }),
 });
 
@@ -234,7 +255,14 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
     errors: {
       union: { name: 'CreateCardPaymentResult' },
-      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError],
+      types: [
+        ValidationError,
+        PermissionError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
     },
     resolve: (_, { input }, context) => {
       const caller = callerOf(context);
@@ -259,9 +287,13 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_, { input }, context) => {
       const { tenant, credential } = callerOf(context);
-      if (credential.kind !== 'checkout_token') throw new PermissionError('startCheckout needs a checkout token');
+      if (credential.kind !== 'checkout_token')
+        throw new PermissionError('startCheckout needs a checkout token');
       const payment = await context.services.cardPayments.startCheckout(tenant, credential, input);
-      return { payment, paymentToken: await context.services.access.createPaymentToken(tenant, payment.orderCode) };
+      return {
+        payment,
+        paymentToken: await context.services.access.createPaymentToken(tenant, payment.orderCode),
+      };
     },
   }),
 }));

@@ -2,8 +2,8 @@ import SchemaBuilder from '@pothos/core';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import ZodPlugin from '@pothos/plugin-zod';
-import { ValidationError } from '../kernel/errors.ts';
 import { type GraphQLResolveInfo, isObjectType } from 'graphql';
+import { ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Context } from './context.ts';
 import RootFieldsPlugin from './root-fields.ts';
@@ -87,9 +87,9 @@ interface GlobalId {
 /** @throws ValidationError for what is no id of any server */
 function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   const text = Buffer.from(String(globalId), 'base64').toString('utf8');
-  const match = /^([A-Z][A-Za-z]*):(.+)$/.exec(text);
-  if (!match || Buffer.from(text).toString('base64') !== String(globalId)) throw notAnId('id');
-  return { typename: match[1]!, id: match[2]! };
+  const { typename, id } = /^(?<typename>[A-Z][A-Za-z]*):(?<id>.+)$/.exec(text)?.groups ?? {};
+  if (!typename || !id || Buffer.from(text).toString('base64') !== String(globalId)) throw notAnId('id');
+  return { typename, id };
 }
 
 /** @throws ValidationError for a type of which no object has an id */

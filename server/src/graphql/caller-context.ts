@@ -1,4 +1,4 @@
-import { allowsOrigin, type AccessService, type Caller } from '../access/model.ts';
+import { type AccessService, allowsOrigin, type Caller } from '../access/model.ts';
 import { watchCredential } from '../access/watch.ts';
 import type { Database } from '../db/database.ts';
 import type { Follower } from '../events/follow.ts';
@@ -24,7 +24,11 @@ export interface ContextFactory {
    * For one operation. `connection` ends with the socket that it came by and with its credential; over HTTP a
    * subscription watches the credential itself, and `gone` aborts when the client has left.
    */
-  create(presented: Presented, caller: Caller | null, transport: { connection: AbortSignal } | { gone: AbortSignal }): Context;
+  create(
+    presented: Presented,
+    caller: Caller | null,
+    transport: { connection: AbortSignal } | { gone: AbortSignal },
+  ): Context;
   watch(presented: Presented, caller: Caller): ReturnType<typeof watchCredential>;
 }
 
@@ -64,7 +68,8 @@ export function createContextFactory({
         loaders: createLoaders(caller, services),
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
-          const follow = (signal: AbortSignal) => subscribe({ ...subscription, database, follower, tenant, signal });
+          const follow = (signal: AbortSignal) =>
+            subscribe({ ...subscription, database, follower, tenant, signal });
           if ('connection' in transport) return follow(transport.connection);
           const { signal, stop } = await watch(presented, callerOf({ caller }));
           const either = AbortSignal.any([signal, transport.gone]);
@@ -88,7 +93,10 @@ export function createContextFactory({
 }
 
 /** The same items; `stop` runs at their end, whatever ends them. */
-function stoppingWith<Item>(items: AsyncIterableIterator<Item>, stop: () => void): AsyncIterableIterator<Item> {
+function stoppingWith<Item>(
+  items: AsyncIterableIterator<Item>,
+  stop: () => void,
+): AsyncIterableIterator<Item> {
   const stopping: AsyncIterableIterator<Item> = {
     async next() {
       try {

@@ -43,7 +43,9 @@ export interface Loaders {
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
   return {
-    cardPayment: new DataLoader((orderCodes) => services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes)),
+    cardPayment: new DataLoader((orderCodes) =>
+      services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes),
+    ),
   };
 }
 

@@ -40,14 +40,12 @@ const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
   }),
 });
 
-const FieldErrorRef = builder
-  .objectRef<ValidationError['fields'][number]>('FieldError')
-  .implement({
-    fields: (t) => ({
-      path: t.exposeString('path', { description: 'Where in the input, e.g. input.valueCents.' }),
-      message: t.exposeString('message'),
-    }),
-  });
+const FieldErrorRef = builder.objectRef<ValidationError['fields'][number]>('FieldError').implement({
+  fields: (t) => ({
+    path: t.exposeString('path', { description: 'Where in the input, e.g. input.valueCents.' }),
+    message: t.exposeString('message'),
+  }),
+});
 
 builder.objectType(ValidationError, {
   name: 'ValidationError',
@@ -144,7 +142,8 @@ const told = new WeakSet<GraphQLError>();
 
 /** The transports wrap what was told in errors of their own. */
 function toldBefore(error: unknown): GraphQLError | null {
-  for (let each = error; each instanceof GraphQLError; each = each.originalError) if (told.has(each)) return each;
+  for (let each = error; each instanceof GraphQLError; each = each.originalError)
+    if (told.has(each)) return each;
   return null;
 }
 

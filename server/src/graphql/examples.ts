@@ -56,12 +56,22 @@ mutation CreateCheckoutToken {
 
 const HEADERS = JSON.stringify({ authorization: 'Bearer ps_live_…' }, null, 2);
 const CREATE_VARIABLES = JSON.stringify(
-  { input: { valueCents: 4990, description: 'Caneca de cerâmica', customer: { name: 'Ana', email: 'ana@example.com' } } },
+  {
+    input: {
+      valueCents: 4990,
+      description: 'Caneca de cerâmica',
+      customer: { name: 'Ana', email: 'ana@example.com' },
+    },
+  },
   null,
   2,
 );
 
-export const EXAMPLE_TABS: { defaultQuery: string; headers: string; defaultTabs: { query: string; headers: string; variables?: string }[] } = {
+export const EXAMPLE_TABS: {
+  defaultQuery: string;
+  headers: string;
+  defaultTabs: { query: string; headers: string; variables?: string }[];
+} = {
   defaultQuery: START,
   headers: HEADERS,
   defaultTabs: [

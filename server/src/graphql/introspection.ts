@@ -8,7 +8,13 @@ import { toGraphQLError } from './errors.ts';
  * The schema is told to API keys, and in a demo to GraphiQL, which asks before a key is typed. A browser's token
  * starts or follows a payment: it has no use for it, and anyone may have it.
  */
-export function introspectionGuard({ open, onFault }: { open: boolean; onFault: (fault: unknown) => void }): Plugin<Context> {
+export function introspectionGuard({
+  open,
+  onFault,
+}: {
+  open: boolean;
+  onFault: (fault: unknown) => void;
+}): Plugin<Context> {
   return {
     onExecute({ args, setResultAndStopExecution }) {
       if (!asksForSchema(args.document)) return;

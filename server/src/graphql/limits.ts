@@ -14,7 +14,15 @@ import {
 } from 'graphql';
 
 /** What one document may ask for. A dashboard's largest is a tenth of it; GraphiQL's introspection is 14 deep. */
-const LIMITS = { tokens: 2_000, brackets: 100, depth: 15, rootFields: 50, aliases: 100, directives: 50, fields: 2_000 } as const;
+const LIMITS = {
+  tokens: 2_000,
+  brackets: 100,
+  depth: 15,
+  rootFields: 50,
+  aliases: 100,
+  directives: 50,
+  fields: 2_000,
+} as const;
 
 const SAID: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
   brackets: 'brackets inside each other',
@@ -40,12 +48,14 @@ function deepestBracket(source: string): number {
   const opened = source.match(/[[{(]/g)?.length ?? 0;
   if (opened <= LIMITS.brackets) return opened;
   const lexer = new Lexer(new Source(source));
-  let [depth, deepest] = [0, 0];
+  let depth = 0;
+  let deepest = 0;
   for (let count = 0; count <= LIMITS.tokens; count += 1) {
     const { kind } = lexer.advance();
     if (kind === TokenKind.EOF) break;
-    if (OPENS.has(kind)) deepest = Math.max(deepest, (depth += 1));
+    if (OPENS.has(kind)) depth += 1;
     else if (CLOSES.has(kind)) depth -= 1;
+    deepest = Math.max(deepest, depth);
   }
   return deepest;
 }
@@ -163,7 +173,8 @@ function countDirectives(document: DocumentNode): number {
     }
   };
   for (const definition of document.definitions) {
-    if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
+    if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION)
+      continue;
     count += definition.directives?.length ?? 0;
     walk(definition.selectionSet);
   }

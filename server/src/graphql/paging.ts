@@ -16,6 +16,7 @@ export function pageSize(first: number | null | undefined): number {
 export function placeArgument(after: string | null | undefined): number | undefined {
   if (after == null) return undefined;
   const place = decodeCursor(after);
-  if (place === null) throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
+  if (place === null)
+    throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
   return place;
 }

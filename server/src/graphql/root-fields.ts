@@ -1,6 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
-import { callerOf, type Context } from './context.ts';
+import { type Context, callerOf } from './context.ts';
 
 const NAME = 'rootFields' as const;
 

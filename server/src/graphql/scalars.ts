@@ -8,7 +8,9 @@ builder.scalarType('Cents', {
   serialize: (value) => value,
   parseValue: (value) => {
     if (typeof value !== 'number' || !Number.isSafeInteger(value))
-      throw new GraphQLError('Cents must be an integer number of cents, without quotes and without a fraction');
+      throw new GraphQLError(
+        'Cents must be an integer number of cents, without quotes and without a fraction',
+      );
     if (!isCents(value)) throw new GraphQLError('Cents must not be negative');
     return value;
   },
@@ -23,8 +25,10 @@ builder.scalarType('DateTime', {
   description: 'An instant, ISO 8601 in UTC with milliseconds.',
   serialize: (value) => value.toISOString(),
   parseValue: (value) => {
-    const instant = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(value) ? new Date(value) : null;
-    if (!instant || Number.isNaN(instant.getTime())) throw new GraphQLError('DateTime must be an ISO 8601 instant');
+    const instant =
+      typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(value) ? new Date(value) : null;
+    if (!instant || Number.isNaN(instant.getTime()))
+      throw new GraphQLError('DateTime must be an ISO 8601 instant');
     return instant;
   },
 });

@@ -7,7 +7,13 @@ import {
   GraphQLError,
   type GraphQLFormattedError,
 } from 'graphql';
-import { CloseCode, type Context as ConnectionContext, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
+import {
+  CloseCode,
+  type Context as ConnectionContext,
+  handleProtocols,
+  makeServer,
+  type SubscribePayload,
+} from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
@@ -88,7 +94,10 @@ export function createGraphQLSockets({
 
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
     const authorization = connectionParams?.['authorization'];
-    extra.presented = { ...extra.presented, authorization: typeof authorization === 'string' ? authorization : '' };
+    extra.presented = {
+      ...extra.presented,
+      authorization: typeof authorization === 'string' ? authorization : '',
+    };
     try {
       extra.caller = await contexts.identify(extra.presented);
     } catch (error) {
@@ -117,7 +126,10 @@ export function createGraphQLSockets({
     return false;
   }
 
-  async function prepare({ extra, subscriptions }: Connected, { query, variables, operationName }: SubscribePayload) {
+  async function prepare(
+    { extra, subscriptions }: Connected,
+    { query, variables, operationName }: SubscribePayload,
+  ) {
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
       return [new GraphQLError('', { originalError: TOO_MANY })];
     const engine = yoga.getEnveloped({});
@@ -228,7 +240,10 @@ function engineOf({ rootValue }: ExecutionArgs): Engine {
   return rootValue as Engine;
 }
 
-const TOO_MANY = new UnavailableError('LIMIT_REACHED', `A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`);
+const TOO_MANY = new UnavailableError(
+  'LIMIT_REACHED',
+  `A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`,
+);
 
 function isSlow(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = (cause as GraphQLError).originalError)

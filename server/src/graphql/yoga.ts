@@ -1,7 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { execute, type GraphQLSchema, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError, type Route, readBody, send, sendJson } from '../http/routes.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context } from './context.ts';
@@ -41,7 +41,12 @@ export function createGraphQLServer({
     // Yoga's own cap rebuilds each request through a stream, which costs two thirds of its speed; `graphqlRoute` has one.
     maxRequestBodySize: false,
     logging: false,
-    plugins: [limitsPlugin, referenceEngine, introspectionGuard({ open: graphiql, onFault }), answersPlugin(onFault)],
+    plugins: [
+      limitsPlugin,
+      referenceEngine,
+      introspectionGuard({ open: graphiql, onFault }),
+      answersPlugin(onFault),
+    ],
   });
 }
 
@@ -82,8 +87,11 @@ const PREFLIGHT = {
 
 /** @throws HttpError 415, 413, 400 */
 async function readOperation(request: IncomingMessage): Promise<string> {
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';').map((part) => part.trim());
-  if (type.toLowerCase() !== 'application/json') throw new HttpError(415, 'Send the operation as application/json');
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
+    .split(';')
+    .map((part) => part.trim());
+  if (type.toLowerCase() !== 'application/json')
+    throw new HttpError(415, 'Send the operation as application/json');
   if (parameters.some((parameter) => /^charset=(?!"?utf-8"?$)/i.test(parameter)))
     throw new HttpError(415, 'Send the operation in UTF-8');
   const body = await readBody(request, BODY_LIMIT_BYTES);

@@ -31,10 +31,15 @@ export function filesRoute({
     path: new RegExp(`^${prefix}(?<name>/.*)?$`),
     async handle({ request, response, params }) {
       if (params['name'] === undefined || params['name'] === '') {
-        if (!request.url?.startsWith(`${prefix}/`)) return send(response, 308, '', { location: `${prefix}/` });
+        if (!request.url?.startsWith(`${prefix}/`))
+          return send(response, 308, '', { location: `${prefix}/` });
       }
       const name = normalize(`/${params['name'] ?? ''}`);
-      const candidates = name.endsWith(sep) ? [`${name}index.html`] : extname(name) ? [name] : [`${name}.html`];
+      const candidates = name.endsWith(sep)
+        ? [`${name}index.html`]
+        : extname(name)
+          ? [name]
+          : [`${name}.html`];
       for (const candidate of candidates) {
         const body = await readFile(join(folder, candidate)).catch(() => null);
         if (!body) continue;

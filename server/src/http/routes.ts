@@ -32,7 +32,8 @@ export class HttpError extends Error {
  * @throws HttpError 413, 400 (not UTF-8, or cut off)
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
-  const tooLarge = () => new HttpError(413, `The body must have at most ${limitBytes} bytes`, { connection: 'close' });
+  const tooLarge = () =>
+    new HttpError(413, `The body must have at most ${limitBytes} bytes`, { connection: 'close' });
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let length = 0;
@@ -62,6 +63,14 @@ export function send(
   response.end(body);
 }
 
-export function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
-  send(response, status, JSON.stringify(body), { 'content-type': 'application/json; charset=utf-8', ...headers });
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, JSON.stringify(body), {
+    'content-type': 'application/json; charset=utf-8',
+    ...headers,
+  });
 }

@@ -97,7 +97,9 @@ function requestUrl(request: IncomingMessage): URL {
 
 function decodeParams(groups: Record<string, string> | undefined): Record<string, string> | null {
   try {
-    return Object.fromEntries(Object.entries(groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value ?? '')]));
+    return Object.fromEntries(
+      Object.entries(groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value ?? '')]),
+    );
   } catch {
     return null;
   }

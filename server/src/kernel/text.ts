@@ -36,7 +36,12 @@ function isJson(text: string): boolean {
 export function webUrl({ max }: { max: number }) {
   return plainText({ max }).refine((text) => {
     const url = parse(text);
-    return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') && !url.username && !url.password;
+    return (
+      url !== null &&
+      (url.protocol === 'https:' || url.protocol === 'http:') &&
+      !url.username &&
+      !url.password
+    );
   }, 'must be an absolute http or https URL without credentials');
 }
 

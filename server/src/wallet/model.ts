@@ -25,7 +25,10 @@ export interface WalletService {
 export function walletOf(
   environment: Tenant['environment'],
   balances: Balances,
-  { disputeBlockedCents, subaccountsBalanceCents }: { disputeBlockedCents: Cents; subaccountsBalanceCents: Cents | null },
+  {
+    disputeBlockedCents,
+    subaccountsBalanceCents,
+  }: { disputeBlockedCents: Cents; subaccountsBalanceCents: Cents | null },
 ): Wallet {
   const balanceCents = balances.merchant_balance;
   const withdrawableCents = Math.max(0, balanceCents - disputeBlockedCents - (subaccountsBalanceCents ?? 0));
