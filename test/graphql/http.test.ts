@@ -1,7 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { buildClientSchema, getIntrospectionQuery, parse, validate } from 'graphql';
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXAMPLE_TABS } from '../../server/src/graphql/examples.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 
 const WALLET = '{ wallet { currency } }';
@@ -290,6 +292,23 @@ describe('the routes', () => {
     expect(html).toContain('GraphiQL');
     // All of it is served here: a page that takes keys loads no script from elsewhere.
     expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
+  });
+
+  test('let GraphiQL read the schema with each of its examples, which are valid', async () => {
+    const { data } = await app
+      .client(null)
+      .send(getIntrospectionQuery())
+      .then(({ body }) => body);
+    const told = buildClientSchema(data);
+    for (const { query, headers } of EXAMPLE_TABS.defaultTabs) {
+      const answer = await fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { ...JSON_TYPE, ...JSON.parse(headers) },
+        body: JSON.stringify({ query: getIntrospectionQuery() }),
+      });
+      expect(answer.status).toBe(200);
+      expect(validate(told, parse(query))).toEqual([]);
+    }
   });
 
   test.each([

@@ -48,12 +48,14 @@ function deepestBracket(source: string): number {
   const opened = source.match(/[[{(]/g)?.length ?? 0;
   if (opened <= LIMITS.brackets) return opened;
   const lexer = new Lexer(new Source(source));
-  let [depth, deepest] = [0, 0];
+  let depth = 0;
+  let deepest = 0;
   for (let count = 0; count <= LIMITS.tokens; count += 1) {
     const { kind } = lexer.advance();
     if (kind === TokenKind.EOF) break;
-    if (OPENS.has(kind)) deepest = Math.max(deepest, (depth += 1));
+    if (OPENS.has(kind)) depth += 1;
     else if (CLOSES.has(kind)) depth -= 1;
+    deepest = Math.max(deepest, depth);
   }
   return deepest;
 }
