@@ -22,7 +22,7 @@ afterEach(() => {
 function run(environment: Record<string, string>) {
   const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/main.ts'], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...environment },
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...environment },
   });
   children.push(child);
   const said = { stdout: '', stderr: '' };
