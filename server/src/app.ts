@@ -29,6 +29,8 @@ import { createWorkQueue, type WorkQueue } from './work/queue.ts';
 
 export interface App {
   readonly url: string;
+  /** Where it listens, which `url` does not tell behind a proxy. */
+  readonly port: number;
   readonly demo: boolean;
   /** The first account's keys, where this start has made it; they are shown this once. */
   readonly firstKeys: { live: string; sandbox: string } | null;
@@ -131,6 +133,7 @@ export async function createApp({
     closing.push(() => Promise.all([sockets.close(), http.close()]));
     return {
       url: publicUrl,
+      port,
       demo: config.demo,
       firstKeys,
       work,

@@ -6,8 +6,8 @@ import { type Child, startChild } from './processes/child.ts';
 import { inTurns, median, progress, type Row } from './report.ts';
 
 const CONNECTIONS = 32;
-const ROUNDS = 5;
-const ROUND_MS = 1_500;
+const ROUNDS = 9;
+const ROUND_MS = 800;
 const LIVE_KEY = 'ps_live_measured0123456789';
 const HEADERS = {
   authorization: `Bearer ${LIVE_KEY}`,

@@ -125,6 +125,12 @@ export function assertUnrestrictedKey(caller: Caller): string {
   return credential.id;
 }
 
+/** For where the account's updates stand: a payer's page follows one payment. @throws PermissionError */
+export function assertMayFollowAccount({ credential }: Caller): void {
+  if (credential.kind !== 'api_key' && credential.kind !== 'dashboard_token')
+    throw new PermissionError('This token does not follow the account');
+}
+
 /** @throws PermissionError */
 export function assertMayReadWallet(caller: Caller): void {
   assertMayRead(caller, 'wallet');

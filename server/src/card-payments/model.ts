@@ -71,7 +71,7 @@ export function isFinal(status: CardPaymentStatus): boolean {
 
 // ── What a caller may ask for (section 4.2, limits of section 8) ────────────────────────────────
 
-export const CARD_PAYMENT_MIN_CENTS = 80;
+const CARD_PAYMENT_MIN_CENTS = 80;
 export const CHECKOUT_SESSION_MS = 30 * 60_000;
 const URL_MAX = 500;
 
@@ -80,7 +80,7 @@ export const cardAmount = z
   .refine(isCents, 'must be an integer number of cents')
   .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`);
 
-export const customerInput = z.object({
+const customerInput = z.object({
   name: plainText({ max: 200 }).nullish(),
   email: plainText({ max: 254 })
     .refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address')
@@ -98,7 +98,7 @@ export const checkoutDetails = z.object({
   cancelUrl: webUrl({ max: URL_MAX }).nullish(),
 });
 
-export const idempotencyKey = z
+const idempotencyKey = z
   .string()
   .regex(/^[A-Za-z0-9_\-.:]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ - . :');
 
