@@ -3,6 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { root } from './progress.mjs';
 
+/** What an install or a build leaves among the sources. */
+const MADE = ['node_modules', 'dist', 'custom-elements.json'];
+
 // Deleting node_modules forgets what was done, as it should.
 const folder = join(root, 'node_modules', '.psa');
 
@@ -17,7 +20,7 @@ export function filesUnder(top) {
   const entries = readdir(top);
   if (!entries) return [top];
   return entries
-    .filter((entry) => !['node_modules', 'dist'].includes(entry.name) && !entry.name.startsWith('.'))
+    .filter((entry) => !MADE.includes(entry.name) && !entry.name.startsWith('.'))
     .flatMap((entry) => (entry.isDirectory() ? filesUnder(`${top}/${entry.name}`) : [`${top}/${entry.name}`]))
     .sort();
 }

@@ -29,6 +29,8 @@ import { createWorkQueue, type WorkQueue } from './work/queue.ts';
 
 export interface App {
   readonly url: string;
+  /** Where it listens, which `url` does not tell behind a proxy. */
+  readonly port: number;
   readonly demo: boolean;
   /** The first account's keys, where this start has made it; they are shown this once. */
   readonly firstKeys: { live: string; sandbox: string } | null;
@@ -92,7 +94,7 @@ export async function createApp({
     closing.push(() => committer.idle());
 
     const acquirer = createSimulatedAcquirer({ database, clock });
-    const settlement = createSettlement({ database, committer, acquirer, accounts });
+    const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
     const services = { access, cardPayments, wallet: createWalletEngine({ database }) };
@@ -131,6 +133,7 @@ export async function createApp({
     closing.push(() => Promise.all([sockets.close(), http.close()]));
     return {
       url: publicUrl,
+      port,
       demo: config.demo,
       firstKeys,
       work,

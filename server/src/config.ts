@@ -20,12 +20,18 @@ export class ConfigError extends Error {
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
-const httpUrl = z
+/** Links are made by putting a path behind it. */
+const baseUrl = z.string().refine((text) => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && !username && !password && !/[?#]/.test(text);
+}, 'must be an http or https URL without user, query and fragment');
+
+const postgresUrl = z
   .string()
-  .refine(
-    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    'must be an http or https URL',
-  );
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+  // An empty host behind a user means a Unix socket, which only PostgreSQL's own URLs know.
+  .refine((text) => URL.canParse(text.replace('@/', '@localhost/')), 'must be a PostgreSQL URL');
 
 const key = (prefix: string) =>
   z
@@ -47,11 +53,8 @@ const notYet = z.undefined('is for the remote mode, which this version does not 
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   HOST: z.string().min(1, 'must not be empty').default('127.0.0.1'),
-  PUBLIC_URL: httpUrl.optional(),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
-    .optional(),
+  PUBLIC_URL: baseUrl.optional(),
+  DATABASE_URL: postgresUrl.optional(),
   PSA_DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
   PSA_BOOTSTRAP_LIVE_KEY: key(KEY_PREFIX.live).optional(),
   PSA_BOOTSTRAP_TEST_KEY: key(KEY_PREFIX.sandbox).optional(),
@@ -70,7 +73,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { success, data, error } = environment.safeParse(given);
   if (!success)
-    throw new ConfigError(error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '));
+    throw new ConfigError(
+      firstOfEach(error.issues)
+        .map(({ path, message }) => `${path.join('.')} ${message}`)
+        .join('; '),
+    );
   return {
     port: data.PORT,
     host: data.HOST,
@@ -81,4 +88,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,
     demo: data.PSA_DEMO ? ['on', '1', 'true'].includes(data.PSA_DEMO) : LOOPBACK.has(data.HOST),
   };
+}
+
+/** The first that is wrong of each variable explains the others. */
+function firstOfEach<Issue extends { path: PropertyKey[] }>(issues: readonly Issue[]): Issue[] {
+  return issues.filter((issue, index) => issues.findIndex(({ path }) => path[0] === issue.path[0]) === index);
 }

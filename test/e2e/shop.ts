@@ -9,20 +9,14 @@ export interface Shop {
   visit(options?: BrowserContextOptions): Promise<Visitor>;
 }
 
-/** The demo shop on a real server and a browser, for all tests of a file. */
-export function openShop({
-  start = startApp,
-  blocksPopups = false,
-}: {
-  start?: () => Promise<TestApp>;
-  blocksPopups?: boolean;
-} = {}): Shop {
+/** The demo shop on a real server and a browser, for the tests around it. */
+export function openShop(start: () => Promise<TestApp> = startApp): Shop {
   let app: TestApp;
   let browser: Browser;
   const visitors: Visitor[] = [];
 
   beforeAll(async () => {
-    [app, browser] = await Promise.all([start(), launchBrowser({ blocksPopups })]);
+    [app, browser] = await Promise.all([start(), launchBrowser()]);
   });
   afterEach(async () => {
     const gone = visitors.splice(0);
@@ -62,13 +56,13 @@ export function checkoutOf(page: Page, selector = 'psa-checkout') {
   const element = page.locator(selector);
   return {
     element,
-    payButton: element.getByRole('button', { name: /^Pagar/ }),
-    retryButton: element.getByRole('button', { name: 'Tentar outra vez' }),
-    backButton: element.getByRole('button', { name: 'Voltar' }),
-    pageLink: element.getByRole('link', { name: /Abrir a página de pagamento/ }),
+    payButton: element.locator('[part=button]'),
+    retryButton: element.locator('[part=retry-button]'),
+    backButton: element.locator('[part=cancel-button]'),
+    pageLink: element.locator('[part=link]'),
     /** Resolves when the element says so. */
-    says: (text: string) => element.getByText(text, { exact: false }).first().waitFor(),
-    orderCode: async () => (await element.locator('.code').textContent()) ?? '',
+    says: (text: string | RegExp) => element.getByText(text).first().waitFor(),
+    orderCode: async () => (await element.getByText(/^PSC-/).textContent()) ?? '',
   };
 }
 

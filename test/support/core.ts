@@ -27,6 +27,8 @@ export interface Core {
   readonly committer: Committer;
   readonly follower: Follower;
   readonly acquirer: Acquirer;
+  /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
+  readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService & HostedCheckout;
   readonly access: AccessService;
   readonly work: WorkQueue;
@@ -48,6 +50,8 @@ export interface CoreOptions {
   acquirer?: (simulated: Acquirer) => Acquirer;
   /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
   announces?: boolean;
+  /** Without it nobody polls the log: for tests that move the clock by days. */
+  follows?: boolean;
 }
 
 /** Ends with the test that started it. */
@@ -58,6 +62,7 @@ export async function startCore({
   account,
   acquirer: wrap = (simulated) => simulated,
   announces = true,
+  follows = true,
 }: CoreOptions): Promise<Core> {
   const tenant = given ?? (await openAccount(database, account));
   const faults: unknown[] = [];
@@ -74,10 +79,18 @@ export async function startCore({
       if (announces) database.notify(STREAM_CHANNEL, tenantKey(changed)).catch(onError);
     },
   });
-  const acquirer = wrap(createSimulatedAcquirer({ database, clock }));
-  const settlement = createSettlement({ database, committer, acquirer, accounts });
+  const simulated = createSimulatedAcquirer({ database, clock });
+  const chargeIds = new Set<string>();
+  const acquirer = wrap({
+    ...simulated,
+    charge(charge) {
+      chargeIds.add(charge.id);
+      return simulated.charge(charge);
+    },
+  });
+  const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
   const work = createWorkQueue({ database, clock, handlers: settlement.tasks, onError });
-  await follower.start();
+  if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
   const core: Core = {
@@ -87,6 +100,7 @@ export async function startCore({
     committer,
     follower,
     acquirer,
+    chargeIds,
     cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
     access: createAccessEngine({ database, committer, clock }),
     work,

@@ -105,7 +105,7 @@ export interface AccessService {
 
 /** The credential out of `Bearer …`. @throws UnauthenticatedError */
 export function bearer(authorization: string | null | undefined): string {
-  const match = /^Bearer +([A-Za-z0-9_-]{1,200})$/i.exec(authorization ?? '');
+  const match = /^Bearer +([A-Za-z0-9_-]{1,256})$/i.exec(authorization ?? '');
   if (!match) throw new UnauthenticatedError('Invalid API key');
   return match[1]!;
 }
@@ -123,6 +123,12 @@ export function assertUnrestrictedKey(caller: Caller): string {
   if (credential.permissions.length > 0)
     throw new PermissionError('This API key is restricted to other operations; it needs an unrestricted one');
   return credential.id;
+}
+
+/** For where the account's updates stand: a payer's page follows one payment. @throws PermissionError */
+export function assertMayFollowAccount({ credential }: Caller): void {
+  if (credential.kind !== 'api_key' && credential.kind !== 'dashboard_token')
+    throw new PermissionError('This token does not follow the account');
 }
 
 /** @throws PermissionError */

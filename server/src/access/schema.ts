@@ -10,7 +10,12 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { assertUnrestrictedKey, type Credential, createCheckoutTokenInput } from './model.ts';
+import {
+  assertMayFollowAccount,
+  assertUnrestrictedKey,
+  type Credential,
+  createCheckoutTokenInput,
+} from './model.ts';
 
 const EnvironmentEnum = builder.enumType('Environment', {
   description: 'The API key’s prefix selects it: ps_live_ or ps_test_. Data of the two never meet.',
@@ -65,7 +70,10 @@ builder.queryFields((t) => ({
   updatesCursor: t.string({
     description:
       'Where the account’s updates stand. Ask for it in the same query as a list, before the list (it is read first), and open an `all…Updates` subscription with it as `after`: nothing falls between the list and the stream.',
-    resolve: async (_, __, context) => encodeCursor(await context.readLogHead()),
+    resolve: async (_, __, context) => {
+      assertMayFollowAccount(callerOf(context));
+      return encodeCursor(await context.readLogHead());
+    },
   }),
 }));
 

@@ -1,7 +1,6 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
-import { readableCode } from '../kernel/ids.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type CheckoutGrant,
   checkoutAmount,
   decideCreate,
+  newOrderCode,
 } from './model.ts';
 import { cardPayments, checkoutUses, writesOf } from './records.ts';
 import { countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
@@ -123,11 +123,6 @@ export function createCardPaymentEngine({
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
   };
-}
-
-/** 120 random bits: the payer's page at this code needs no other secret. */
-function newOrderCode(): string {
-  return `PSC-${readableCode(24)}`;
 }
 
 /**

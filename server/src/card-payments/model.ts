@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UnavailableError, ValidationError } from '../kernel/errors.ts';
+import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { metadataText, plainText, publicHttpsUrl, webUrl } from '../kernel/text.ts';
@@ -16,6 +17,16 @@ const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
   refunded: [],
   failed: [],
 };
+
+/** 120 random bits: the payer's page at this code needs no other secret. */
+export function newOrderCode(): string {
+  return `PSC-${readableCode(24)}`;
+}
+
+/** Whether a text can be an order code at all. */
+export function isOrderCode(text: string): boolean {
+  return /^PSC-[0-9A-Z]{24}$/.test(text);
+}
 
 export interface Customer {
   name?: string | undefined;
@@ -60,7 +71,7 @@ export function isFinal(status: CardPaymentStatus): boolean {
 
 // ── What a caller may ask for (section 4.2, limits of section 8) ────────────────────────────────
 
-export const CARD_PAYMENT_MIN_CENTS = 80;
+const CARD_PAYMENT_MIN_CENTS = 80;
 export const CHECKOUT_SESSION_MS = 30 * 60_000;
 const URL_MAX = 500;
 
@@ -69,7 +80,7 @@ export const cardAmount = z
   .refine(isCents, 'must be an integer number of cents')
   .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`);
 
-export const customerInput = z.object({
+const customerInput = z.object({
   name: plainText({ max: 200 }).nullish(),
   email: plainText({ max: 254 })
     .refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address')
@@ -87,7 +98,7 @@ export const checkoutDetails = z.object({
   cancelUrl: webUrl({ max: URL_MAX }).nullish(),
 });
 
-export const idempotencyKey = z
+const idempotencyKey = z
   .string()
   .regex(/^[A-Za-z0-9_\-.:]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ - . :');
 
@@ -167,8 +178,8 @@ export interface HostedCheckout {
   /** Why this acquirer does not take the card, in words for the payer; null where it does. */
   cardRefusal(cardNumber: string): string | null;
   /**
-   * Charges a card: records the charge, asks the acquirer, records its answer. A crash in between loses
-   * nothing: the open charge is looked up again. @throws NotFoundError
+   * Charges a card: records the charge, asks the acquirer, records its answer. A crash or a lost answer in
+   * between loses nothing: the open charge is looked up again, and until then is `processing`. @throws NotFoundError
    */
   pay(orderCode: string, card: CardDetails): Promise<PayResult>;
   /** Gives a paid payment's amount back to the payer, now or as soon as the acquirer can. @throws NotFoundError */
@@ -338,7 +349,9 @@ export function decideOutcome(
 ): CardPaymentChange | null {
   if (payment.openChargeId !== chargeId) return null;
   if (outcome.status === 'pending') {
-    const at = outcome.settlesAt ?? new Date(now.getTime() + RESOLVE_AFTER_MS);
+    const { settlesAt } = outcome;
+    // An instant that has passed without a decision is as good as none.
+    const at = settlesAt && settlesAt > now ? settlesAt : new Date(now.getTime() + RESOLVE_AFTER_MS);
     return {
       previous: payment,
       payment,

@@ -1,4 +1,4 @@
-import type { Committer } from '../commit/commit.ts';
+import type { Committer, State } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
@@ -10,6 +10,7 @@ import {
   type CardPayment,
   type CardPaymentChange,
   type CardPaymentTask,
+  type ChargeRefusal,
   decideCharge,
   decideExpire,
   decideOutcome,
@@ -21,6 +22,9 @@ import {
 import { cardPayments, readWithSiblings, siblingsOf, writesOf } from './records.ts';
 import { selectByOrderCode } from './store.ts';
 
+/** For the payer, in the page's language: the charge was made void before it arrived. */
+const NOT_ARRIVED = 'A operadora não recebeu o pagamento e nada foi cobrado. Tente de novo.';
+
 /**
  * How a payment is paid, and what befalls it when its instants come. The acquirer is asked between two commits,
  * never inside one: the first records that a charge is open, the second what became of it.
@@ -30,22 +34,22 @@ export function createSettlement({
   committer,
   acquirer,
   accounts,
+  onFault,
 }: {
   database: Database;
   committer: Committer;
   acquirer: Acquirer;
   accounts: AccountCollection;
+  /** The acquirer did not answer. */
+  onFault: (fault: unknown) => void;
 }): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
-  /** One locked look at a payment and the step that follows from it, if any does. */
-  function advance(
+  /** One locked look at a payment, and the step that follows from it, if any does, or why none may. */
+  function advance<Refusal extends string = never>(
     tenant: Tenant,
     orderCode: string,
-    decide: (
-      payment: CardPayment,
-      state: Parameters<Parameters<Committer['change']>[0]['decide']>[0],
-    ) => CardPaymentChange | null,
-  ): Promise<CardPayment> {
-    return committer.change({
+    decide: (payment: CardPayment, state: State) => CardPaymentChange | Refusal | null,
+  ): Promise<{ payment: CardPayment; refusal: Refusal | null }> {
+    return committer.change<{ payment: CardPayment; refusal: Refusal | null }>({
       tenant,
       read: (reader) =>
         Promise.all([reader.load(accounts, tenant.accountId), readWithSiblings(reader, orderCode)]),
@@ -53,18 +57,20 @@ export function createSettlement({
         const payment = state.get(cardPayments, orderCode);
         if (!payment) throw new NotFoundError('Card payment not found');
         const change = decide(payment, state);
-        return change ? { outcome: change.payment, writes: writesOf(change) } : { outcome: payment };
+        if (change === null) return { outcome: { payment, refusal: null } };
+        if (typeof change === 'string') return { outcome: { payment, refusal: change } };
+        return { outcome: { payment: change.payment, refusal: null }, writes: writesOf(change) };
       },
     });
   }
 
-  function settle(
+  async function settle(
     tenant: Tenant,
     orderCode: string,
     chargeId: string,
     outcome: ChargeStatus,
   ): Promise<CardPayment> {
-    return advance(tenant, orderCode, (payment, state) =>
+    const { payment: settled } = await advance(tenant, orderCode, (payment, state) =>
       decideOutcome(payment, {
         chargeId,
         outcome,
@@ -73,6 +79,7 @@ export function createSettlement({
         now: state.now,
       }),
     );
+    return settled;
   }
 
   /** The acquirer gives the money back first: it does so once however often it is asked, and then we record it. */
@@ -107,26 +114,35 @@ export function createSettlement({
       if (!found) throw new NotFoundError('Card payment not found');
       const { tenant } = found;
       const chargeId = `chg_${objectId()}`;
-      let refused: PayResult | null = null;
-      const charging = await advance(tenant, orderCode, (payment, state) => {
-        const decided = decideCharge(payment, {
-          chargeId,
-          siblings: siblingsOf(state, payment),
-          now: state.now,
-        });
-        if (typeof decided !== 'string') return decided;
-        refused = { kind: decided, payment };
-        return null;
-      });
-      if (refused) return refused;
+      const { payment: charging, refusal } = await advance<ChargeRefusal>(
+        tenant,
+        orderCode,
+        (payment, state) =>
+          decideCharge(payment, { chargeId, siblings: siblingsOf(state, payment), now: state.now }),
+      );
+      if (refusal !== null) return { kind: refusal, payment: charging };
 
-      const outcome = await acquirer.charge({ id: chargeId, amountCents: charging.amountCents, card });
+      const charge = { id: chargeId, amountCents: charging.amountCents, card };
+      const outcome = await acquirer.charge(charge).catch((error: unknown): ChargeStatus => {
+        // It may have taken the money: nobody may be told that it failed, least of all one who would pay again.
+        onFault(error);
+        return { status: 'pending', settlesAt: null };
+      });
       const payment = await settle(tenant, orderCode, chargeId, outcome);
-      if (outcome.status === 'approved') return { kind: 'paid', payment };
-      if (outcome.status !== 'declined') return { kind: 'processing', payment };
-      return payment.status === 'failed'
-        ? { kind: 'failed', payment }
-        : { kind: 'declined', reason: outcome.reason, payment };
+      // Whoever looked it up meanwhile may have had the answer first.
+      if (payment.status === 'paid') return { kind: 'paid', payment };
+      switch (outcome.status) {
+        case 'approved':
+          return { kind: 'paid', payment };
+        case 'pending':
+          return { kind: 'processing', payment };
+        case 'void':
+          return { kind: 'declined', reason: NOT_ARRIVED, payment };
+        case 'declined':
+          return payment.status === 'failed'
+            ? { kind: 'failed', payment }
+            : { kind: 'declined', reason: outcome.reason, payment };
+      }
     },
 
     tasks: {

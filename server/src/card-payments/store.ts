@@ -2,16 +2,16 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { isPlain } from '../kernel/text.ts';
-import type { CardPayment, CardPaymentStatus } from './model.ts';
+import { type CardPayment, type CardPaymentStatus, isOrderCode } from './model.ts';
+
+// A text that is no order code is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
 
 export async function selectCardPayments(
   sql: Sql,
   tenant: Tenant,
   orderCodes: readonly string[],
 ): Promise<CardPayment[]> {
-  // Text that Postgres refuses is no order code, and must not fail the others.
-  const possible = orderCodes.filter(isPlain);
+  const possible = orderCodes.filter(isOrderCode);
   if (possible.length === 0) return [];
   const rows = await ofTenant(sql, tenant).selectAll().where('order_code', 'in', possible).execute();
   return rows.map(toCardPayment);
@@ -22,7 +22,7 @@ export async function selectByOrderCode(
   sql: Sql,
   orderCode: string,
 ): Promise<{ tenant: Tenant; merchantName: string; payment: CardPayment } | null> {
-  if (!isPlain(orderCode)) return null;
+  if (!isOrderCode(orderCode)) return null;
   const row = await sql
     .selectFrom('card_payment')
     .innerJoin('account', 'account.id', 'card_payment.account_id')
@@ -44,7 +44,7 @@ export async function selectWithHead(
   tenant: Tenant,
   orderCode: string,
 ): Promise<{ version: number; payment: CardPayment } | null> {
-  if (!isPlain(orderCode)) return null;
+  if (!isOrderCode(orderCode)) return null;
   const row = await ofTenant(sql, tenant)
     .innerJoin('stream', (join) =>
       join

@@ -87,9 +87,9 @@ interface GlobalId {
 /** @throws ValidationError for what is no id of any server */
 function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   const text = Buffer.from(String(globalId), 'base64').toString('utf8');
-  const match = /^([A-Z][A-Za-z]*):(.+)$/.exec(text);
-  if (!match || Buffer.from(text).toString('base64') !== String(globalId)) throw notAnId('id');
-  return { typename: match[1]!, id: match[2]! };
+  const { typename, id } = /^(?<typename>[A-Z][A-Za-z]*):(?<id>.+)$/.exec(text)?.groups ?? {};
+  if (!typename || !id || Buffer.from(text).toString('base64') !== String(globalId)) throw notAnId('id');
+  return { typename, id };
 }
 
 /** @throws ValidationError for a type of which no object has an id */

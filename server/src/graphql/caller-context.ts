@@ -18,10 +18,14 @@ export interface ContextFactory {
   /** Null where nothing was presented. @throws UnauthenticatedError, PermissionError (a page that may not use it) */
   identify(presented: Presented): Promise<Caller | null>;
   /**
-   * For one operation. `connection` ends with the credential of the connection that it came by; without one, a
-   * subscription watches the credential itself.
+   * For one operation. `connection` ends with the socket that it came by and with its credential; over HTTP a
+   * subscription watches the credential itself, and `gone` aborts when the client has left.
    */
-  create(presented: Presented, caller: Caller | null, connection?: AbortSignal): Context;
+  create(
+    presented: Presented,
+    caller: Caller | null,
+    transport: { connection: AbortSignal } | { gone: AbortSignal },
+  ): Context;
   watch(presented: Presented, caller: Caller): ReturnType<WatchCredential>;
 }
 
@@ -54,7 +58,7 @@ export function createContextFactory({
       if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
       return caller;
     },
-    create(presented, caller, connection) {
+    create(presented, caller, transport) {
       return {
         caller,
         services,
@@ -62,15 +66,19 @@ export function createContextFactory({
         loaders: createLoaders(caller, services),
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
-          if (connection) return updates.subscribe({ ...subscription, tenant, signal: connection });
+          const follow = (signal: AbortSignal) => updates.subscribe({ ...subscription, tenant, signal });
+          if ('connection' in transport) return follow(transport.connection);
           const { signal, stop } = await watch(presented, callerOf({ caller }));
-          const items = await updates
-            .subscribe({ ...subscription, tenant, signal })
-            .catch((error: unknown) => {
+          const either = AbortSignal.any([signal, transport.gone]);
+          either.addEventListener('abort', stop, { once: true });
+          if (either.aborted) stop();
+          return follow(either).then(
+            (items) => stoppingWith(items, stop),
+            (error) => {
               stop();
               throw error;
-            });
-          return stoppingWith(items, stop);
+            },
+          );
         },
         readLogHead: () => updates.head(callerOf({ caller }).tenant),
         takeRootField: () => limits.take(callerOf({ caller }), presented.address),

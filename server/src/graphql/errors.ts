@@ -170,6 +170,11 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
     return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
   if (error instanceof GraphQLError && cause instanceof GraphQLError && !isOfAnAnswer(error, cause)) {
     error.extensions.code = 'BAD_USER_INPUT';
+    // Nothing of the operation has run. `spec`: the older media type, application/json, says 200 to that.
+    if (!error.path) error.extensions.http ??= { status: 400, spec: true };
+    // Yoga says here what JSON.parse said, and that this is a 400 in either.
+    if (error.extensions.originalError) error.extensions.http = { status: 400 };
+    delete error.extensions.originalError;
     return error;
   }
   onFault(cause);

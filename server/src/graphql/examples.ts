@@ -32,7 +32,7 @@ mutation CreateCardPayment($input: CreateCardPaymentInput!) {
 
 const FOLLOW = `# Start it, then pay in another tab: the status comes by itself.
 
-subscription CardPayments {
+subscription FollowCardPayments {
   allCardPaymentUpdates {
     cursor
     occurredAt

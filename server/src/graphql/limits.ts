@@ -4,13 +4,19 @@ import {
   type FragmentDefinitionNode,
   GraphQLError,
   Kind,
+  Lexer,
+  type ParseOptions,
+  parse,
   type SelectionSetNode,
+  Source,
+  TokenKind,
   type ValidationContext,
 } from 'graphql';
 
 /** What one document may ask for. A dashboard's largest is a tenth of it; GraphiQL's introspection is 14 deep. */
-export const LIMITS = {
+const LIMITS = {
   tokens: 2_000,
+  brackets: 100,
   depth: 15,
   rootFields: 50,
   aliases: 100,
@@ -19,12 +25,47 @@ export const LIMITS = {
 } as const;
 
 const SAID: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
+  brackets: 'brackets inside each other',
   depth: 'levels of fields',
   rootFields: 'fields at the root of an operation',
   aliases: 'aliases in an operation',
   directives: 'directives',
   fields: 'fields in an operation, counted as often as their fragments are spread',
 };
+
+/**
+ * graphql's `parse`, for what may come from anyone. It calls itself at each bracket, and 2,000 of them overflow the
+ * stack, which would be a fault of ours.
+ * @throws GraphQLError
+ */
+export function parseDocument(source: string, options: ParseOptions = {}): DocumentNode {
+  if (deepestBracket(source) > LIMITS.brackets) throw tooLarge('brackets');
+  return parse(source, { ...options, maxTokens: LIMITS.tokens });
+}
+
+function deepestBracket(source: string): number {
+  // No document worth reading has so many in all, and this is quicker than to look what stands in a string.
+  const opened = source.match(/[[{(]/g)?.length ?? 0;
+  if (opened <= LIMITS.brackets) return opened;
+  const lexer = new Lexer(new Source(source));
+  let depth = 0;
+  let deepest = 0;
+  for (let count = 0; count <= LIMITS.tokens; count += 1) {
+    const { kind } = lexer.advance();
+    if (kind === TokenKind.EOF) break;
+    if (OPENS.has(kind)) depth += 1;
+    else if (CLOSES.has(kind)) depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
+
+const OPENS = new Set<TokenKind>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSES = new Set<TokenKind>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+function tooLarge(name: keyof typeof SAID): GraphQLError {
+  return new GraphQLError(`The document is too large: at most ${LIMITS[name]} ${SAID[name]}`);
+}
 
 interface Size {
   depth: number;
@@ -39,12 +80,7 @@ interface Size {
 export function documentLimits(context: ValidationContext): ASTVisitor {
   return {
     Document(document) {
-      for (const name of excesses(document))
-        context.reportError(
-          new GraphQLError(`The document is too large: at most ${LIMITS[name]} ${SAID[name]}`, {
-            extensions: { code: 'BAD_USER_INPUT' },
-          }),
-        );
+      for (const name of excesses(document)) context.reportError(tooLarge(name));
       return false;
     },
   };

@@ -70,7 +70,7 @@ function createWindows(limit: number, clock: Clock) {
 /** An IPv6 visitor has a whole /64 to choose addresses from, so that is who is counted. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
-  const [head = '', tail] = address.split('%')[0]!.split('::');
+  const [head = '', tail] = address.replace(/%.*/, '').split('::');
   const groups = (text: string | undefined) => (text ? text.split(':') : []);
   const left = groups(head);
   const right = groups(tail);

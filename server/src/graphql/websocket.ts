@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import {
   type DocumentNode,
@@ -16,7 +17,7 @@ import {
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
-import { PaymentError } from '../kernel/errors.ts';
+import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { callerOf } from './context.ts';
 import { toGraphQLError } from './errors.ts';
@@ -131,9 +132,7 @@ export function createGraphQLSockets({
     { query, variables, operationName }: SubscribePayload,
   ) {
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
-      return [
-        new GraphQLError(`A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`, LIMIT_REACHED),
-      ];
+      return [new GraphQLError('', { originalError: TOO_MANY })];
     const engine = yoga.getEnveloped({});
     const { schema } = engine;
     let document: DocumentNode;
@@ -145,7 +144,7 @@ export function createGraphQLSockets({
     }
     const errors = engine.validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
-    const contextValue = contexts.create(extra.presented, extra.caller, extra.ended.signal);
+    const contextValue = contexts.create(extra.presented, extra.caller, { connection: extra.ended.signal });
     return { schema, document, variableValues: variables, operationName, contextValue, rootValue: engine };
   }
 
@@ -157,6 +156,8 @@ export function createGraphQLSockets({
       ended: new AbortController(),
       stopWatching: () => undefined,
     };
+    // Each subscription listens to its end, and Node takes more than ten listeners for a leak.
+    setMaxListeners(MAX_SUBSCRIPTIONS + 10, connection.ended.signal);
     let onMessage: (data: string) => Promise<void> = async () => undefined;
     const opened = protocol.opened(
       {
@@ -240,7 +241,10 @@ function engineOf({ rootValue }: ExecutionArgs): Engine {
   return rootValue as Engine;
 }
 
-const LIMIT_REACHED = { extensions: { code: 'RATE_LIMITED' } };
+const TOO_MANY = new UnavailableError(
+  'LIMIT_REACHED',
+  `A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`,
+);
 
 function isSlow(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = (cause as GraphQLError).originalError)

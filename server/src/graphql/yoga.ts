@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { execute, type GraphQLSchema, parse, subscribe } from 'graphql';
+import { execute, type GraphQLSchema, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import { HttpError, type Route, readBody, sendJson } from '../http/routes.ts';
+import { HttpError, type Route, readBody, send, sendJson } from '../http/routes.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { introspectionGuard } from './introspection.ts';
-import { documentLimits, LIMITS } from './limits.ts';
+import { documentLimits, parseDocument } from './limits.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -27,18 +27,12 @@ export function createGraphQLServer({
 }): Yoga {
   return createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,
-    context: async ({ req, request }) => {
+    context: async ({ req, res, request }) => {
       const presented = presentedBy(req, request.headers.get('authorization'));
-      return contexts.create(presented, await contexts.identify(presented));
+      return contexts.create(presented, await contexts.identify(presented), { gone: goneOf(res) });
     },
-    // Any page may embed the widget; nothing is allowed by a cookie, so there is nothing to protect from a page.
-    cors: {
-      origin: '*',
-      credentials: false,
-      methods: ['GET', 'POST', 'OPTIONS'],
-      allowedHeaders: ['authorization', 'content-type', 'accept'],
-      maxAge: 86_400,
-    },
+    // It would repeat the page's origin in place of `*`; `graphqlRoute` says who may ask.
+    cors: false,
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },
     graphiql: graphiql && { title: 'PSA', ...EXAMPLE_TABS },
     renderGraphiQL,
@@ -47,7 +41,12 @@ export function createGraphQLServer({
     // Yoga's own cap rebuilds each request through a stream, which costs two thirds of its speed; `graphqlRoute` has one.
     maxRequestBodySize: false,
     logging: false,
-    plugins: [limitsPlugin, referenceEngine, introspectionGuard({ open: graphiql, onFault }), partialAnswers],
+    plugins: [
+      limitsPlugin,
+      referenceEngine,
+      introspectionGuard({ open: graphiql, onFault }),
+      answersPlugin(onFault),
+    ],
   });
 }
 
@@ -57,13 +56,19 @@ export function graphqlRoute(yoga: Yoga): Route {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
     async handle({ request, response }) {
-      // Answers are the caller's alone; and a page reads a refusal as well as an answer.
-      response.setHeader('cache-control', 'no-store');
+      // Any page may embed the widget; nothing is allowed by a cookie, so there is nothing to protect from a page.
       response.setHeader('access-control-allow-origin', '*');
       response.setHeader('access-control-expose-headers', 'retry-after');
+      if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
+      // An answer is the caller's alone.
+      response.setHeader('cache-control', 'no-store');
       try {
-        // Where Yoga looks for a body that was read before it.
-        if (request.method === 'POST') Object.assign(request, { body: await readOperation(request) });
+        if (request.method === 'POST') {
+          const body = await readOperation(request);
+          // Yoga takes this one spelling alone, and looks here for a body that was read before it.
+          request.headers['content-type'] = 'application/json';
+          Object.assign(request, { body });
+        }
       } catch (error) {
         if (!(error instanceof HttpError)) throw error;
         const errors = [{ message: error.message, extensions: { code: 'BAD_USER_INPUT' } }];
@@ -73,6 +78,12 @@ export function graphqlRoute(yoga: Yoga): Route {
     },
   };
 }
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers': 'authorization, content-type, accept',
+  'access-control-max-age': '86400',
+};
 
 /** @throws HttpError 415, 413, 400 */
 async function readOperation(request: IncomingMessage): Promise<string> {
@@ -86,6 +97,14 @@ async function readOperation(request: IncomingMessage): Promise<string> {
   const body = await readBody(request, BODY_LIMIT_BYTES);
   if (body.trim() === '') throw new HttpError(400, 'The body is empty');
   return body;
+}
+
+/** Yoga does not end a stream whose client has left before its first bytes, or while it waits to be drained. */
+function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  if (response.destroyed) gone.abort();
+  else response.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 /** The sender of an HTTP request. */
@@ -107,17 +126,22 @@ const referenceEngine: Plugin = {
   },
 };
 
-/** What was answered in part is an answer: the status of a refused field would make clients throw it all away. */
-const partialAnswers: Plugin = {
-  onExecutionResult({ result }) {
-    if (!result || Array.isArray(result) || !('data' in result) || result.data == null) return;
-    for (const { extensions } of result.errors ?? []) delete extensions?.http;
-  },
-};
+/** Gives every error one of our codes, and an answer the status that it is due. */
+function answersPlugin(onFault: (fault: unknown) => void): Plugin {
+  return {
+    onExecutionResult({ result, setResult }) {
+      if (!result || Array.isArray(result) || !('errors' in result) || !result.errors) return;
+      const errors = result.errors.map((error) => toGraphQLError(error, onFault));
+      // What was answered in part is an answer: the status of a refused field would make clients throw it all away.
+      if (result.data != null) for (const { extensions } of errors) delete extensions.http;
+      setResult({ ...result, errors });
+    },
+  };
+}
 
 const limitsPlugin: Plugin = {
   onParse({ setParseFn }) {
-    setParseFn((source: string, options: object) => parse(source, { ...options, maxTokens: LIMITS.tokens }));
+    setParseFn(parseDocument);
   },
   onValidate({ addValidationRule }) {
     addValidationRule(documentLimits);

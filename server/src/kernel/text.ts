@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Without what Postgres cannot store (U+0000) or UTF-8 cannot say (half of a surrogate pair). */
-export function isPlain(text: string): boolean {
+function isPlain(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 

@@ -1,0 +1,278 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bootstrapAccount, createAccessEngine } from '../../server/src/access/engine.ts';
+import { bearer, environmentOfKey } from '../../server/src/access/model.ts';
+import { insertApiKey } from '../../server/src/access/store.ts';
+import { createCommitter } from '../../server/src/commit/commit.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { readAfter } from '../../server/src/events/log.ts';
+import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
+import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
+import type { Environment } from '../../server/src/kernel/tenant.ts';
+import { createManualClock } from '../support/clock.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { silent } from '../support/templates.ts';
+
+const DAY = 86_400_000;
+
+describeOnBothEngines('credentials', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('let in whom they belong to, in the environment of their prefix', async () => {
+    const core = await startCore({ database });
+    for (const environment of ['live', 'sandbox'] as const) {
+      const { key, id } = await issueKey(core, environment);
+      expect(await core.access.authenticate(`Bearer ${key}`)).toEqual({
+        tenant: { ...core.tenant, environment },
+        credential: { kind: 'api_key', id, permissions: [] },
+        allowedOrigins: [],
+        expiresAt: null,
+        endsWith: [id],
+      });
+    }
+  });
+
+  test('whose prefix was changed to the other environment’s let nobody in', async () => {
+    const core = await startCore({ database });
+    const { key } = await issueKey(core, 'sandbox');
+    await refused(core, key.replace('ps_test_', 'ps_live_'));
+    // Not even where the row says one thing and the prefix another.
+    const odd = secret('ps_live_');
+    await insertApiKey(
+      database.sql,
+      { ...core.tenant, environment: 'sandbox' },
+      { id: `key_${objectId()}`, secretHash: hashSecret(odd), permissions: [], createdAt: core.clock.now() },
+    );
+    await refused(core, odd);
+  });
+
+  test.each([
+    null,
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Basic YW5hOnNlbmhh',
+    `Bearer ${'x'.repeat(257)}`,
+    'Bearer ps_live_unknown',
+    'Bearer ps_checkout_unknown',
+    'Bearer unknown',
+    'Bearer ps_live_a ps_live_b',
+    'Bearer ps_live_\u0000',
+    `Bearer ps_live_' or true --`,
+  ])('that are missing, malformed or unknown are refused: %j', async (authorization) => {
+    const core = await startCore({ database });
+    await expect(core.access.authenticate(authorization)).rejects.toBeInstanceOf(UnauthenticatedError);
+  });
+
+  test('let nobody in any more once the key is revoked: neither it nor the tokens that it minted', async () => {
+    const core = await startCore({ database });
+    const { key, id } = await issueKey(core, 'live');
+    const mint = (keyId: string | null) =>
+      core.access.createCheckoutToken(core.tenant, keyId, { amount: { fixedCents: 500 }, reusable: true });
+    const [{ token }, { token: other }] = [await mint(id), await mint(null)];
+    expect((await core.access.authenticate(`Bearer ${token}`)).endsWith).toContain(id);
+    await database.sql
+      .updateTable('api_key')
+      .set({ revoked_at: core.clock.now() })
+      .where('id', '=', id)
+      .execute();
+    await refused(core, key);
+    await refused(core, token);
+    expect((await core.access.authenticate(`Bearer ${other}`)).credential.kind).toBe('checkout_token');
+  });
+
+  test('are kept hashed: nothing that lets anybody in is anywhere in the database', async () => {
+    const core = await startCore({ database });
+    const { key, id } = await issueKey(core, 'live');
+    const { token } = await core.access.createCheckoutToken(core.tenant, id, { amount: { fixedCents: 500 } });
+    const { token: revoked } = await core.access.createCheckoutToken(core.tenant, id, {
+      amount: { fixedCents: 500 },
+    });
+    const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 500 });
+    const paymentToken = await core.access.createPaymentToken(core.tenant, payment.orderCode);
+    await core.access.revokeToken(core.tenant, revoked);
+
+    const everything = await dump(database);
+    expect(everything).toContain(payment.orderCode);
+    for (const given of [key, token, revoked, paymentToken]) {
+      expect(everything).toContain(hashSecret(given));
+      expect(everything).not.toContain(given);
+      expect(everything).not.toContain(given.slice(-20));
+    }
+  });
+
+  describe('of a page', () => {
+    test('tell nothing of what they grant, and are never the same', async () => {
+      const core = await startCore({ database });
+      const input = { amount: { fixedCents: 500 }, customer: { name: 'Ana' }, metadata: '{"pedido":1}' };
+      const tokens = await Promise.all(
+        Array.from({ length: 8 }, () => core.access.createCheckoutToken(core.tenant, null, input)),
+      );
+      for (const { token } of tokens) expect(token).toMatch(/^ps_checkout_[A-Za-z0-9_-]{43}$/);
+      expect(new Set(tokens.map(({ token }) => token)).size).toBe(8);
+    });
+
+    test('end at their instant, not a millisecond before; reusable ones only when they are revoked', async () => {
+      const core = await startCore({ database });
+      const day = await core.access.createCheckoutToken(core.tenant, null, { amount: { fixedCents: 500 } });
+      const minute = await core.access.createCheckoutToken(core.tenant, null, {
+        amount: { fixedCents: 500 },
+        reusable: true,
+        expiresInSeconds: 60,
+      });
+      const forever = await core.access.createCheckoutToken(core.tenant, null, {
+        amount: { fixedCents: 500 },
+        reusable: true,
+      });
+      expect(forever.expiresAt).toBeNull();
+      core.clock.advance(60_000 - 1);
+      await core.access.authenticate(`Bearer ${minute.token}`);
+      core.clock.advance(1);
+      await refused(core, minute.token);
+      core.clock.advance(DAY - 60_000 - 1);
+      await core.access.authenticate(`Bearer ${day.token}`);
+      core.clock.advance(1);
+      await refused(core, day.token);
+      core.clock.advance(1_000 * DAY);
+      expect((await core.access.authenticate(`Bearer ${forever.token}`)).expiresAt).toBeNull();
+    });
+
+    test('end when they are revoked, once, by their own account, and that is told', async () => {
+      const [core, other] = [await startCore({ database }), await startCore({ database })];
+      const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+        amount: { fixedCents: 500 },
+      });
+      await expect(other.access.revokeToken(other.tenant, token)).rejects.toBeInstanceOf(NotFoundError);
+      const sandbox = { ...core.tenant, environment: 'sandbox' } as const;
+      await expect(core.access.revokeToken(sandbox, token)).rejects.toBeInstanceOf(NotFoundError);
+      const { credential } = await core.access.authenticate(`Bearer ${token}`);
+
+      const revoked = await Promise.allSettled(
+        [1, 2, 3].map(() => core.access.revokeToken(core.tenant, token)),
+      );
+      expect(revoked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+      await refused(core, token);
+      const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 10 });
+      expect(events).toMatchObject([{ kind: 'credential.revoked', resourceId: credential.id, version: 1 }]);
+    });
+
+    test.each(['', 'ps_checkout_unknown', 'with \u0000', 'ps_live_test'])(
+      'that do not exist cannot be revoked: %j',
+      async (token) => {
+        const core = await startCore({ database });
+        await expect(core.access.revokeToken(core.tenant, token)).rejects.toBeInstanceOf(NotFoundError);
+      },
+    );
+
+    test('of a payer outlive the payment by days, know it alone, and are not the merchant’s to revoke', async () => {
+      const core = await startCore({ database });
+      const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 500 });
+      const token = await core.access.createPaymentToken(core.tenant, payment.orderCode);
+      expect((await core.access.authenticate(`Bearer ${token}`)).credential).toMatchObject({
+        kind: 'payment_token',
+        orderCode: payment.orderCode,
+      });
+      await expect(core.access.revokeToken(core.tenant, token)).rejects.toBeInstanceOf(NotFoundError);
+      core.clock.advance(7 * DAY - 1);
+      await core.access.authenticate(`Bearer ${token}`);
+      core.clock.advance(1);
+      await refused(core, token);
+    });
+  });
+
+  // ── Builders ──────────────────────────────────────────────────────────────────────────────────
+
+  async function issueKey(core: Core, environment: Environment): Promise<{ id: string; key: string }> {
+    const [id, key] = [`key_${objectId()}`, secret(environment === 'live' ? 'ps_live_' : 'ps_test_')];
+    await insertApiKey(
+      database.sql,
+      { ...core.tenant, environment },
+      { id, secretHash: hashSecret(key), permissions: [], createdAt: core.clock.now() },
+    );
+    return { id, key };
+  }
+});
+
+describeOnBothEngines('the first account', (open) => {
+  test('is made once, with a key for each environment that lets in', async () => {
+    const database = await open();
+    const clock = createManualClock();
+    const longest = `ps_live_${'k'.repeat(200)}`;
+    const made = await bootstrapAccount({ database, clock, keys: { live: longest } });
+    expect(made).toMatchObject({ live: longest, sandbox: expect.stringMatching(/^ps_test_.{43}$/) });
+    expect(await bootstrapAccount({ database, clock, keys: { live: longest } })).toBeNull();
+    const committer = createCommitter({ database, clock, onCommit: () => undefined });
+    const access = createAccessEngine({ database, committer, clock });
+    for (const environment of ['live', 'sandbox'] as const)
+      expect((await access.authenticate(`bearer  ${made![environment]}`)).tenant).toEqual({
+        accountId: made!.accountId,
+        environment,
+      });
+  });
+});
+
+describe('two instances that start at once on one empty PostgreSQL', () => {
+  test('make one account', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    const made = await Promise.all(
+      databases.map((database) => bootstrapAccount({ database, clock, keys: {} })),
+    );
+    expect(made.filter((account) => account !== null)).toHaveLength(1);
+    expect(await databases[0]!.sql.selectFrom('account').selectAll().execute()).toHaveLength(1);
+    await Promise.all(databases.map((database) => database.close()));
+  });
+});
+
+describe('secrets', () => {
+  test('are compared whatever their lengths', () => {
+    expect(equalSecrets('ps_live_a', 'ps_live_a')).toBe(true);
+    for (const other of ['', 'ps_live_', 'ps_live_b', 'ps_live_aa', 'PS_LIVE_A', 'é']) {
+      expect(equalSecrets('ps_live_a', other)).toBe(false);
+      expect(equalSecrets(other, 'ps_live_a')).toBe(false);
+    }
+    expect(equalSecrets('', '')).toBe(true);
+  });
+
+  test('tell their environment by their prefix', () => {
+    expect(['ps_live_x', 'ps_test_x', 'ps_checkout_x', 'x', 'PS_LIVE_x'].map(environmentOfKey)).toEqual([
+      'live',
+      'sandbox',
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  test('are read out of the header as it may be written', () => {
+    expect(['Bearer abc', 'bearer abc', 'BEARER   abc'].map(bearer)).toEqual(['abc', 'abc', 'abc']);
+  });
+});
+
+async function refused(core: Core, credential: string): Promise<void> {
+  await expect(core.access.authenticate(`Bearer ${credential}`)).rejects.toBeInstanceOf(UnauthenticatedError);
+}
+
+/** Every row of every table, as text. */
+async function dump(database: Database): Promise<string> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables where table_schema = 'public'
+  `.execute(database.sql);
+  expect(tables.length).toBeGreaterThan(10);
+  const contents = await Promise.all(
+    tables.map(async ({ name }) => {
+      const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(
+        database.sql,
+      );
+      return rows.map(({ row }) => row).join('\n');
+    }),
+  );
+  return contents.join('\n');
+}

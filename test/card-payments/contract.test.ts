@@ -1,0 +1,907 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { CardPayment, CardPaymentStatus, CheckoutGrant } from '../../server/src/card-payments/model.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import type { StoredEvent } from '../../server/src/events/event.ts';
+import { readAfter } from '../../server/src/events/log.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  UnavailableError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import { type LedgerAccountName, ledgerTransaction, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import type { Acquirer } from '../../server/src/rails/acquirer.ts';
+import { createWalletEngine } from '../../server/src/wallet/engine.ts';
+import { approved, approvedLate, approvedSoon, card, declined, declinedForGood } from '../support/cards.ts';
+import { createManualClock } from '../support/clock.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { silent } from '../support/templates.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const SESSION = 30 * MINUTE;
+
+describeOnBothEngines('card payments', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  describe('created', () => {
+    test('are found again as they were given, by their merchant alone', async () => {
+      const [core, other] = [await startCore({ database }), await startCore({ database })];
+      const details = {
+        description: 'Pão de queijo 🧀',
+        callbackUrl: 'https://padaria.example/hook',
+        customer: { name: 'Ana', email: null },
+        metadata: ' {"pedido": "\\u0000 1"} ',
+        successUrl: 'https://padaria.example/ok',
+        cancelUrl: null,
+      };
+      const { payment, replayed } = await core.cardPayments.create(core.tenant, {
+        valueCents: 4990,
+        ...details,
+      });
+      expect(replayed).toBe(false);
+      expect(payment).toMatchObject({
+        ...details,
+        customer: { name: 'Ana' },
+        amountCents: 4990,
+      });
+      expect(payment.expiresAt.getTime() - payment.createdAt.getTime()).toBe(SESSION);
+      expect(await core.cardPayments.find(core.tenant, payment.orderCode)).toEqual(payment);
+      expect((await events(core)).map(({ snapshot }) => snapshot)).toEqual([payment]);
+
+      expect(await other.cardPayments.find(other.tenant, payment.orderCode)).toBeNull();
+      expect(await other.cardPayments.findWithVersion(other.tenant, payment.orderCode)).toBeNull();
+      const sandbox = { ...core.tenant, environment: 'sandbox' } as const;
+      expect(await core.cardPayments.find(sandbox, payment.orderCode)).toBeNull();
+      await expect(other.cardPayments.refund(other.tenant, payment.orderCode)).rejects.toBeInstanceOf(
+        NotFoundError,
+      );
+    });
+
+    test.each(['', 'PSC-', 'nothing', `PSC-${'0'.repeat(24)}`, 'with \u0000', 'half \ud83e', `x' or '1'='1`])(
+      'under the code %j are none',
+      async (orderCode) => {
+        const core = await startCore({ database });
+        const { cardPayments, tenant } = core;
+        expect(await cardPayments.find(tenant, orderCode)).toBeNull();
+        expect(await cardPayments.findWithVersion(tenant, orderCode)).toBeNull();
+        expect(await cardPayments.open(orderCode)).toBeNull();
+        await expect(cardPayments.pay(orderCode, approved())).rejects.toBeInstanceOf(NotFoundError);
+        await expect(cardPayments.refund(tenant, orderCode)).rejects.toBeInstanceOf(NotFoundError);
+      },
+    );
+
+    test('with the same key and input are one, though 64 ask at once', async () => {
+      const core = await startCore({ database });
+      const input = {
+        valueCents: 4990,
+        idempotencyKey: 'pedido-1',
+        customer: { name: 'Ana', email: 'a@b.br' },
+      };
+      const reordered = {
+        customer: { email: 'a@b.br', name: 'Ana' },
+        idempotencyKey: 'pedido-1',
+        valueCents: 4990,
+      };
+      const all = await Promise.all(
+        Array.from({ length: 64 }, (_, n) =>
+          core.cardPayments.create(core.tenant, n % 2 ? input : reordered),
+        ),
+      );
+      expect(new Set(all.map(({ payment }) => payment.orderCode)).size).toBe(1);
+      expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      expect(await core.cardPayments.count(core.tenant, {})).toBe(1);
+      await expect(
+        core.cardPayments.create(core.tenant, { ...input, valueCents: 4991 }),
+      ).rejects.toBeInstanceOf(IdempotencyError);
+      expect(await events(core)).toHaveLength(1);
+    });
+
+    test('with a key are replayed as they are by then', async () => {
+      const core = await startCore({ database });
+      const input = { valueCents: 4990, idempotencyKey: 'pedido-1' };
+      const { payment } = await core.cardPayments.create(core.tenant, input);
+      await core.cardPayments.pay(payment.orderCode, approved());
+      expect(await core.cardPayments.create(core.tenant, input)).toMatchObject({
+        payment: { orderCode: payment.orderCode, status: 'paid' },
+        replayed: true,
+      });
+    });
+
+    test('with a test key, or where they are not configured, are refused and change nothing', async () => {
+      const core = await startCore({ database, account: { cardPaymentsEnabled: false } });
+      const sandbox = { ...core.tenant, environment: 'sandbox' } as const;
+      const token = { id: 'tok', grant: grant() };
+      for (const [tenant, code] of [
+        [core.tenant, 'CARD_PAYMENTS_NOT_CONFIGURED'],
+        [sandbox, 'NOT_IN_SANDBOX'],
+      ] as const) {
+        const refused = [
+          () => core.cardPayments.create(tenant, { valueCents: 4990, idempotencyKey: 'k' }),
+          () => core.cardPayments.startCheckout(tenant, token, { attemptId: attempt() }),
+          () => core.access.createCheckoutToken(tenant, null, { amount: { fixedCents: 4990 } }),
+        ];
+        for (const ask of refused) {
+          const error: unknown = await ask().catch((refusal: unknown) => refusal);
+          expect(error).toBeInstanceOf(UnavailableError);
+          expect(error).toMatchObject({ code });
+        }
+        expect(await core.cardPayments.count(tenant, {})).toBe(0);
+      }
+      expect(await events(core)).toEqual([]);
+    });
+
+    test('are listed newest first, page by page, none twice though others come', async () => {
+      const core = await startCore({ database });
+      const codes: string[] = [];
+      for (let count = 0; count < 5; count += 1) codes.unshift(await create(core));
+      const first = await core.cardPayments.list(core.tenant, { first: 2 });
+      await create(core);
+      const second = await core.cardPayments.list(core.tenant, {
+        first: 3,
+        after: first.items.at(-1)!.place,
+      });
+      expect([...first.items, ...second.items].map(({ payment }) => payment.orderCode)).toEqual(codes);
+      expect([first.hasNextPage, second.hasNextPage]).toEqual([true, false]);
+    });
+  });
+
+  describe('paid by card', () => {
+    test('are paid, pending release, and told once', async () => {
+      const core = await startCore({ database });
+      const orderCode = await create(core);
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
+      expect(await find(core, orderCode)).toMatchObject({
+        status: 'paid',
+        version: 2,
+        paidLate: false,
+        openChargeId: null,
+      });
+      expect(await wallet(core)).toMatchObject({
+        balanceCents: 0,
+        pendingReleaseCents: 4990,
+        withdrawableCents: 0,
+      });
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'not_payable' });
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+    });
+
+    test('are declined card by card, and fail at the fifth', async () => {
+      const core = await startCore({ database });
+      const orderCode = await create(core);
+      for (let count = 1; count < 5; count += 1)
+        expect(await core.cardPayments.pay(orderCode, declined())).toMatchObject({
+          kind: 'declined',
+          reason: 'Cartão recusado pelo banco emissor',
+          payment: { status: 'pending', declinedCharges: count },
+        });
+      expect(await core.cardPayments.pay(orderCode, declined())).toMatchObject({ kind: 'failed' });
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'not_payable' });
+      await core.pass(SESSION);
+      expect(await told(core, orderCode)).toEqual(['pending', 'failed']);
+      expect(await core.balances()).toEqual(NO_BALANCES);
+    });
+
+    test('fail at once where no other try makes sense, and are paid after a declined one otherwise', async () => {
+      const core = await startCore({ database });
+      const [failing, paying] = [await create(core), await create(core)];
+      expect(await core.cardPayments.pay(failing, declinedForGood())).toMatchObject({ kind: 'failed' });
+      await core.cardPayments.pay(paying, declined());
+      expect(await core.cardPayments.pay(paying, approved())).toMatchObject({ kind: 'paid' });
+    });
+
+    test('are processing until the acquirer has decided', async () => {
+      const core = await startCore({ database });
+      const orderCode = await create(core);
+      expect(await core.cardPayments.pay(orderCode, approvedSoon())).toMatchObject({ kind: 'processing' });
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'in_progress' });
+      await core.pass(4_999);
+      expect((await find(core, orderCode)).status).toBe('pending');
+      await core.pass(1);
+      expect((await find(core, orderCode)).status).toBe('paid');
+    });
+
+    test('are charged once, though the payer clicks sixteen times', async () => {
+      const core = await startCore({ database });
+      const orderCode = await create(core);
+      const clicks = await Promise.all(
+        Array.from({ length: 16 }, () => core.cardPayments.pay(orderCode, approved())),
+      );
+      expect(clicks.filter(({ kind }) => kind === 'paid')).toHaveLength(1);
+      for (const { kind } of clicks) expect(['paid', 'in_progress', 'not_payable']).toContain(kind);
+      expect(await taken(core)).toBe(4990);
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+    });
+  });
+
+  describe('that nobody pays', () => {
+    test('expire at their instant, not a millisecond before', async () => {
+      const core = await startCore({ database });
+      const orderCode = await create(core);
+      await core.pass(SESSION - 1);
+      expect((await find(core, orderCode)).status).toBe('pending');
+      await core.pass(1);
+      expect(await find(core, orderCode)).toMatchObject({ status: 'expired', version: 2 });
+      expect(await told(core, orderCode)).toEqual(['pending', 'expired']);
+    });
+
+    test('expire though the server sleeps: no card is taken meanwhile, and the next start tells it', async () => {
+      const core = await startCore({ database });
+      const orderCode = await create(core);
+      core.clock.advance(SESSION);
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'not_payable' });
+      await core.close();
+      const clock = createManualClock(plusMs(core.clock.now(), DAY));
+      const restarted = await startCore({ database, clock, tenant: core.tenant });
+      await restarted.work.settled();
+      expect((await find(core, orderCode)).status).toBe('expired');
+    });
+
+    test('are paid late when the acquirer approves after that', async () => {
+      const core = await startCore({ database });
+      const orderCode = await create(core);
+      expect(await core.cardPayments.pay(orderCode, approvedLate())).toMatchObject({ kind: 'processing' });
+      await core.pass(SESSION);
+      expect((await find(core, orderCode)).status).toBe('expired');
+      await core.pass(15 * MINUTE);
+      expect(await find(core, orderCode)).toMatchObject({ status: 'paid', paidLate: true, version: 3 });
+      expect(await told(core, orderCode)).toEqual(['pending', 'expired', 'paid']);
+      expect(await wallet(core)).toMatchObject({ pendingReleaseCents: 4990 });
+    });
+  });
+
+  describe('whose money', () => {
+    test('is released into the balance when its days are over, also by a server that slept through them', async () => {
+      const core = await startCore({ database, account: { cardReleaseDays: 2 } });
+      const orderCode = await paid(core);
+      await core.pass(2 * DAY - 1);
+      expect(await wallet(core)).toMatchObject({ balanceCents: 0, pendingReleaseCents: 4990 });
+      await core.pass(1);
+      expect(await wallet(core)).toMatchObject({
+        balanceCents: 4990,
+        withdrawableCents: 4990,
+        pendingReleaseCents: 0,
+      });
+      expect((await find(core, orderCode)).releasedAt).toEqual(core.clock.now());
+
+      await paid(core);
+      core.clock.advance(9 * DAY);
+      await core.work.settled();
+      expect(await wallet(core)).toMatchObject({ balanceCents: 9980, pendingReleaseCents: 0 });
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+    });
+
+    test('is free at once for an account without days to wait', async () => {
+      const core = await startCore({ database, account: { cardReleaseDays: 0 } });
+      await paid(core);
+      await core.work.settled();
+      expect(await wallet(core)).toMatchObject({ balanceCents: 4990, pendingReleaseCents: 0 });
+    });
+
+    test('goes back to the payer before its release, and is not released after that', async () => {
+      const core = await startCore({ database });
+      const orderCode = await paid(core);
+      await core.cardPayments.refund(core.tenant, orderCode);
+      await core.work.settled();
+      expect(await find(core, orderCode)).toMatchObject({
+        status: 'refunded',
+        version: 3,
+        refundedAt: core.clock.now(),
+      });
+      await core.pass(20 * DAY);
+      expect(await core.balances()).toEqual(NO_BALANCES);
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+      expect(await taken(core)).toBe(0);
+    });
+
+    test('goes back to the payer once, however often that is asked', async () => {
+      const core = await startCore({ database, account: { cardReleaseDays: 0 } });
+      const orderCode = await paid(core);
+      await core.work.settled();
+      await Promise.all(Array.from({ length: 8 }, () => core.cardPayments.refund(core.tenant, orderCode)));
+      await core.work.settled();
+      await core.cardPayments.refund(core.tenant, orderCode);
+      await core.work.settled();
+      expect(await core.balances()).toEqual(NO_BALANCES);
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+    });
+
+    test('that was withdrawn and goes back to the payer is owed, and the next release settles it first', async () => {
+      const core = await startCore({ database, account: { cardReleaseDays: 1 } });
+      const first = await paid(core, 5000);
+      await core.pass(DAY);
+      await paid(core, 3000);
+      await paid(core, 4000);
+      await withdraw(core, 4500);
+      await core.cardPayments.refund(core.tenant, first);
+      await core.work.settled();
+      expect(await core.balances()).toMatchObject({
+        merchant_balance: 0,
+        merchant_receivable: -4500,
+        merchant_pending: 7000,
+      });
+      expect(await wallet(core)).toMatchObject({ balanceCents: 0, withdrawableCents: 0, assignableCents: 0 });
+      await core.pass(DAY);
+      expect(await core.balances()).toMatchObject({
+        merchant_balance: 2500,
+        merchant_receivable: 0,
+        merchant_pending: 0,
+      });
+      expect(core.faults).toEqual([]);
+    });
+
+    test('is asked back again where the acquirer did not answer', async () => {
+      let away = true;
+      const core = await startCore({
+        database,
+        acquirer: (simulated) => ({
+          ...simulated,
+          async refund(chargeId) {
+            await simulated.refund(chargeId);
+            if (away) throw new Error('no answer');
+          },
+        }),
+      });
+      const orderCode = await paid(core);
+      await core.cardPayments.refund(core.tenant, orderCode);
+      await core.work.settled();
+      expect((await find(core, orderCode)).status).toBe('paid');
+      away = false;
+      await core.pass(SECOND);
+      expect((await find(core, orderCode)).status).toBe('refunded');
+      expect(core.faults).toHaveLength(1);
+    });
+  });
+
+  describe('started with a token', () => {
+    test('are one for sixteen clicks at once', async () => {
+      const core = await startCore({ database });
+      const token = await mint(core);
+      const attemptId = attempt();
+      const started = await Promise.all(
+        Array.from({ length: 16 }, () => core.cardPayments.startCheckout(core.tenant, token, { attemptId })),
+      );
+      expect(new Set(started.map(({ orderCode }) => orderCode)).size).toBe(1);
+      expect(await core.cardPayments.count(core.tenant, {})).toBe(1);
+      await expect(
+        core.cardPayments.startCheckout(core.tenant, token, { attemptId, customer: { name: 'Outra' } }),
+      ).rejects.toBeInstanceOf(IdempotencyError);
+    });
+
+    test('are one for sixteen visitors at once, where it is for a single use', async () => {
+      const core = await startCore({ database });
+      const token = await mint(core);
+      const started = await Promise.allSettled(
+        Array.from({ length: 16 }, () =>
+          core.cardPayments.startCheckout(core.tenant, token, { attemptId: attempt() }),
+        ),
+      );
+      expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const each of started)
+        if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+      expect(await core.cardPayments.count(core.tenant, {})).toBe(1);
+    });
+
+    test('begin anew only when the last has expired or failed', async () => {
+      const core = await startCore({ database });
+      const token = await mint(core);
+      const start = () => core.cardPayments.startCheckout(core.tenant, token, { attemptId: attempt() });
+      const first = await start();
+      await expect(start()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+      await core.pass(SESSION);
+      const second = await start();
+      expect(second.orderCode).not.toBe(first.orderCode);
+      expect(second.checkoutAttempt).toBe(first.checkoutAttempt);
+      await core.cardPayments.pay(second.orderCode, declinedForGood());
+      const third = await start();
+      await core.cardPayments.pay(third.orderCode, approved());
+      await expect(start()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+      await core.cardPayments.refund(core.tenant, third.orderCode);
+      await core.work.settled();
+      await expect(start()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+    });
+
+    test('are each visitor’s own, where it is reusable', async () => {
+      const core = await startCore({ database });
+      const token = await mint(core, { reusable: true });
+      const visits = await Promise.all(
+        [attempt(), attempt(), attempt()].map((attemptId) =>
+          core.cardPayments.startCheckout(core.tenant, token, { attemptId }),
+        ),
+      );
+      for (const { orderCode } of visits)
+        expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
+      await core.work.settled();
+      expect(await taken(core)).toBe(3 * 4990);
+    });
+
+    test('cost what it says, or what the payer chooses inside its range', async () => {
+      const core = await startCore({ database });
+      const range = await mint(core, {
+        reusable: true,
+        amount: { kind: 'range', minCents: 100, maxCents: 200 },
+      });
+      const start = (valueCents: number | null) =>
+        core.cardPayments.startCheckout(core.tenant, range, { attemptId: attempt(), valueCents });
+      expect((await start(200)).amountCents).toBe(200);
+      for (const wrong of [99, 201, null]) await expect(start(wrong)).rejects.toBeInstanceOf(ValidationError);
+      expect(await core.cardPayments.count(core.tenant, {})).toBe(1);
+    });
+
+    test.each([
+      ['the first approved late', approvedLate],
+      ['the first approved soon', approvedSoon],
+    ])(
+      'and paid twice in one attempt are refunded for the second, and both told: %s',
+      async (_, lateCard) => {
+        const core = await startCore({ database });
+        const token = await mint(core, { reusable: true });
+        const attemptId = attempt();
+        const first = await core.cardPayments.startCheckout(core.tenant, token, { attemptId });
+        if (lateCard === approvedSoon) await core.pass(SESSION - SECOND);
+        await core.cardPayments.pay(first.orderCode, lateCard());
+        if (lateCard === approvedSoon) await core.pass(SECOND);
+        else await core.pass(SESSION);
+        expect((await find(core, first.orderCode)).status).toBe('expired');
+
+        const second = await core.cardPayments.startCheckout(core.tenant, token, {
+          attemptId: `${attemptId}.2`,
+        });
+        expect(await core.cardPayments.pay(second.orderCode, approved())).toMatchObject({ kind: 'paid' });
+        await core.pass(15 * MINUTE);
+        expect(await told(core, first.orderCode)).toEqual(['pending', 'expired', 'paid', 'refunded']);
+        expect(await told(core, second.orderCode)).toEqual(['pending', 'paid']);
+        expect(await taken(core)).toBe(4990);
+        expect(await wallet(core)).toMatchObject({ pendingReleaseCents: 4990 });
+
+        const third = await core.cardPayments.startCheckout(core.tenant, token, {
+          attemptId: `${attemptId}.3`,
+        });
+        expect(await core.cardPayments.pay(third.orderCode, approved())).toMatchObject({
+          kind: 'paid_elsewhere',
+        });
+      },
+    );
+  });
+
+  describe('whose charge meets a crash', () => {
+    /** Whatever happens, at the end the acquirer holds what we say that it does. */
+    async function settled(core: Core, orderCode: string, status: CardPaymentStatus, charged = core) {
+      await core.pass(11 * SECOND);
+      expect(await find(core, orderCode)).toMatchObject({ status, openChargeId: null });
+      expect(await taken(charged)).toBe(status === 'paid' ? 4990 : 0);
+      expect((await core.balances()).merchant_pending).toBe(status === 'paid' ? 4990 : 0);
+    }
+
+    test('before it was asked for are not paid, and can be', async () => {
+      const core = await startCore({ database, acquirer: faulty({ charge: 'before' }) });
+      const orderCode = await create(core);
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'processing' });
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'in_progress' });
+      await settled(core, orderCode, 'pending');
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
+      expect(core.faults).toHaveLength(1);
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+    });
+
+    test('after it was approved are paid, once', async () => {
+      const core = await startCore({ database, acquirer: faulty({ charge: 'after' }) });
+      const orderCode = await create(core);
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'processing' });
+      await settled(core, orderCode, 'paid');
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+    });
+
+    test('that the whole process does not survive are settled by the next one', async () => {
+      const asked = deferred();
+      const core = await startCore({
+        database,
+        acquirer: (simulated) => ({
+          ...simulated,
+          async charge(charge) {
+            await simulated.charge(charge);
+            asked.resolve();
+            // The process is gone: nobody will ever hear the answer.
+            return new Promise(() => undefined);
+          },
+        }),
+      });
+      const orderCode = await create(core);
+      void core.cardPayments.pay(orderCode, approved());
+      await asked.promise;
+      const next = await startCore({ database, tenant: core.tenant });
+      await settled(next, orderCode, 'paid', core);
+    });
+
+    test('and whose look-up fails too are looked up again', async () => {
+      const core = await startCore({ database, acquirer: faulty({ charge: 'after', resolve: 'after' }) });
+      const orderCode = await create(core);
+      await core.cardPayments.pay(orderCode, approved());
+      await settled(core, orderCode, 'paid');
+      expect(core.faults).toHaveLength(2);
+    });
+
+    test('and whose request arrives after the charge was made void take nothing', async () => {
+      const arrive = deferred();
+      const core = await startCore({
+        database,
+        acquirer: (simulated) => ({
+          ...simulated,
+          async charge(charge) {
+            await arrive.promise;
+            return simulated.charge(charge);
+          },
+        }),
+      });
+      const orderCode = await create(core);
+      const slow = core.cardPayments.pay(orderCode, approved());
+      // The charge is open from the commit on, and looked up ten seconds later.
+      while (!(await find(core, orderCode)).openChargeId);
+      await settled(core, orderCode, 'pending');
+      arrive.resolve();
+      expect(await slow).toMatchObject({
+        kind: 'declined',
+        payment: { status: 'pending', declinedCharges: 0 },
+      });
+      await settled(core, orderCode, 'pending');
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
+    });
+
+    test('and whose answer comes twice, or when it is settled already, are paid once', async () => {
+      const answer = deferred();
+      const core = await startCore({
+        database,
+        acquirer: (simulated) => ({
+          ...simulated,
+          async charge(charge) {
+            const status = await simulated.charge(charge);
+            await answer.promise;
+            return status;
+          },
+        }),
+      });
+      const orderCode = await create(core);
+      const slow = core.cardPayments.pay(orderCode, approved());
+      while (!(await find(core, orderCode)).openChargeId);
+      while ((await taken(core)) === 0);
+      await settled(core, orderCode, 'paid');
+      answer.resolve();
+      expect(await slow).toMatchObject({ kind: 'paid' });
+      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      await settled(core, orderCode, 'paid');
+    });
+  });
+
+  describe('in whatever order things happen to them', () => {
+    type Step =
+      | { do: 'create' | 'withdraw' }
+      | { do: 'start'; later: boolean }
+      | { do: 'pay' | 'refund' | 'pay twice'; which: number; card: string }
+      | { do: 'wait'; ms: number };
+    const which = fc.nat(5);
+    const cards = fc.constantFrom(
+      '4242424242424242',
+      '4242424242424242',
+      '4000000000000002',
+      '4100000000000019',
+      '4000000000003220',
+      '4000000000000077',
+    );
+    const step = fc.oneof<fc.Arbitrary<Step>[]>(
+      fc.constant({ do: 'create' }),
+      fc.record({ do: fc.constant('start'), later: fc.boolean() }),
+      {
+        arbitrary: fc.record({ do: fc.constantFrom('pay', 'pay twice', 'refund'), which, card: cards }),
+        weight: 4,
+      } as never,
+      fc.record({
+        do: fc.constant('wait'),
+        ms: fc.constantFrom(SECOND, 5 * SECOND, 11 * SECOND, 20 * MINUTE, SESSION, DAY),
+      }),
+      fc.constant({ do: 'withdraw' }),
+    );
+    const NEXT: Record<CardPaymentStatus, CardPaymentStatus[]> = {
+      pending: ['paid', 'failed', 'expired'],
+      expired: ['paid'],
+      paid: ['refunded'],
+      refunded: [],
+      failed: [],
+    };
+
+    test('keep every law', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { minLength: 5, maxLength: 25 }),
+          fc.array(fc.nat(9), { minLength: 30, maxLength: 30 }),
+          async (steps, luck) => {
+            let call = 0;
+            const misfortune = () => luck[call++ % luck.length] === 0 && call < 100;
+            const core = await startCore({
+              database,
+              account: { cardReleaseDays: 1 },
+              acquirer: (simulated) => unreliable(simulated, misfortune),
+              follows: false,
+            });
+            await sellElsewhere(core, 1_000_000);
+            const token = await mint(core, { reusable: true });
+            const attemptId = attempt();
+            let tries = 0;
+            const orderCodes = [await create(core)];
+            for (const each of steps) {
+              if (each.do === 'create') orderCodes.push(await create(core));
+              if (each.do === 'start') {
+                tries += 1;
+                const id = each.later ? `${attemptId}.${tries + 1}` : attempt();
+                orderCodes.push(
+                  (await core.cardPayments.startCheckout(core.tenant, token, { attemptId: id })).orderCode,
+                );
+              }
+              if (each.do === 'pay' || each.do === 'pay twice') {
+                const orderCode = orderCodes[each.which % orderCodes.length]!;
+                const clicks = each.do === 'pay' ? 1 : 2;
+                await Promise.all(
+                  Array.from({ length: clicks }, () => core.cardPayments.pay(orderCode, card(each.card))),
+                );
+              }
+              if (each.do === 'refund')
+                await core.cardPayments.refund(core.tenant, orderCodes[each.which % orderCodes.length]!);
+              if (each.do === 'wait') await core.pass(each.ms);
+              if (each.do === 'withdraw') await withdraw(core, (await core.balances()).merchant_balance);
+            }
+            // Long enough for every look-up, repetition and release to have come to its end.
+            await core.pass(4 * DAY);
+            await lawsHold(core);
+            await core.close();
+          },
+        ),
+        { numRuns: 25 },
+      );
+    }, 120_000);
+
+    async function lawsHold(core: Core): Promise<void> {
+      const balances = await core.balances();
+      const postings = await database.sql
+        .selectFrom('posting')
+        .selectAll()
+        .where('account_id', '=', core.tenant.accountId)
+        .execute();
+      const sums = { ...NO_BALANCES };
+      for (const posting of postings)
+        sums[posting.ledger_account as LedgerAccountName] += posting.amount_cents;
+      expect(balances).toEqual(sums);
+      expect(Object.values(sums).reduce((sum, cents) => sum + cents, 0)).toBe(0);
+      // Who owes has nothing in the balance.
+      expect(balances.merchant_balance === 0 || balances.merchant_receivable === 0).toBe(true);
+      expect(await wallet(core)).toMatchObject({
+        balanceCents: balances.merchant_balance,
+        pendingReleaseCents: balances.merchant_pending,
+        withdrawableCents: Math.max(0, balances.merchant_balance),
+      });
+
+      const log = await events(core);
+      const { items } = await core.cardPayments.list(core.tenant, { first: 100 });
+      let held = 0;
+      for (const { payment } of items) {
+        const own = log.filter(({ resourceId }) => resourceId === payment.orderCode);
+        const snapshots = own.map(({ snapshot }) => snapshot as CardPayment);
+        expect(snapshots.map(({ version }) => version)).toEqual(snapshots.map((_, index) => index + 1));
+        expect(snapshots[0]!.status).toBe('pending');
+        for (const [index, event] of own.entries()) {
+          if (index === 0) continue;
+          expect(event.previousStatus).toBe(snapshots[index - 1]!.status);
+          expect(NEXT[snapshots[index - 1]!.status]).toContain(snapshots[index]!.status);
+        }
+        const last = snapshots.at(-1)!;
+        expect([payment.status, payment.version, payment.openChargeId]).toEqual([
+          last.status,
+          last.version,
+          null,
+        ]);
+
+        const about = new Set(postings.map(({ transaction_id }) => transaction_id));
+        const was = (status: CardPaymentStatus) => snapshots.filter((each) => each.status === status).length;
+        expect(Number(about.has(`card_payment.paid:${payment.orderCode}`))).toBe(was('paid'));
+        expect(Number(about.has(`card_payment.refunded:${payment.orderCode}`))).toBe(was('refunded'));
+        expect(about.has(`card_payment.released:${payment.orderCode}`)).toBe(payment.releasedAt !== null);
+        if (payment.status === 'paid') held += payment.amountCents;
+      }
+      // What we say that the acquirer took and did not give back is what it says.
+      expect(await taken(core)).toBe(held);
+      // Of the payments of one attempt one is kept at most.
+      const kept = items.filter(({ payment }) => payment.status === 'paid' && payment.checkoutAttempt);
+      expect(new Set(kept.map(({ payment }) => payment.checkoutAttempt)).size).toBe(kept.length);
+    }
+  });
+});
+
+describe('two instances on one PostgreSQL', () => {
+  test('take one charge of a payer who clicks on both, and settle it once', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    onTestFinished(async () => {
+      await Promise.all(databases.map((database) => database.close()));
+    });
+    const one = await startCore({ database: databases[0]!, clock });
+    const two = await startCore({ database: databases[1]!, clock, tenant: one.tenant });
+    const token = await mint(one);
+    const attemptId = attempt();
+    const started = await Promise.all(
+      Array.from({ length: 16 }, (_, click) =>
+        (click % 2 ? one : two).cardPayments.startCheckout(one.tenant, token, { attemptId }),
+      ),
+    );
+    expect(new Set(started.map(({ orderCode }) => orderCode)).size).toBe(1);
+    const { orderCode } = started[0]!;
+    const clicks = await Promise.all(
+      Array.from({ length: 16 }, (_, click) =>
+        (click % 2 ? one : two).cardPayments.pay(orderCode, approvedSoon()),
+      ),
+    );
+    expect(clicks.filter(({ kind }) => kind === 'processing')).toHaveLength(1);
+    clock.advance(5 * SECOND);
+    await Promise.all([one.work.settled(), two.work.settled()]);
+    await Promise.all([one.work.settled(), two.work.settled()]);
+    expect(await told(one, orderCode)).toEqual(['pending', 'paid']);
+    expect(await taken(one, two)).toBe(4990);
+    expect([...one.faults, ...two.faults]).toEqual([]);
+  });
+});
+
+// ── Builders ────────────────────────────────────────────────────────────────────────────────────
+
+async function create(core: Core, valueCents = 4990): Promise<string> {
+  return (await core.cardPayments.create(core.tenant, { valueCents })).payment.orderCode;
+}
+
+async function paid(core: Core, valueCents = 4990): Promise<string> {
+  const orderCode = await create(core, valueCents);
+  expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
+  return orderCode;
+}
+
+async function find(core: Core, orderCode: string): Promise<CardPayment> {
+  return (await core.cardPayments.find(core.tenant, orderCode))!;
+}
+
+function grant(given: Partial<CheckoutGrant> = {}): CheckoutGrant {
+  return { amount: { kind: 'fixed', cents: 4990 }, reusable: false, ...given };
+}
+
+/** A checkout token as a page presents it. */
+async function mint(
+  core: Core,
+  given: Partial<CheckoutGrant> = {},
+): Promise<{ id: string; grant: CheckoutGrant }> {
+  const { amount, reusable } = grant(given);
+  const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+    reusable,
+    amount: amount.kind === 'fixed' ? { fixedCents: amount.cents } : { range: amount },
+  });
+  const { credential } = await core.access.authenticate(`Bearer ${token}`);
+  if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
+  return credential;
+}
+
+/** At least 128 bits, as a browser makes them. */
+function attempt(): string {
+  return objectId() + objectId();
+}
+
+async function events(core: Core): Promise<StoredEvent[]> {
+  return (await readAfter(core.database.sql, core.tenant, { after: 0, limit: 10_000 })).events;
+}
+
+/** Every status that subscribers were told, in order. */
+async function told(core: Core, orderCode: string): Promise<CardPaymentStatus[]> {
+  return (await events(core))
+    .filter(({ resourceId }) => resourceId === orderCode)
+    .map(({ snapshot }) => (snapshot as CardPayment).status);
+}
+
+function wallet(core: Core) {
+  return createWalletEngine({ database: core.database }).read(core.tenant);
+}
+
+/** What the acquirer holds for this merchant by its own books, and not by ours. */
+async function taken(...cores: Core[]): Promise<number> {
+  const [core] = cores as [Core];
+  const chargeIds = cores.flatMap((each) => [...each.chargeIds]);
+  if (chargeIds.length === 0) return 0;
+  const charges = await core.database.sql
+    .selectFrom('simulated_charge')
+    .selectAll()
+    .where('status', 'in', ['approved', 'pending'])
+    .where('id', 'in', chargeIds)
+    .execute();
+  return charges
+    .filter(({ settles_at }) => settles_at === null || settles_at <= core.clock.now())
+    .reduce((sum, { amount_cents }) => sum + amount_cents, 0);
+}
+
+/** The merchant takes money out of the balance; until there are payouts, out of what the acquirer holds. */
+async function withdraw(core: Core, amountCents: number): Promise<void> {
+  if (amountCents === 0) return;
+  await core.committer.change({
+    tenant: core.tenant,
+    read: async () => undefined,
+    decide: () => ({
+      outcome: undefined,
+      writes: {
+        transactions: [
+          ledgerTransaction(`withdrawal:${objectId()}`, [
+            { from: 'merchant_balance', to: 'acquirer', amountCents },
+          ]),
+        ],
+      },
+    }),
+  });
+}
+
+/** A sale that stays pending: with it the acquirer holds enough for what is withdrawn, and then refunded as well. */
+async function sellElsewhere(core: Core, amountCents: number): Promise<void> {
+  await core.committer.change({
+    tenant: core.tenant,
+    read: async () => undefined,
+    decide: () => ({
+      outcome: undefined,
+      writes: {
+        transactions: [
+          ledgerTransaction('sale:elsewhere', [{ from: 'acquirer', to: 'merchant_pending', amountCents }]),
+        ],
+      },
+    }),
+  });
+}
+
+type Fault = 'before' | 'after';
+
+/** Throws at the first call, before the acquirer has heard it or after. */
+function faulty(faults: { charge?: Fault; resolve?: Fault }): (simulated: Acquirer) => Acquirer {
+  const once = <Args extends unknown[], Result>(
+    fault: Fault | undefined,
+    call: (...args: Args) => Promise<Result>,
+  ) => {
+    let met = fault === undefined;
+    return async (...args: Args): Promise<Result> => {
+      if (met) return call(...args);
+      met = true;
+      if (fault === 'after') await call(...args);
+      throw new Error(`no answer: ${fault}`);
+    };
+  };
+  return (simulated) => ({
+    ...simulated,
+    charge: once(faults.charge, simulated.charge),
+    resolve: once(faults.resolve, simulated.resolve),
+  });
+}
+
+/** Each call may get lost, on its way there or back. */
+function unreliable(simulated: Acquirer, misfortune: () => boolean): Acquirer {
+  const lossy =
+    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      if (misfortune()) throw new Error('the request was lost');
+      const result = await call(...args);
+      if (misfortune()) throw new Error('the answer was lost');
+      return result;
+    };
+  return {
+    ...simulated,
+    charge: lossy(simulated.charge),
+    resolve: lossy(simulated.resolve),
+    refund: lossy(simulated.refund),
+  };
+}

@@ -1,0 +1,485 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type CardPayment,
+  type CardPaymentChange,
+  CHECKOUT_SESSION_MS,
+  type ChargeOutcome,
+  checkoutAmount,
+  createCardPaymentInput,
+  decideCharge,
+  decideCreate,
+  decideExpire,
+  decideOutcome,
+  decideRefund,
+  decideRelease,
+  isFinal,
+  MAX_DECLINED_CHARGES,
+  RESOLVE_AFTER_MS,
+  startCheckoutInput,
+} from '../../server/src/card-payments/model.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import { ValidationError } from '../../server/src/kernel/errors.ts';
+import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import { walletOf } from '../../server/src/wallet/model.ts';
+
+const NOW = new Date('2026-03-02T12:00:00.000Z');
+const EXPIRY = plusMs(NOW, CHECKOUT_SESSION_MS);
+const ACCOUNT = { cardPaymentsEnabled: true, cardReleaseDays: 14 };
+const APPROVED: ChargeOutcome = { status: 'approved' };
+const DECLINED: ChargeOutcome = { status: 'declined', reason: 'Saldo insuficiente', final: false };
+
+describe('a request for a card payment', () => {
+  const long = (length: number) => 'a'.repeat(length);
+  const url = (length: number) => `https://shop.example/${long(length - 'https://shop.example/'.length)}`;
+
+  test.each<[string, Record<string, unknown>]>([
+    ['the smallest amount alone', { valueCents: 80 }],
+    ['the largest amount that a number holds', { valueCents: Number.MAX_SAFE_INTEGER }],
+    [
+      'nulls for all that may be left out',
+      {
+        valueCents: 80,
+        description: null,
+        customer: null,
+        metadata: null,
+        callbackUrl: null,
+        successUrl: null,
+        cancelUrl: null,
+        idempotencyKey: null,
+      },
+    ],
+    ['a description of 200 characters', { valueCents: 80, description: long(200) }],
+    ['metadata of 2048 characters', { valueCents: 80, metadata: `"${long(2046)}"` }],
+    ['metadata that is any JSON', { valueCents: 80, metadata: ' [1, {"a": "\\u0000"}] ' }],
+    [
+      'URLs of 500 characters',
+      { valueCents: 80, callbackUrl: url(500), successUrl: url(500), cancelUrl: url(500) },
+    ],
+    [
+      'pages on a laptop',
+      { valueCents: 80, successUrl: 'http://localhost:4000/ok', cancelUrl: 'http://127.0.0.1/no' },
+    ],
+    [
+      'a callback by an international name',
+      { valueCents: 80, callbackUrl: 'https://padaria.com.br:8443/a?b=c' },
+    ],
+    ['a customer of whom little is known', { valueCents: 80, customer: { externalId: 'c-1' } }],
+    ['an idempotency key of 128 characters', { valueCents: 80, idempotencyKey: `a.b-c_d:${long(120)}` }],
+    ['text beyond the basic plane', { valueCents: 80, description: 'Café 🥐', metadata: '"🥐"' }],
+  ])('may have %s', (_, input) => {
+    expect(createCardPaymentInput.safeParse(input)).toMatchObject({ success: true });
+  });
+
+  const LONE = 'half \ud83e of a pair';
+  const NUL = 'with \u0000 inside';
+  const cases: [string, unknown, Record<string, unknown>?][] = [
+    ['valueCents', undefined],
+    ['valueCents', null],
+    ['valueCents', 0],
+    ['valueCents', 79],
+    ['valueCents', -80],
+    ['valueCents', 80.5],
+    ['valueCents', Number.NaN],
+    ['valueCents', Number.POSITIVE_INFINITY],
+    ['valueCents', Number.MAX_SAFE_INTEGER + 1],
+    ['valueCents', '80'],
+    ...['description', 'metadata', 'callbackUrl', 'successUrl', 'cancelUrl', 'idempotencyKey'].flatMap(
+      (field): [string, unknown][] => [
+        [field, ''],
+        [field, 5],
+        [field, NUL],
+        [field, LONE],
+      ],
+    ),
+    ['description', long(201)],
+    ['metadata', `"${long(2047)}"`],
+    ['metadata', 'not JSON'],
+    ['metadata', '{"a":1'],
+    ['metadata', "{'a': 1}"],
+    ['metadata', { a: 1 }],
+    ...['successUrl', 'cancelUrl'].flatMap((field): [string, unknown][] => [
+      [field, url(501)],
+      [field, 'javascript:alert(1)'],
+      [field, 'JaVaScRiPt:alert(1)'],
+      [field, 'data:text/html,hello'],
+      [field, '/relative'],
+      [field, '//shop.example/ok'],
+      [field, 'ftp://shop.example'],
+      [field, 'https://ana:senha@shop.example'],
+      [field, 'https://'],
+    ]),
+    ...[
+      url(501),
+      'http://shop.example',
+      'javascript:alert(1)',
+      'https://localhost/hook',
+      'https://localhost./hook',
+      'https://api.localhost',
+      'https://printer.local',
+      'https://metadata.google.internal',
+      'https://intranet',
+      'https://127.0.0.1',
+      'https://127.1',
+      'https://2130706433',
+      'https://0x7f000001',
+      'https://0x7f.1',
+      'https://0177.0.0.1',
+      'https://10.0.0.1',
+      'https://169.254.169.254/latest/meta-data',
+      'https://8.8.8.8',
+      'https://[::1]',
+      'https://[::ffff:127.0.0.1]',
+      'https://[fd00::1]:8443',
+      'https://１２７.０.０.１',
+      'https://shop.example@127.0.0.1',
+      'https://ana:senha@shop.example',
+      'https://127.0.0.1.',
+    ].map((target): [string, unknown] => ['callbackUrl', target]),
+    ['customer.name', '', { customer: { name: '' } }],
+    ['customer.name', NUL, { customer: { name: NUL } }],
+    ['customer.name', LONE, { customer: { name: LONE } }],
+    ['customer.name', long(201), { customer: { name: long(201) } }],
+    ['customer.email', 'ana', { customer: { email: 'ana' } }],
+    ['customer.email', 'ana@b c', { customer: { email: 'ana@b c' } }],
+    ['customer.email', long(255), { customer: { email: `${long(250)}@b.br` } }],
+    ['customer.externalId', long(201), { customer: { externalId: long(201) } }],
+    ['customer', 'Ana', { customer: 'Ana' }],
+    ['idempotencyKey', long(129)],
+    ['idempotencyKey', 'com espaço'],
+    ['idempotencyKey', 'line\n'],
+  ];
+  test.each(cases)('is refused for its %s: %j', (field, value, input = { [field]: value }) => {
+    const result = createCardPaymentInput.safeParse({ valueCents: 80, ...input });
+    expect(result.success).toBe(false);
+    expect([...new Set(result.error!.issues.map(({ path }) => path.join('.')))]).toEqual([field]);
+  });
+
+  test('names every field that is wrong, not only the first', () => {
+    const result = createCardPaymentInput.safeParse({
+      valueCents: 79,
+      metadata: 'x',
+      customer: { email: 'x' },
+    });
+    expect(result.error!.issues.map(({ path }) => path.join('.')).sort()).toEqual([
+      'customer.email',
+      'metadata',
+      'valueCents',
+    ]);
+  });
+
+  test.each([
+    'x'.repeat(21),
+    'x'.repeat(129),
+    `${'x'.repeat(22)}.`,
+    `${'x'.repeat(22)}.1234`,
+    `${'x'.repeat(22)}.a`,
+    `${'x'.repeat(22)}\n`,
+  ])('is refused for an attempt id that can be guessed or is none: %j', (attemptId) => {
+    expect(startCheckoutInput.safeParse({ attemptId }).success).toBe(false);
+  });
+});
+
+describe('a token’s amount', () => {
+  const fixed = { amount: { kind: 'fixed', cents: 500 }, reusable: false } as const;
+  const range = { amount: { kind: 'range', minCents: 100, maxCents: 200 }, reusable: false } as const;
+  test.each([
+    [fixed, null, 500],
+    [fixed, undefined, 500],
+    [fixed, 500, 500],
+    [range, 100, 100],
+    [range, 200, 200],
+  ] as const)('of %j with %s asked is %s', (grant, asked, cents) => {
+    expect(checkoutAmount(grant, asked)).toBe(cents);
+  });
+  test.each([
+    [fixed, 499],
+    [fixed, 501],
+    [range, null],
+    [range, undefined],
+    [range, 99],
+    [range, 201],
+  ] as const)('of %j is not %s', (grant, asked) => {
+    expect(() => checkoutAmount(grant, asked)).toThrow(ValidationError);
+  });
+});
+
+describe('a card payment', () => {
+  test('begins pending, for 30 minutes', () => {
+    const { payment, due, announced, transaction } = create();
+    expect(payment).toMatchObject({ status: 'pending', version: 1, expiresAt: EXPIRY, paidLate: false });
+    expect(due).toEqual([{ kind: 'card_payment.expire', at: EXPIRY }]);
+    expect(announced).toBe(true);
+    expect(transaction).toBeNull();
+  });
+
+  test('can be charged until the millisecond before its expiry', () => {
+    const { payment } = create();
+    expect(decideCharge(payment, charge(plusMs(EXPIRY, -1)))).toMatchObject({
+      payment: { openChargeId: 'chg', status: 'pending', version: 1 },
+      due: [{ kind: 'card_payment.resolve', at: plusMs(EXPIRY, RESOLVE_AFTER_MS - 1) }],
+      announced: false,
+    });
+    expect(decideCharge(payment, charge(EXPIRY))).toBe('not_payable');
+  });
+
+  test('expires at its instant and not a millisecond before, an open charge or not', () => {
+    for (const payment of [create().payment, open(create().payment)]) {
+      expect(decideExpire(payment, plusMs(EXPIRY, -1))).toBeNull();
+      expect(decideExpire(payment, EXPIRY)).toMatchObject({ payment: { status: 'expired', version: 2 } });
+    }
+    expect(decideExpire(pay(create().payment), plusMs(EXPIRY, 1))).toBeNull();
+  });
+
+  test.each([
+    [-1, false],
+    [0, true],
+    [1, true],
+  ])('confirmed %s ms after its expiry is paid late: %s', (ms, paidLate) => {
+    const at = plusMs(EXPIRY, ms);
+    expect(pay(open(create().payment), at)).toMatchObject({ status: 'paid', paidAt: at, paidLate });
+  });
+
+  test('is charged once at a time, and not where its attempt is paid already', () => {
+    const { payment } = create();
+    expect(decideCharge(open(payment), charge(NOW))).toBe('in_progress');
+    expect(decideCharge(payment, { ...charge(NOW), siblings: [pay(create('other').payment)] })).toBe(
+      'paid_elsewhere',
+    );
+    expect(typeof decideCharge(payment, { ...charge(NOW), siblings: [create('other').payment] })).toBe(
+      'object',
+    );
+  });
+
+  test('fails at the fifth declined card, or at a final refusal', () => {
+    let { payment } = create();
+    for (let count = 1; count < MAX_DECLINED_CHARGES; count += 1) {
+      payment = settle(open(payment), DECLINED)!.payment;
+      expect(payment).toMatchObject({
+        status: 'pending',
+        declinedCharges: count,
+        version: 1,
+        openChargeId: null,
+      });
+    }
+    expect(settle(open(payment), DECLINED)).toMatchObject({
+      payment: { status: 'failed', version: 2, failureReason: 'Saldo insuficiente' },
+      announced: true,
+    });
+    expect(settle(open(create().payment), { ...DECLINED, final: true })!.payment.status).toBe('failed');
+  });
+
+  test('that has expired stays so when its last card is declined', () => {
+    const expired = decideExpire(open(create().payment), EXPIRY)!.payment;
+    for (const outcome of [DECLINED, { ...DECLINED, final: true }])
+      expect(settle(expired, outcome, EXPIRY)).toMatchObject({
+        payment: { status: 'expired' },
+        announced: false,
+      });
+  });
+
+  test.each<ChargeOutcome>([APPROVED, DECLINED, { status: 'void' }, { status: 'pending', settlesAt: null }])(
+    'does not change by a word about a charge that is not open: %j',
+    (outcome) => {
+      const { payment } = create();
+      const settled = pay(payment);
+      for (const each of [payment, settled, { ...open(payment), openChargeId: 'chg_other' }])
+        expect(settle(each, outcome)).toBeNull();
+    },
+  );
+
+  test.each([
+    ['when the acquirer says', plusMs(NOW, 90_000), plusMs(NOW, 90_000)],
+    ['soon, where it does not say', null, plusMs(NOW, RESOLVE_AFTER_MS)],
+    ['soon, where that has passed already', plusMs(NOW, -1), plusMs(NOW, RESOLVE_AFTER_MS)],
+    ['soon, where that is this very instant', NOW, plusMs(NOW, RESOLVE_AFTER_MS)],
+  ])('whose charge is not decided is looked up again %s', (_, settlesAt, at) => {
+    expect(settle(open(create().payment), { status: 'pending', settlesAt })).toMatchObject({
+      due: [{ kind: 'card_payment.resolve', at }],
+      announced: false,
+    });
+  });
+
+  test('can be charged again when its charge was made void', () => {
+    const { payment } = settle(open(create().payment), { status: 'void' })!;
+    expect(payment).toMatchObject({ status: 'pending', openChargeId: null, declinedCharges: 0 });
+    expect(typeof decideCharge(payment, charge(NOW))).toBe('object');
+  });
+
+  test('is final when refunded or failed, and in no other state', () => {
+    expect(
+      (['pending', 'paid', 'expired', 'refunded', 'failed'] as const).filter((status) => isFinal(status)),
+    ).toEqual(['refunded', 'failed']);
+  });
+});
+
+describe('the money of a sale', () => {
+  const SALE = pay(create().payment);
+  const RELEASED = { ...SALE, releasedAt: NOW };
+
+  test('is released into the balance once, and what the merchant owes is settled first', () => {
+    const pending: Balances = { ...NO_BALANCES, merchant_pending: 5000, acquirer: -5000 };
+    const { payment, transaction, announced } = decideRelease(SALE, pending, NOW)!;
+    expect(applyToBalances(pending, transaction!)).toMatchObject({
+      merchant_pending: 0,
+      merchant_balance: 5000,
+    });
+    expect(announced).toBe(false);
+    expect(decideRelease(payment, pending, NOW)).toBeNull();
+
+    const owing = { ...pending, merchant_receivable: -1500 };
+    expect(applyToBalances(owing, decideRelease(SALE, owing, NOW)!.transaction!)).toMatchObject({
+      merchant_balance: 3500,
+      merchant_receivable: 0,
+    });
+    const owingMore = { ...pending, merchant_receivable: -9000 };
+    expect(applyToBalances(owingMore, decideRelease(SALE, owingMore, NOW)!.transaction!)).toMatchObject({
+      merchant_balance: 0,
+      merchant_receivable: -4000,
+    });
+  });
+
+  test.each<[string, CardPayment, Partial<Balances>, Partial<Balances>]>([
+    [
+      'from what is pending, before its release',
+      SALE,
+      { merchant_pending: 5000, merchant_balance: 700 },
+      { merchant_pending: 0, merchant_balance: 700 },
+    ],
+    ['from the balance, after it', RELEASED, { merchant_balance: 6000 }, { merchant_balance: 1000 }],
+    [
+      'from what is left and for the rest from the merchant',
+      RELEASED,
+      { merchant_balance: 2000 },
+      { merchant_balance: 0, merchant_receivable: -3000 },
+    ],
+    [
+      'from the merchant alone, who has withdrawn it all',
+      RELEASED,
+      {},
+      { merchant_balance: 0, merchant_receivable: -5000 },
+    ],
+  ])('is given back %s', (_, payment, before, after) => {
+    const balances = { ...NO_BALANCES, acquirer: -5000, ...before };
+    const change = decideRefund(payment, balances, NOW)!;
+    const refunded = applyToBalances(balances, change.transaction!);
+    expect(refunded).toMatchObject({ ...after, acquirer: 0 });
+    expect(change.payment).toMatchObject({
+      status: 'refunded',
+      refundedAt: NOW,
+      version: payment.version + 1,
+    });
+    expect(
+      walletOf('live', refunded, { disputeBlockedCents: 0, subaccountsBalanceCents: 0 }).withdrawableCents,
+    ).toBeGreaterThanOrEqual(0);
+    expect(decideRefund(change.payment, refunded, NOW)).toBeNull();
+    expect(decideRelease(change.payment, refunded, NOW)).toBeNull();
+  });
+
+  test('of a payment that is not paid is neither released nor given back', () => {
+    for (const payment of [create().payment, decideExpire(create().payment, EXPIRY)!.payment]) {
+      expect(decideRelease(payment, NO_BALANCES, NOW)).toBeNull();
+      expect(decideRefund(payment, NO_BALANCES, NOW)).toBeNull();
+    }
+  });
+});
+
+describe('whatever happens to a card payment, in any order', () => {
+  type Step =
+    | ['charge']
+    | ['outcome', ChargeOutcome, string]
+    | ['expire']
+    | ['release']
+    | ['refund']
+    | ['wait', number];
+  const outcome = fc.constantFrom<ChargeOutcome>(
+    APPROVED,
+    DECLINED,
+    { ...DECLINED, final: true },
+    { status: 'void' },
+    { status: 'pending', settlesAt: null },
+  );
+  const step = fc.oneof<fc.Arbitrary<Step>[]>(
+    fc.constant(['charge']),
+    fc.tuple(fc.constant('outcome' as const), outcome, fc.constantFrom('open', 'other')),
+    fc.constant(['expire']),
+    fc.constant(['release']),
+    fc.constant(['refund']),
+    fc.tuple(fc.constant('wait' as const), fc.integer({ min: 0, max: CHECKOUT_SESSION_MS })),
+  );
+  const NEXT = {
+    pending: ['paid', 'failed', 'expired'],
+    expired: ['paid'],
+    paid: ['refunded'],
+    refunded: [],
+    failed: [],
+  };
+
+  test('it goes along its transitions, counts each, and moves its money once', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        let now = NOW;
+        let payment = create().payment;
+        let balances = NO_BALANCES;
+        const posted: string[] = [];
+        for (const [index, [kind, ...rest]] of steps.entries()) {
+          const [about, charged] = rest as [ChargeOutcome, string];
+          const before = payment;
+          let change: CardPaymentChange | string | null = null;
+          if (kind === 'wait') now = plusMs(now, rest[0] as number);
+          if (kind === 'charge')
+            change = decideCharge(payment, { chargeId: `chg_${index}`, siblings: [], now });
+          if (kind === 'outcome')
+            change = decideOutcome(payment, {
+              chargeId: charged === 'open' ? (payment.openChargeId ?? 'none') : 'chg_other',
+              outcome: about,
+              siblings: [],
+              account: ACCOUNT,
+              now,
+            });
+          if (kind === 'expire') change = decideExpire(payment, now);
+          if (kind === 'release') change = decideRelease(payment, balances, now);
+          if (kind === 'refund') change = decideRefund(payment, balances, now);
+          if (change === null || typeof change === 'string') continue;
+
+          payment = change.payment;
+          expect(payment.version).toBe(before.version + Number(change.announced));
+          expect(payment.status !== before.status).toBe(change.announced);
+          if (change.announced) expect(NEXT[before.status]).toContain(payment.status);
+          if (change.transaction) {
+            balances = applyToBalances(balances, change.transaction);
+            posted.push(change.transaction.id);
+          }
+        }
+        expect(new Set(posted).size).toBe(posted.length);
+        const has = { paid: payment.status === 'paid', refunded: payment.status === 'refunded' };
+        expect(posted.some((id) => id.startsWith('card_payment.paid:'))).toBe(has.paid || has.refunded);
+        expect(posted.some((id) => id.startsWith('card_payment.refunded:'))).toBe(has.refunded);
+        const held = has.paid ? payment.amountCents : 0;
+        expect(balances.merchant_balance + balances.merchant_pending).toBe(held);
+        expect(0 - balances.acquirer).toBe(held);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function create(orderCode = 'PSC-ONE') {
+  return decideCreate({ valueCents: 5000 }, { orderCode, checkoutAttempt: null, now: NOW });
+}
+
+function charge(now: Date) {
+  return { chargeId: 'chg', siblings: [], now };
+}
+
+function open(payment: CardPayment): CardPayment {
+  return { ...payment, openChargeId: 'chg' };
+}
+
+function settle(payment: CardPayment, outcome: ChargeOutcome, now = NOW): CardPaymentChange | null {
+  return decideOutcome(payment, { chargeId: 'chg', outcome, siblings: [], account: ACCOUNT, now });
+}
+
+function pay(payment: CardPayment, now = NOW): CardPayment {
+  return settle(open(payment), APPROVED, now)!.payment;
+}

@@ -1,0 +1,54 @@
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { startApp } from '../support/app.ts';
+import { CARD, payOn, type Visitor } from '../support/browser.ts';
+import { type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
+import { openPopup, openShop, productOf } from './shop.ts';
+
+let proxy: ReverseProxy;
+const shop = openShop(async () => {
+  proxy = await startReverseProxy();
+  const app = await startApp({ environment: { PUBLIC_URL: proxy.url } });
+  proxy.target = app.port;
+  return app;
+});
+beforeEach(() => proxy.refuses.clear());
+afterAll(() => proxy?.close());
+
+async function payInAWindow(visitor: Visitor): Promise<void> {
+  const product = productOf(visitor.page, 'caneca');
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await visitor.heard('psa-connection-change', ({ detail }) => /live|polling/.test(detail.connection));
+  await payOn(popup, CARD.approved);
+  await product.says('Pagamento confirmado');
+  await visitor.heard('psa-paid');
+}
+
+/** Every way that was tried, with what it came to, in order. */
+const connections = ({ events }: Visitor) =>
+  events
+    .filter(({ name, detail }) => name === 'psa-connection-change' && detail.connection !== 'idle')
+    .map(({ detail }) => `${detail.connection} ${detail.transport ?? ''}`.trim());
+
+it('follows over a WebSocket through a proxy that lets it pass', async () => {
+  const visitor = await shop.visit();
+  await payInAWindow(visitor);
+  expect(connections(visitor).at(-1)).toBe('live ws');
+});
+
+it('follows an event stream where WebSockets are refused', async () => {
+  proxy.refuses.add('ws');
+  const visitor = await shop.visit();
+  visitor.expectProblems(/WebSocket connection to .* failed/);
+  await payInAWindow(visitor);
+  expect(connections(visitor).at(-1)).toBe('live sse');
+  expect(visitor.messages).toEqual([]);
+});
+
+it('asks again and again where event streams are refused as well', async () => {
+  proxy.refuses.add('ws').add('sse');
+  const visitor = await shop.visit();
+  visitor.expectProblems(/WebSocket connection to .* failed/, /status of 502/);
+  visitor.expectProblems(/^502 from .*\/graphql$/);
+  await payInAWindow(visitor);
+  expect(connections(visitor).at(-1)).toBe('polling poll');
+});

@@ -1,0 +1,243 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../server/src/ops/log.ts';
+import { addToken } from '../support/accounts.ts';
+import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+
+const opened: TestApp[] = [];
+const start: typeof startApp = async (options) => {
+  const app = await startApp(options);
+  opened.push(app);
+  return app;
+};
+afterEach(async () => {
+  for (const app of opened.splice(0)) await app.close();
+});
+
+/** Lines as they would stand on stderr. */
+function captureLog() {
+  const lines: string[] = [];
+  return { lines, log: createLog({ write: (line) => lines.push(line) }) };
+}
+
+describe('a fault of ours', () => {
+  test('shows nothing of itself, and is logged with its cause', async () => {
+    const { lines, log } = captureLog();
+    const app = await start({ log });
+    await app.database.sql.schema.dropTable('card_payment').cascade().execute();
+    const { status, body } = await app.live.send('{ cardPayments { totalCount } }');
+    expect(status).toBe(500);
+    expect(body).toEqual({
+      data: null,
+      errors: [
+        {
+          message: 'Internal error',
+          path: ['cardPayments'],
+          locations: [{ line: 1, column: 3 }],
+          extensions: { code: 'INTERNAL_SERVER_ERROR' },
+        },
+      ],
+    });
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      level: 'error',
+      err: { message: expect.stringContaining('card_payment') },
+    });
+  });
+
+  test('in a mutation is a top-level error too, and in one field of several leaves the others', async () => {
+    const app = await start();
+    await app.database.sql.schema.dropTable('card_payment').cascade().execute();
+    const mutation = await app.live.send(
+      'mutation { createCardPayment(input: { valueCents: 100 }) { __typename } }',
+    );
+    expect(mutation.body.errors[0]).toMatchObject({
+      message: 'Internal error',
+      extensions: { code: 'INTERNAL_SERVER_ERROR' },
+    });
+    const query = await app.live.send('{ viewer { credential } cardPayment(orderCode: "x") { id } }');
+    expect(query.status).toBe(200);
+    expect(query.body.data).toEqual({ viewer: { credential: 'API_KEY' }, cardPayment: null });
+    expect(app.faults).toHaveLength(2);
+  });
+
+  test('before it is known who asks is one as well', async () => {
+    const app = await start();
+    await app.database.close();
+    const { status, body } = await app.live.send('{ viewer { credential } }');
+    expect(status).toBe(500);
+    expect(body).toEqual({
+      errors: [{ message: 'Internal error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+    });
+    const socket = openRawSocket(app.url);
+    await socket.init(LIVE_KEY).catch(() => undefined);
+    expect(await socket.closed).toEqual({ code: 4500, reason: 'Internal error' });
+    expect(app.faults.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('in what a type makes of a value is one, and no mistake of the caller’s', async () => {
+    const app = await start();
+    const { createCardPayment } = await app.live.request(
+      'mutation { createCardPayment(input: { valueCents: 100 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    );
+    await app.database.sql
+      .updateTable('card_payment')
+      .set({ expires_at: new Date('9999-01-01T00:00:00Z') })
+      .execute();
+    const { body } = await app.live.send(
+      'query ($code: String!) { cardPayment(orderCode: $code) { expiresInSeconds } }',
+      {
+        code: createCardPayment.cardPayment.orderCode,
+      },
+    );
+    expect(body.errors[0]).toMatchObject({
+      message: 'Internal error',
+      extensions: { code: 'INTERNAL_SERVER_ERROR' },
+    });
+    expect(app.faults).toHaveLength(1);
+  });
+});
+
+describe('what the caller got wrong', () => {
+  const CREATE =
+    'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { __typename ... on ValidationError { fields { path } } } }';
+
+  test.each([
+    [{ input: {} }, 'valueCents'],
+    [{ input: { valueCents: 1.5 } }, 'input.valueCents'],
+    [{ input: { valueCents: '100' } }, 'input.valueCents'],
+    [{ input: { valueCents: null } }, 'input.valueCents'],
+    [{ input: { valueCents: -1 } }, 'input.valueCents'],
+    [{ input: { valueCents: 9_007_199_254_740_992 } }, 'input.valueCents'],
+    [{ input: { valueCents: { a: 1 } } }, 'input.valueCents'],
+    [{ input: { valueCents: 100, nothing: 1 } }, 'nothing'],
+    [{ input: { valueCents: 100, description: 7 } }, 'input.description'],
+    [{ input: { valueCents: 100, callbackUrl: 7 } }, 'input.callbackUrl'],
+    [{ input: { valueCents: 100, customer: 'Ana' } }, 'input.customer'],
+    [{ input: [1, 2] }, 'input'],
+    [{}, 'input'],
+  ])('as a variable is named: %j', async (variables, names) => {
+    const app = await shared();
+    const { body } = await app.live.send(CREATE, variables);
+    expect(body.data).toBeUndefined();
+    expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+    expect(body.errors[0].message).toContain(names);
+    expect(app.faults).toEqual([]);
+  });
+
+  test.each([
+    'valueCents: 1.5',
+    'valueCents: "100"',
+    'valueCents: -1',
+    'valueCents: 1e3',
+    'valueCents: 9007199254740993',
+  ])('in the document is named: %s', async (text) => {
+    const app = await shared();
+    const { body } = await app.live.send(`mutation { createCardPayment(input: { ${text} }) { __typename } }`);
+    expect(body.errors[0].message).toContain('Cents must be');
+    expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+  });
+
+  test.each([
+    '{"__proto__":{"input":{"valueCents":100}}}',
+    '{"input":{"valueCents":100,"__proto__":{"valueCents":1,"idempotencyKey":"x"}}}',
+    '{"input":{"valueCents":100,"customer":{"__proto__":{"name":"x"}}}}',
+    '{"input":{"valueCents":100,"constructor":{"prototype":{"polluted":true}}}}',
+    '{"input":{"valueCents":100},"__proto__":{"polluted":true}}',
+  ])('%s changes no prototype', async (variables) => {
+    const app = await shared();
+    const answer = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json' },
+      body: `{"query":${JSON.stringify(CREATE)},"variables":${variables}}`,
+    });
+    const { data, errors } = await answer.json();
+    if (errors) expect(errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+    else expect(data.createCardPayment.__typename).toBe('CardPaymentSuccess');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    expect(app.faults).toEqual([]);
+  });
+
+  test('is not read 40,000 levels deep', async () => {
+    const app = await shared();
+    const deep = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
+    for (const variables of [`{"input":${deep}}`, `{"input":{"valueCents":${deep}}}`, `{"x":${deep}}`]) {
+      const answer = await fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json' },
+        body: `{"query":${JSON.stringify(CREATE)},"variables":${variables}}`,
+      });
+      expect((await answer.json()).errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+    }
+    expect(app.faults).toEqual([]);
+  });
+
+  test('in an argument of a variable that is null where it may not be is the caller’s', async () => {
+    const app = await shared();
+    const { body } = await app.live.send(
+      'query ($code: String = "x") { cardPayment(orderCode: $code) { id } }',
+      { code: null },
+    );
+    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    expect(app.faults).toEqual([]);
+  });
+
+  async function shared(): Promise<TestApp> {
+    return opened[0] ?? start();
+  }
+});
+
+test('no credential, card or key stands in a log, whatever happens', async () => {
+  const { lines, log } = captureLog();
+  const app = await start({ log });
+  const dashboard = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
+  const { createCheckoutToken } = await app.live.request(
+    'mutation { createCheckoutToken(input: { amount: { fixedCents: 100 }, reusable: true }) { ... on CheckoutTokenSuccess { token } } }',
+  );
+  const checkout = createCheckoutToken.token as string;
+  const { startCheckout } = await app
+    .client(checkout)
+    .request(
+      'mutation { startCheckout(input: { attemptId: "attempt-0123456789abcdef" }) { ... on StartCheckoutSuccess { paymentToken cardPayment { orderCode } } } }',
+    );
+  const payment = startCheckout.paymentToken as string;
+  const card = {
+    number: '4242424242424242',
+    holder: 'ANA',
+    expiryMonth: 12,
+    expiryYear: 2030,
+    securityCode: '987',
+  };
+  await app.cardPayments.pay(startCheckout.cardPayment.orderCode, card);
+  await app.live.request('mutation ($token: String!) { revokeToken(token: $token) { __typename } }', {
+    token: dashboard,
+  });
+
+  // Every road to a fault: queries, mutations, sockets, who is asking.
+  await app.database.sql.schema.dropTable('token').cascade().execute();
+  for (const credential of [checkout, payment, dashboard, 'ps_checkout_wrong']) {
+    await app.client(credential).send('{ viewer { credential } }');
+    const socket = openRawSocket(app.url);
+    await socket.init(credential).catch(() => undefined);
+    await socket.closed;
+  }
+  await app.live.send('mutation ($token: String!) { revokeToken(token: $token) { __typename } }', {
+    token: checkout,
+  });
+  await app.database.sql.schema.dropTable('api_key').cascade().execute();
+  await app.live.send('{ viewer { credential } }');
+  log.error(
+    {
+      authorization: `Bearer ${LIVE_KEY}`,
+      request: { headers: { authorization: LIVE_KEY } },
+      card,
+      token: payment,
+    },
+    'careless',
+  );
+
+  const text = lines.join('');
+  expect(lines.length).toBeGreaterThan(8);
+  for (const secret of [LIVE_KEY, TEST_KEY, checkout, payment, dashboard, card.number, card.securityCode])
+    expect(text).not.toContain(secret);
+});

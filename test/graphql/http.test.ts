@@ -1,0 +1,334 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { buildClientSchema, getIntrospectionQuery, parse, validate } from 'graphql';
+import { serverAudits } from 'graphql-http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXAMPLE_TABS } from '../../server/src/graphql/examples.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+
+const WALLET = '{ wallet { currency } }';
+const CREATE = 'mutation { createCardPayment(input: { valueCents: 100 }) { __typename } }';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+/** With the live key, unless the headers say otherwise. */
+const send = (init: RequestInit & { query?: Record<string, string> } = {}) => {
+  const { query, headers, ...rest } = init;
+  const url = `${app.url}/graphql${query ? `?${new URLSearchParams(query)}` : ''}`;
+  return fetch(url, { ...rest, headers: { authorization: `Bearer ${LIVE_KEY}`, ...headers } });
+};
+const post = (body: BodyInit, headers: Record<string, string> = JSON_TYPE) =>
+  send({ method: 'POST', body, headers });
+
+describe('GraphQL over HTTP', () => {
+  // The audits speak of no credential; ours is in each request.
+  const audits = serverAudits({
+    url: () => `${app.url}/graphql`,
+    fetchFn: (url: string, init: RequestInit = {}) =>
+      fetch(url, { ...init, headers: { ...init.headers, authorization: `Bearer ${LIVE_KEY}` } }),
+  });
+
+  test('is audited whole', () => {
+    expect(audits.length).toBeGreaterThanOrEqual(61);
+  });
+
+  test.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_, audit) => {
+    const result = await audit.fn();
+    expect(
+      result.status === 'ok' ? 'ok' : `${result.status}: ${'reason' in result ? result.reason : ''}`,
+    ).toBe('ok');
+  });
+});
+
+describe('a query', () => {
+  test('is answered to JSON by POST, in either media type', async () => {
+    const body = JSON.stringify({ query: WALLET });
+    for (const accept of ['application/json', 'application/graphql-response+json']) {
+      const answer = await post(body, { ...JSON_TYPE, accept });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toContain(accept);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(await answer.json()).toEqual({ data: { wallet: { currency: 'BRL' } } });
+    }
+  });
+
+  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
+    'may call its body %s',
+    async (type) => {
+      expect((await post(JSON.stringify({ query: WALLET }), { 'content-type': type })).status).toBe(200);
+    },
+  );
+
+  test('is answered by GET', async () => {
+    const query = 'query ($code: String!) { cardPayment(orderCode: $code) { status } }';
+    const answer = await send({ query: { query, variables: '{"code":"x"}' } });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({ data: { cardPayment: null } });
+  });
+
+  test('shows what it could where one field is refused', async () => {
+    const { status, body } = await app.live.send('{ wallet { currency } node(id: "x") { id } }');
+    expect(status).toBe(200);
+    expect(body.data).toEqual({ wallet: { currency: 'BRL' }, node: null });
+    expect(body.errors).toHaveLength(1);
+  });
+});
+
+describe('another site cannot make a browser send an operation', () => {
+  const count = async () =>
+    (await app.live.request('{ cardPayments { totalCount } }')).cardPayments.totalCount;
+
+  test.each([
+    ['a form', 'application/x-www-form-urlencoded', new URLSearchParams({ query: CREATE }).toString()],
+    ['plain text', 'text/plain', JSON.stringify({ query: CREATE })],
+    ['plain text that ends in JSON', 'text/plain; application/json', JSON.stringify({ query: CREATE })],
+    ['application/graphql', 'application/graphql', CREATE],
+    ['nothing', '', JSON.stringify({ query: CREATE })],
+    ['application/jsonp', 'application/jsonp', JSON.stringify({ query: CREATE })],
+  ])('as %s', async (_, type, body) => {
+    const before = await count();
+    const answer = await post(new Blob([body]), type ? { 'content-type': type } : {});
+    expect(answer.status).toBe(415);
+    expect(await answer.json()).toEqual({
+      errors: [{ message: 'Send the operation as application/json', extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    expect(await count()).toBe(before);
+  });
+
+  test('as a multipart form', async () => {
+    const before = await count();
+    const form = new FormData();
+    form.set('operations', JSON.stringify({ query: CREATE }));
+    form.set('map', '{}');
+    expect((await post(form, {})).status).toBe(415);
+    expect(await count()).toBe(before);
+  });
+
+  test('as a GET', async () => {
+    const before = await count();
+    const answer = await send({ query: { query: CREATE } });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST');
+    expect((await answer.json()).errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+    expect(await count()).toBe(before);
+  });
+});
+
+describe('a body', () => {
+  test.each([
+    ['empty', '', 400, 'The body is empty'],
+    ['white space', ' \n', 400, 'The body is empty'],
+    ['not JSON', '{"query":', 400, 'JSON'],
+    ['a string', '"{ wallet { id } }"', 400, ''],
+    ['null', 'null', 400, ''],
+    ['a number', '1', 400, ''],
+    ['a batch', JSON.stringify([{ query: WALLET }, { query: WALLET }]), 400, 'Batching'],
+    ['an empty batch', '[]', 400, ''],
+    ['without a query', '{}', 400, 'query'],
+    ['with an empty query', '{"query":""}', 400, ''],
+    ['with a query that is none', '{"query":{"a":1}}', 400, 'query'],
+    ['with variables that are a list', JSON.stringify({ query: WALLET, variables: [] }), 400, 'variables'],
+    [
+      'with an operation that is not there',
+      JSON.stringify({ query: WALLET, operationName: 'X' }),
+      400,
+      'operation',
+    ],
+  ])('that is %s is refused', async (_, body, status, says) => {
+    const answer = await post(body, { ...JSON_TYPE, accept: 'application/graphql-response+json' });
+    const { errors, data } = await answer.json();
+    expect(data).toBeUndefined();
+    expect(errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+    expect(errors[0].message).toContain(says);
+    expect(answer.status).toBe(status);
+  });
+
+  test('that is not UTF-8 is refused', async () => {
+    const answer = await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]));
+    expect(answer.status).toBe(400);
+    expect((await answer.json()).errors[0].message).toBe('The body is not UTF-8');
+  });
+
+  test('in another charset is refused', async () => {
+    const answer = await post(JSON.stringify({ query: WALLET }), {
+      'content-type': 'application/json; charset=utf-16',
+    });
+    expect(answer.status).toBe(415);
+    expect((await answer.json()).errors[0].message).toBe('Send the operation in UTF-8');
+  });
+
+  test('that is too large is refused with 413, by its announced length and by its chunks', async () => {
+    const large = JSON.stringify({ query: WALLET, variables: { padding: 'x'.repeat(100_000) } });
+    for (const chunked of [false, true]) {
+      const { status, body } = await postRaw(
+        large,
+        chunked ? {} : { 'content-length': String(large.length) },
+      );
+      expect(status).toBe(413);
+      expect(JSON.parse(body).errors[0]).toEqual({
+        message: 'The body must have at most 100000 bytes',
+        extensions: { code: 'BAD_USER_INPUT' },
+      });
+    }
+    expect((await post(JSON.stringify({ query: WALLET }))).status).toBe(200);
+  });
+
+  test('just as large as allowed is read', async () => {
+    const empty = JSON.stringify({ query: WALLET, variables: { padding: '' } });
+    const padding = 'x'.repeat(100_000 - empty.length);
+    expect((await post(JSON.stringify({ query: WALLET, variables: { padding } }))).status).toBe(200);
+  });
+
+  test('that breaks off leaves the server well', async () => {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    socket.write(
+      'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"que',
+    );
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.destroy();
+    expect((await post(JSON.stringify({ query: WALLET }))).status).toBe(200);
+  });
+
+  function postRaw(body: string, headers: Record<string, string>): Promise<{ status: number; body: string }> {
+    return new Promise((resolve, reject) => {
+      const request = httpRequest(
+        `${app.url.replace('localhost', '127.0.0.1')}/graphql`,
+        { method: 'POST', headers: { ...JSON_TYPE, ...headers } },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8').on('data', (chunk) => {
+            text += chunk;
+          });
+          response.on('end', () => resolve({ status: response.statusCode!, body: text }));
+        },
+      );
+      // What is still being sent when the answer comes may find the connection closed.
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        if (!['EPIPE', 'ECONNRESET'].includes(error.code ?? '')) reject(error);
+      });
+      request.write(body.slice(0, 60_000));
+      request.end(body.slice(60_000));
+    });
+  }
+});
+
+describe('a page of any origin', () => {
+  const origin = 'https://shop.example';
+
+  test('may ask first', async () => {
+    const answer = await send({
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, OPTIONS');
+    expect(answer.headers.get('access-control-allow-headers')).toMatch(/authorization.*content-type/);
+  });
+
+  test.each([
+    ['an answer', JSON_TYPE, JSON.stringify({ query: WALLET }), 200],
+    ['a refusal by GraphQL', JSON_TYPE, '{}', 400],
+    ['a refusal before it', { 'content-type': 'text/plain' }, 'x', 415],
+  ])('reads %s, without credentials of its own', async (_, headers, body, status) => {
+    const answer = await post(body, { accept: 'application/graphql-response+json', ...headers, origin });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+  });
+});
+
+describe('the routes', () => {
+  test.each(['/', '/graphql/', '/graphql/x', '/GRAPHQL', '/nothing', '/..%2f..%2fetc/passwd', '/healthz/'])(
+    'answer %s with 404 as JSON',
+    async (path) => {
+      const answer = await fetch(`${app.url}${path}`);
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(await answer.json()).toEqual({ error: 'Not found' });
+    },
+  );
+
+  test.each(['PUT', 'DELETE', 'PATCH'])('answer %s with 405 and what is allowed', async (method) => {
+    const graphql = await send({ method });
+    expect(graphql.status).toBe(405);
+    expect(graphql.headers.get('allow')).toBe('GET, POST, OPTIONS, HEAD');
+    const health = await fetch(`${app.url}/healthz`, { method });
+    expect(health.status).toBe(405);
+    expect(health.headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  test('say that the process is alive and ready', async () => {
+    for (const [path, status] of [
+      ['/healthz', 'ok'],
+      ['/readyz', 'ready'],
+    ] as const) {
+      const answer = await fetch(`${app.url}${path}`);
+      expect([answer.status, await answer.json()]).toEqual([200, { status }]);
+      const head = await fetch(`${app.url}${path}`, { method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+    }
+  });
+
+  test('show GraphiQL to a browser, in a demo', async () => {
+    const answer = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toContain('text/html');
+    const html = await answer.text();
+    expect(html).toContain('GraphiQL');
+    // All of it is served here: a page that takes keys loads no script from elsewhere.
+    expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
+  });
+
+  test('let GraphiQL read the schema with each of its examples, which are valid', async () => {
+    const { data } = await app
+      .client(null)
+      .send(getIntrospectionQuery())
+      .then(({ body }) => body);
+    const told = buildClientSchema(data);
+    for (const { query, headers } of EXAMPLE_TABS.defaultTabs) {
+      const answer = await fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { ...JSON_TYPE, ...JSON.parse(headers) },
+        body: JSON.stringify({ query: getIntrospectionQuery() }),
+      });
+      expect(answer.status).toBe(200);
+      expect(validate(told, parse(query))).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['GET / HTTP/1.1\r\nbad header\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nhost: x\r\nlarge: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['GET http://[ HTTP/1.1\r\nhost: x\r\n\r\n', 400],
+  ])('refuse what is no request: %#', async (text, status) => {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    socket.end(text);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+});
+
+test('not ready is said with 503, and without the database', async () => {
+  const down = await startApp();
+  await down.database.close();
+  const answer = await fetch(`${down.url}/readyz`);
+  expect([answer.status, await answer.json()]).toEqual([503, { status: 'not ready' }]);
+  expect((await fetch(`${down.url}/healthz`)).status).toBe(200);
+  await down.close();
+});

@@ -1,0 +1,580 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { addAccount, addKey, addToken } from '../support/accounts.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { createPostgresDatabase, openFreshPglite } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
+import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
+import { recordStatements } from '../support/statements.ts';
+import { silent } from '../support/templates.ts';
+
+const CARD = {
+  number: '4242424242424242',
+  holder: 'ANA',
+  expiryMonth: 12,
+  expiryYear: 2030,
+  securityCode: '123',
+};
+const ONE = `subscription ($orderCode: String!, $after: String) {
+  cardPaymentUpdates(orderCode: $orderCode, after: $after) {
+    cursor occurredAt previousStatus cardPayment { orderCode status version final }
+  }
+}`;
+const ALL = `subscription ($after: String) {
+  allCardPaymentUpdates(after: $after) { cursor previousStatus cardPayment { orderCode status version } }
+}`;
+const CURSOR = '{ updatesCursor }';
+
+let app: TestApp;
+let statements: string[];
+const sockets: RawSocket[] = [];
+beforeAll(async () => {
+  const clock = createManualClock();
+  const recorded = recordStatements(await openFreshPglite(clock));
+  statements = recorded.statements;
+  app = await startApp({ database: recorded.database, clock });
+});
+afterEach(() => {
+  for (const { socket } of sockets.splice(0)) socket.terminate();
+  expect(app.faults).toEqual([]);
+});
+afterAll(() => app.close());
+
+const raw = (options?: Parameters<typeof openRawSocket>[1], url = app.url) => {
+  const socket = openRawSocket(url, options);
+  sockets.push(socket);
+  return socket;
+};
+async function create(client: GraphQLClient = app.live): Promise<string> {
+  const { createCardPayment } = await client.request(
+    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+  );
+  return createCardPayment.cardPayment.orderCode;
+}
+const cursorOf = async (client: GraphQLClient = app.live): Promise<string> =>
+  (await client.request(CURSOR)).updatesCursor;
+
+describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
+  test('one payment: its state at once, then each change, with its cursor and the status before', async () => {
+    const orderCode = await create();
+    const updates = app.live[transport](ONE, { orderCode });
+    const first = (await updates.data()).cardPaymentUpdates;
+    expect(first).toMatchObject({
+      previousStatus: null,
+      cardPayment: { orderCode, status: 'PENDING', version: 1, final: false },
+    });
+    await create();
+    await app.cardPayments.pay(orderCode, CARD);
+    const second = (await updates.data()).cardPaymentUpdates;
+    expect(second).toMatchObject({
+      occurredAt: app.clock.now().toISOString(),
+      previousStatus: 'PENDING',
+      cardPayment: { status: 'PAID', version: 2 },
+    });
+    expect(second.cursor).not.toBe(first.cursor);
+    expect((await updates.next()).done).toBe(true);
+  });
+
+  test('one payment that is over already: its state, and the end', async () => {
+    const orderCode = await create();
+    await app.cardPayments.pay(orderCode, CARD);
+    const updates = app.live[transport](ONE, { orderCode });
+    expect((await updates.data()).cardPaymentUpdates.cardPayment.status).toBe('PAID');
+    expect((await updates.next()).done).toBe(true);
+  });
+
+  test('one payment, with after: what came since, and nothing else', async () => {
+    const before = await cursorOf();
+    const orderCode = await create();
+    const created = await cursorOf();
+    await app.cardPayments.pay(orderCode, CARD);
+    const statuses = async (after: string) => {
+      const seen: string[] = [];
+      for await (const { data } of app.live[transport](ONE, { orderCode, after }))
+        seen.push(data.cardPaymentUpdates.cardPayment.status);
+      return seen;
+    };
+    expect(await statuses(before)).toEqual(['PENDING', 'PAID']);
+    expect(await statuses(created)).toEqual(['PAID']);
+    expect(await statuses(await cursorOf())).toEqual([]);
+  });
+
+  test('all payments: changes only, in the order of the log, none missed and none twice', async () => {
+    const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    await create(client);
+    const after = await cursorOf(client);
+    const updates = app.client(null);
+    expect(updates).toBeTruthy();
+    const stream = client[transport](ALL, { after });
+    const codes: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      codes.push(await create(client));
+      await app.cardPayments.pay(codes[index]!, CARD);
+    }
+    const seen: string[] = [];
+    for (let index = 0; index < 10; index += 1) {
+      const { cardPayment } = (await stream.data()).allCardPaymentUpdates;
+      seen.push(`${cardPayment.orderCode} ${cardPayment.status}`);
+    }
+    expect(seen).toEqual(codes.flatMap((code) => [`${code} PENDING`, `${code} PAID`]));
+    await stream.close();
+  });
+
+  test('all payments: none of another tenant', async () => {
+    const other = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    const stream = other[transport](ALL, { after: await cursorOf(other) });
+    await create();
+    const mine = await create(other);
+    expect((await stream.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(mine);
+    await stream.close();
+  });
+
+  test.each([
+    ['a payment that is not there', ONE, { orderCode: 'PSC-0' }, 'NOT_FOUND'],
+    ['a payment whose code no database holds', ONE, { orderCode: '\u0000' }, 'NOT_FOUND'],
+    ['a malformed cursor', ALL, { after: 'x' }, 'BAD_USER_INPUT'],
+    [
+      'a cursor that was never reached',
+      ALL,
+      { after: Buffer.from('v1:99999').toString('base64url') },
+      'CURSOR_EXPIRED',
+    ],
+    ['a document that does not parse', 'subscription {', {}, 'BAD_USER_INPUT'],
+    ['a field that is not there', 'subscription { nothing }', {}, 'BAD_USER_INPUT'],
+    [
+      'two root fields',
+      'subscription { a: allCardPaymentUpdates { cursor } b: allCardPaymentUpdates { cursor } }',
+      {},
+      'BAD_USER_INPUT',
+    ],
+    ['a variable that is missing', ONE, {}, 'BAD_USER_INPUT'],
+  ] as const)('%s is refused with its code alone', async (_, query, variables, code) => {
+    const { errors } = await refusal(app.live, query, variables);
+    expect(errors[0].extensions.code).toBe(code);
+    expect(Object.keys(errors[0].extensions).filter((name) => !['code', 'fields'].includes(name))).toEqual(
+      [],
+    );
+  });
+
+  test('a payment of another account is not there', async () => {
+    const orderCode = await create();
+    const other = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    expect((await refusal(other, ONE, { orderCode })).errors[0].extensions.code).toBe('NOT_FOUND');
+    expect((await refusal(app.sandbox, ONE, { orderCode })).errors[0].extensions.code).toBe('NOT_FOUND');
+  });
+
+  async function refusal(client: GraphQLClient, query: string, variables: Record<string, unknown>) {
+    if (transport === 'sse') {
+      const { value } = await client.sse(query, variables).next();
+      return value;
+    }
+    return client
+      .ws(query, variables)
+      .next()
+      .then(
+        ({ value }) => value,
+        (errors) => ({ errors }),
+      );
+  }
+
+  test('goes on where it was after the server has been started again', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const started = async () =>
+      startApp({ database: await openPostgres({ databaseUrl, clock, log: silent }), clock });
+    const before = await started();
+    const orderCode = await create(before.live);
+    const stream = before.live[transport](ONE, { orderCode });
+    const { cursor } = (await stream.data()).cardPaymentUpdates;
+    const ended = stream.next().catch(() => 'cut off');
+    await before.close();
+    await ended;
+
+    const after = await started();
+    await after.cardPayments.pay(orderCode, CARD);
+    const resumed = after.live[transport](ONE, { orderCode, after: cursor });
+    expect((await resumed.data()).cardPaymentUpdates).toMatchObject({
+      previousStatus: 'PENDING',
+      cardPayment: { status: 'PAID' },
+    });
+    expect((await resumed.next()).done).toBe(true);
+    expect([...before.faults, ...after.faults]).toEqual([]);
+    await after.close();
+  });
+});
+
+describe('the credential of a socket', () => {
+  test.each([
+    ['none', {}],
+    ['an unknown key', { payload: { authorization: 'Bearer ps_live_unknown0123456789' } }],
+    ['a key without Bearer', { payload: { authorization: LIVE_KEY } }],
+    ['a number', { payload: { authorization: 7 } }],
+    ['one under another name', { payload: { Authorization: `Bearer ${LIVE_KEY}` } }],
+  ])('%s closes it with 4403', async (_, init) => {
+    const socket = raw();
+    socket.send({ type: 'connection_init', ...init });
+    expect((await socket.closed).code).toBe(4403);
+  });
+
+  test('from a page that may not use it closes it with 4403, and is refused with 403 over HTTP', async () => {
+    const token = await addToken(app, {
+      kind: 'dashboard',
+      grant: { scopes: ['card_payments'] },
+      allowedOrigins: ['https://shop.example'],
+    });
+    for (const headers of [{ origin: 'https://evil.example' }, {}]) {
+      const refused = raw({ headers: headers as Record<string, string> });
+      await refused.init(token).catch(() => undefined);
+      expect((await refused.closed).code).toBe(4403);
+      expect((await app.client(token, headers as Record<string, string>).send(ALL)).status).toBe(403);
+    }
+    const headers = { origin: 'https://shop.example' };
+    expect(await raw({ headers }).init(token)).toEqual({ type: 'connection_ack' });
+    const stream = app.client(token, headers).sse(ALL, { after: await cursorOf() });
+    const orderCode = await create();
+    expect((await stream.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(orderCode);
+    await stream.close();
+  });
+
+  test('that expires closes it with 4403 at that moment, and ends an event stream with UNAUTHENTICATED', async () => {
+    const token = await addToken(app, {
+      kind: 'dashboard',
+      grant: { scopes: ['card_payments'] },
+      expiresAt: new Date(app.clock.now().getTime() + 60_000),
+    });
+    const socket = raw();
+    await socket.init(token);
+    const variables = { after: await cursorOf() };
+    socket.send({ id: 'a', type: 'subscribe', payload: { query: ALL, variables } });
+    const stream = app.client(token).sse(ALL, variables);
+    await create();
+    expect((await socket.next()).type).toBe('next');
+    await stream.data();
+
+    app.clock.advance(59_999);
+    await create();
+    expect((await socket.next()).type).toBe('next');
+    await stream.data();
+
+    app.clock.advance(1);
+    expect(await socket.closed).toEqual({ code: 4403, reason: 'This token has expired' });
+    const { value } = await stream.next();
+    expect(value.errors[0]).toMatchObject({
+      message: 'This token has expired',
+      extensions: { code: 'UNAUTHENTICATED' },
+    });
+    expect((await stream.next()).done).toBe(true);
+  });
+
+  test('is not asked for in time closes it with 4408', async () => {
+    const impatient = await startApp({ initTimeoutMs: 20 });
+    const socket = raw({}, impatient.url);
+    expect((await socket.closed).code).toBe(4408);
+    await impatient.close();
+  });
+
+  test('twice closes it with 4429, and an operation before it with 4401', async () => {
+    const twice = raw();
+    await twice.init(LIVE_KEY);
+    twice.send({ type: 'connection_init' });
+    expect((await twice.closed).code).toBe(4429);
+    const early = raw();
+    early.send({ id: 'a', type: 'subscribe', payload: { query: ALL } });
+    expect((await early.closed).code).toBe(4401);
+  });
+});
+
+describe('a socket', () => {
+  const survives = async () => expect(await app.live.request('{ wallet { currency } }')).toBeTruthy();
+
+  test('runs queries and mutations too, and hides a fault of ours', async () => {
+    const broken = await startApp();
+    const socket = raw({}, broken.url);
+    await socket.init(LIVE_KEY);
+    socket.send({ id: 'a', type: 'subscribe', payload: { query: '{ wallet { currency } }' } });
+    expect(await socket.next()).toEqual({
+      id: 'a',
+      type: 'next',
+      payload: { data: { wallet: { currency: 'BRL' } } },
+    });
+    expect(await socket.next()).toEqual({ id: 'a', type: 'complete' });
+    await broken.database.sql.schema.dropTable('card_payment').cascade().execute();
+    for (const query of [
+      '{ cardPayments { totalCount } }',
+      'subscription { cardPaymentUpdates(orderCode: "x") { cursor } }',
+    ]) {
+      socket.send({ id: 'b', type: 'subscribe', payload: { query } });
+      const { payload } = await socket.next();
+      const [error] = payload.errors ?? payload;
+      expect(error).toMatchObject({
+        message: 'Internal error',
+        extensions: { code: 'INTERNAL_SERVER_ERROR' },
+      });
+      expect(JSON.stringify(payload)).not.toMatch(/card_payment|relation|stack/);
+      if (payload.errors) await socket.next();
+    }
+    expect(broken.faults).toHaveLength(2);
+    await broken.close();
+  });
+
+  test('tells the schema to no browser’s token', async () => {
+    const socket = raw();
+    await socket.init(await addToken(app, { kind: 'payment', grant: { orderCode: 'PSC-1' } }));
+    socket.send({ id: 'a', type: 'subscribe', payload: { query: '{ __schema { queryType { name } } }' } });
+    expect((await socket.next()).payload.errors[0].extensions).toEqual({ code: 'FORBIDDEN' });
+  });
+
+  test('counts root fields as HTTP does', async () => {
+    const limited = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '2' } });
+    const socket = raw({}, limited.url);
+    await socket.init(LIVE_KEY);
+    const query = '{ a: viewer { credential } b: viewer { credential } c: viewer { credential } }';
+    socket.send({ id: 'a', type: 'subscribe', payload: { query } });
+    const { payload } = await socket.next();
+    expect(payload.errors[0].extensions).toEqual({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
+    await limited.close();
+  });
+
+  test('is closed with 1009 by a message that is too large, before and after its credential', async () => {
+    const large = `{"type":"connection_init","payload":{"padding":"${'x'.repeat(1_000_000)}"}}`;
+    for (const credential of [null, LIVE_KEY]) {
+      const socket = raw();
+      if (credential) await socket.init(credential);
+      socket.send(large);
+      expect((await socket.closed).code).toBe(1009);
+    }
+    await survives();
+  });
+
+  test.each([
+    ['no JSON', '{', 4400],
+    ['no object', '[]', 4400],
+    ['a type that is none', { type: 'x' }, 4400],
+    ['a message that only a server sends', { id: 'a', type: 'next', payload: { data: {} } }, 4400],
+    ['a subscription without a query', { id: 'a', type: 'subscribe', payload: {} }, 4400],
+    [
+      'variables that are a list',
+      { id: 'a', type: 'subscribe', payload: { query: ALL, variables: [] } },
+      4400,
+    ],
+  ])('is closed by %s', async (_, message, code) => {
+    const socket = raw();
+    await socket.init(LIVE_KEY);
+    socket.send(message);
+    expect((await socket.closed).code).toBe(code);
+    await survives();
+  });
+
+  test('of another protocol or path is not opened', async () => {
+    expect((await raw({ protocol: 'graphql-ws' }).closed).code).toBe(1006);
+    const { status } = await fetch(`${app.url}/other`, { headers: { connection: 'keep-alive' } });
+    expect(status).toBe(404);
+    expect((await raw({}, `${app.url}/other`).closed).code).toBe(1006);
+  });
+
+  test('refuses the 101st operation at once, and takes another when one has ended', async () => {
+    const socket = raw();
+    await socket.init(LIVE_KEY);
+    const payload = { query: ALL, variables: { after: await cursorOf() } };
+    for (let id = 0; id <= 100; id += 1) socket.send({ id: String(id), type: 'subscribe', payload });
+    expect(await socket.next()).toMatchObject({
+      id: '100',
+      type: 'error',
+      payload: [{ message: expect.stringContaining('at most 100'), extensions: { code: 'FORBIDDEN' } }],
+    });
+    await create();
+    const got = new Set<string>();
+    for (let count = 0; count < 100; count += 1) got.add((await socket.next()).id);
+    expect(got.size).toBe(100);
+
+    socket.send({ id: '7', type: 'complete' });
+    socket.send({ id: '101', type: 'subscribe', payload });
+    expect(await socket.next()).toMatchObject({ id: '101', type: 'next' });
+    await create();
+    const then = new Set<string>();
+    for (let count = 0; count < 100; count += 1) then.add((await socket.next()).id);
+    expect([then.has('7'), then.has('101')]).toEqual([false, true]);
+  });
+
+  test('twice with one id is closed with 4409', async () => {
+    const socket = raw();
+    await socket.init(LIVE_KEY);
+    for (let count = 0; count < 2; count += 1)
+      socket.send({ id: 'a', type: 'subscribe', payload: { query: ALL } });
+    expect((await socket.closed).code).toBe(4409);
+  });
+
+  test('is told with 1001 that the server closes', async () => {
+    const closing = await startApp();
+    const socket = raw({}, closing.url);
+    await socket.init(LIVE_KEY);
+    socket.send({ id: 'a', type: 'subscribe', payload: { query: ALL } });
+    const closed = closing.close();
+    expect((await socket.closed).code).toBe(1001);
+    await closed;
+    expect(closing.faults).toEqual([]);
+  });
+
+  test('of the client library comes back by itself, with the cursor it was given last', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const open = () => openPostgres({ databaseUrl, clock, log: silent });
+    const before = await startApp({ database: await open(), clock });
+    const orderCode = await create(before.live);
+    const back = deferred();
+    const client = before.live.socket({ retryAttempts: 1, retryWait: () => back.promise });
+    const variables: Record<string, unknown> = { orderCode };
+    const stream = client.iterate<{
+      cardPaymentUpdates: { cursor: string; cardPayment: { status: string } };
+    }>({ query: ONE, variables });
+    const first = await stream.next();
+    variables.after = first.value.data.cardPaymentUpdates.cursor;
+    const next = stream.next();
+    await before.close();
+
+    const port = new URL(before.url).port;
+    const after = await startApp({ database: await open(), clock, environment: { PORT: port } });
+    await after.cardPayments.pay(orderCode, CARD);
+    back.resolve();
+    expect((await next).value.data.cardPaymentUpdates.cardPayment.status).toBe('PAID');
+    expect((await stream.next()).done).toBe(true);
+    await client.dispose();
+    await after.close();
+  });
+});
+
+describe('what nobody follows any more', () => {
+  /** Each payment wakes who listens, and what is woken reads the log. */
+  const readsOfTheLog = async () => {
+    statements.length = 0;
+    await create();
+    await app.live.request(CURSOR);
+    return statements.filter((statement) => statement.includes('from "event"'));
+  };
+
+  test('costs nothing: a subscription that ended, a socket that closed, a stream that was left', async () => {
+    const socket = raw();
+    await socket.init(LIVE_KEY);
+    const variables = { after: await cursorOf() };
+    socket.send({ id: 'a', type: 'subscribe', payload: { query: ALL, variables } });
+    const left = app.live.sse(ALL, variables);
+    const ended = app.live.ws(ALL, variables);
+    await create();
+    await Promise.all([socket.next(), left.data(), ended.data()]);
+    expect(await readsOfTheLog()).not.toEqual([]);
+
+    await left.close();
+    await ended.close();
+    socket.socket.close();
+    await socket.closed;
+    await vi.waitFor(async () => expect(await readsOfTheLog()).toEqual([]), {
+      timeout: 10_000,
+      interval: 10,
+    });
+  });
+
+  test('also where the client leaves before it is let in', async () => {
+    const variables = { after: await cursorOf() };
+    for (let count = 0; count < 20; count += 1) {
+      const socket = raw();
+      socket.send({ type: 'connection_init', payload: { authorization: `Bearer ${LIVE_KEY}` } });
+      socket.socket.once('open', () => setImmediate(() => socket.socket.terminate()));
+      await socket.closed;
+      const abort = new AbortController();
+      const answer = fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${LIVE_KEY}`,
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+        },
+        body: JSON.stringify({ query: ALL, variables }),
+        signal: abort.signal,
+      }).catch(() => 'left');
+      setTimeout(() => abort.abort(), count % 5);
+      await answer;
+      abort.abort();
+    }
+    await vi.waitFor(async () => expect(await readsOfTheLog()).toEqual([]), {
+      timeout: 10_000,
+      interval: 10,
+    });
+  });
+});
+
+describe('a client that does not read', () => {
+  const METADATA = JSON.stringify('x'.repeat(2_000));
+  const MANY = 450;
+  /** 170 kB an event: more than the buffers on the way hold. */
+  const LARGE = `subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode
+    ${Array.from({ length: 85 }, (_, index) => `m${index}: metadata`).join(' ')} } } }`;
+  const createMany = async (client: GraphQLClient) => {
+    const aliases = Array.from(
+      { length: 45 },
+      (_, index) =>
+        `a${index}: createCardPayment(input: { valueCents: 100, metadata: $metadata }) { __typename }`,
+    );
+    for (let count = 0; count < MANY; count += 45)
+      await client.request(`mutation ($metadata: String) { ${aliases.join(' ')} }`, { metadata: METADATA });
+  };
+
+  /** One event is through, and the next statement of ours comes after the subscription's: it stands at the live end. */
+  const untilLive = async (client: GraphQLClient, first: Promise<unknown>) => {
+    await create(client);
+    await first;
+    await cursorOf(client);
+  };
+
+  test('is sent away with 1013, while the others get everything', async () => {
+    const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    const variables = { after: await cursorOf(client) };
+    const key = await addKey(app, { accountId: await accountOf(client) });
+    const stuck = raw();
+    await stuck.init(key);
+    stuck.send({ id: 'a', type: 'subscribe', payload: { query: LARGE, variables } });
+    const reader = client.ws(ALL, variables);
+    await untilLive(client, Promise.all([stuck.next(), reader.data()]));
+    stuck.socket.pause();
+    const everything = (async () => {
+      const codes = new Set<string>();
+      for (let count = 0; count < MANY; count += 1)
+        codes.add((await reader.data()).allCardPaymentUpdates.cardPayment.orderCode);
+      return codes.size;
+    })();
+
+    await createMany(client);
+    expect(await everything).toBe(MANY);
+    stuck.socket.resume();
+    expect(await stuck.closed).toEqual({ code: 1013, reason: expect.stringContaining('after') });
+    await reader.close();
+  });
+
+  test('of an event stream is told so at its end, and comes back with its cursor', async () => {
+    const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    const stream = client.sse(LARGE, { after: await cursorOf(client) });
+    await untilLive(client, stream.data());
+    let cursor = await cursorOf(client);
+    await createMany(client);
+    let seen = 0;
+    let code: string | undefined;
+    for await (const { data, errors } of stream) {
+      if (errors) code = errors[0]!.extensions!.code as string;
+      else {
+        seen += 1;
+        cursor = data.allCardPaymentUpdates.cursor;
+      }
+    }
+    expect(code).toBe('SLOW_CONSUMER');
+    expect(seen).toBeLessThan(MANY);
+    const rest = client.sse(ALL, { after: cursor });
+    for (; seen < MANY; seen += 1) await rest.data();
+    await rest.close();
+  });
+
+  async function accountOf(client: GraphQLClient): Promise<string> {
+    const { wallet } = await client.request('{ wallet { id } }');
+    return /acc_[0-9a-f]+/.exec(Buffer.from(wallet.id, 'base64').toString())![0];
+  }
+});

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, inject, test } from 'vitest';
+import { lockDataDir } from '../server/src/db/lock.ts';
+import { createPostgresDatabase } from './support/database.ts';
+import { deferred } from './support/deferred.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const children: ChildProcess[] = [];
+const folders: string[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** The program itself, with this environment and no other. */
+function run(environment: Record<string, string>) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/main.ts'], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...environment },
+  });
+  children.push(child);
+  const said = { stdout: '', stderr: '' };
+  const started = deferred<string>();
+  const exited = deferred<number | null>();
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    said.stdout += chunk;
+    const url = /PSA is running at (\S+)/.exec(said.stdout)?.[1];
+    if (url && said.stdout.includes('Ctrl-C')) started.resolve(url);
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    said.stderr += chunk;
+  });
+  child.on('close', (code) => exited.resolve(code));
+  return { child, said, started: started.promise, exited: exited.promise };
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'psa-main-'));
+  folders.push(folder);
+  return folder;
+}
+
+describe('the program', () => {
+  test('says where it is and what its keys are, once, and SIGINT stops it cleanly', async () => {
+    const DATABASE_URL = await createPostgresDatabase();
+    const first = run({ DATABASE_URL });
+    const url = await first.started;
+    const [, key] = /live\s+(ps_live_\S+)/.exec(first.said.stdout)!;
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ viewer { environment } }' }),
+    });
+    expect(await answer.json()).toEqual({ data: { viewer: { environment: 'LIVE' } } });
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    first.child.kill('SIGINT');
+    expect(await first.exited).toBe(0);
+    expect(first.said.stderr).toBe('');
+
+    const second = run({ DATABASE_URL, HOST: '127.0.0.1', PSA_DEMO: 'off' });
+    await second.started;
+    expect(second.said.stdout).not.toContain('ps_live_');
+    second.child.kill('SIGTERM');
+    expect(await second.exited).toBe(0);
+  });
+
+  test('stops at a wrong variable, in one line that names it', async () => {
+    expect(await failure({ PORT: 'x', DATABASE_URL: 'mysql://u:hidden@db/psa' })).toBe(
+      'PORT must be a whole number; DATABASE_URL must begin with postgres:// or postgresql://\n',
+    );
+  });
+
+  test('refuses to start for the remote mode', async () => {
+    expect(await failure({ PSA_UPSTREAM_URL: 'https://api.example' })).toMatch(
+      /^PSA_UPSTREAM_URL is for the remote mode[^\n]*\n$/,
+    );
+  });
+
+  test('stops at a port in use', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const folder = temporaryFolder();
+    expect(await failure({ PORT: String(port), PSA_DATA_DIR: folder })).toBe(
+      `Port ${port} is already in use: stop what uses it, or set PORT to another one\n`,
+    );
+    server.close();
+  });
+
+  test('stops at a data folder that another process has', async () => {
+    const folder = temporaryFolder();
+    const unlock = await lockDataDir(folder);
+    expect(await failure({ PSA_DATA_DIR: folder })).toMatch(
+      /is in use by another process[^\n]*PSA_DATA_DIR[^\n]*\n$/,
+    );
+    await unlock();
+  });
+
+  test.each([
+    ['an address of another machine', { HOST: '192.0.2.1' }, 'HOST 192.0.2.1'],
+    ['a host that has no address', { HOST: 'nothing.invalid' }, 'HOST nothing.invalid'],
+    ['a database that is not there', { DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/psa' }, 'DATABASE_URL'],
+    [
+      'a database host that has no address',
+      { DATABASE_URL: 'postgres://u:hidden@nothing.invalid/psa' },
+      'DATABASE_URL',
+    ],
+  ] as const)('stops at %s, in one line', async (_, environment, says) => {
+    const said = await failure({ PSA_DATA_DIR: 'memory', ...environment });
+    expect(said).toContain(says);
+    expect(said).not.toContain('hidden');
+    expect(said.trimEnd()).not.toContain('\n');
+  });
+
+  test('stops at a database that it has no name in', async () => {
+    const said = await failure({
+      DATABASE_URL: inject('templates').postgresUrl.replace(/\/\w+$/, '/psa_nothing'),
+    });
+    expect(said).toMatch(/^DATABASE_URL[^\n]*\n$/);
+  });
+
+  /** What it says on stderr before it ends with 1. */
+  async function failure(environment: Record<string, string>): Promise<string> {
+    const { said, exited } = run(environment);
+    expect(await exited).toBe(1);
+    expect(said.stdout).toBe('');
+    return said.stderr;
+  }
+});
