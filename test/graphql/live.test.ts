@@ -303,7 +303,7 @@ describe('a socket', () => {
     await broken.database.sql.schema.dropTable('card_payment').cascade().execute();
     for (const query of [
       '{ cardPayments { totalCount } }',
-      'subscription { cardPaymentUpdates(orderCode: "x") { cursor } }',
+      'subscription { cardPaymentUpdates(orderCode: "PSC-0123456789ABCDEFGHJKMNPQ") { cursor } }',
     ]) {
       socket.send({ id: 'b', type: 'subscribe', payload: { query } });
       const { payload } = await socket.next();
