@@ -72,13 +72,16 @@ export function isFinal(status: CardPaymentStatus): boolean {
 // ── What a caller may ask for (section 4.2, limits of section 8) ────────────────────────────────
 
 const CARD_PAYMENT_MIN_CENTS = 80;
+/** R$ 100 million: 900,000 such sales still add up to a safe integer. The document sets no upper limit. */
+const CARD_PAYMENT_MAX_CENTS = 10_000_000_000;
 export const CHECKOUT_SESSION_MS = 30 * 60_000;
 const URL_MAX = 500;
 
 export const cardAmount = z
   .number({ error: 'must be an integer number of cents' })
   .refine(isCents, 'must be an integer number of cents')
-  .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`);
+  .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`)
+  .refine((cents) => cents <= CARD_PAYMENT_MAX_CENTS, `must be at most ${CARD_PAYMENT_MAX_CENTS}`);
 
 const customerInput = z.object({
   name: plainText({ max: 200 }).nullish(),
