@@ -1,4 +1,4 @@
-import { bootstrapAccount, createAccessEngine, firstTenant } from './access/engine.ts';
+import { bootstrap, createAccessEngine, firstTenant } from './access/engine.ts';
 import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
@@ -76,7 +76,7 @@ export async function createApp({
     const database = await open({ ...config, clock, log, onFatal });
     closing.push(() => database.close());
     await migrate(database);
-    const firstKeys = await bootstrapAccount({ database, clock, keys: config.bootstrapKeys });
+    const { firstKeys } = await bootstrap({ database, clock, keys: config.bootstrapKeys });
 
     const follower = createFollower({ database, clock, onError: onFault });
     closing.push(() => follower.close());
