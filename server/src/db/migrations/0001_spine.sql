@@ -38,6 +38,12 @@ create table token (
   revoked_at timestamptz
 );
 
+-- What cursors are made with, the same on every instance and over restarts: one row, made by the first start.
+create table cursor_key (
+  one boolean primary key default true check (one),
+  key bytea not null check (length(key) = 16)
+);
+
 -- ── What happened ───────────────────────────────────────────────────────────────────────────────
 
 -- The narrow row whose lock every change of a tenant takes first and holds to its commit. So versions
