@@ -13,5 +13,6 @@ export function pnpm(args, options) {
 
 /** Runs a script of one of the packages. @param {string} folder @param {string} script */
 export function packageScript(folder, script) {
-  return pnpm(['--dir', folder, 'run', script], { quiet: true });
+  // A test runner sets NODE_ENV to `test`, and Vite then takes the build of Lit that is for developers.
+  return pnpm(['--dir', folder, 'run', script], { quiet: true, env: { NODE_ENV: 'production' } });
 }

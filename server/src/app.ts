@@ -77,7 +77,12 @@ export async function createApp({
     const database = await open({ ...config, clock, log, onFatal });
     closing.push(() => database.close());
     await migrate(database);
-    const { firstKeys, cursorKey } = await bootstrap({ database, clock, keys: config.bootstrapKeys });
+    const { firstKeys, cursorKey } = await bootstrap({
+      database,
+      clock,
+      name: config.demo ? 'Varanda' : 'Minha loja',
+      keys: config.bootstrapKeys,
+    });
     const cursorsFor = createCursors(cursorKey);
 
     const follower = createFollower({ database, clock, onError: onFault });

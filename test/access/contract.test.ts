@@ -204,9 +204,11 @@ describeOnBothEngines('the first account', (open) => {
     const database = await open();
     const clock = createManualClock();
     const longest = `ps_live_${'k'.repeat(200)}`;
-    const { firstKeys: made } = await bootstrap({ database, clock, keys: { live: longest } });
+    const { firstKeys: made } = await bootstrap({ database, clock, name: 'Loja', keys: { live: longest } });
     expect(made).toMatchObject({ live: longest, sandbox: expect.stringMatching(/^ps_test_.{43}$/) });
-    expect((await bootstrap({ database, clock, keys: { live: longest } })).firstKeys).toBeNull();
+    expect(
+      (await bootstrap({ database, clock, name: 'Loja', keys: { live: longest } })).firstKeys,
+    ).toBeNull();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
     const access = createAccessEngine({ database, committer, clock });
     for (const environment of ['live', 'sandbox'] as const)
@@ -222,7 +224,7 @@ describeOnBothEngines('the key of the cursors', (open) => {
     const clock = createManualClock();
     const databases = await Promise.all([open(), open()]);
     const keyOf = async (database: Database) =>
-      Buffer.from((await bootstrap({ database, clock, keys: {} })).cursorKey).toString('hex');
+      Buffer.from((await bootstrap({ database, clock, name: 'Loja', keys: {} })).cursorKey).toString('hex');
     const [one, two] = await Promise.all(databases.map(keyOf));
     expect(one).toMatch(/^[0-9a-f]{32}$/);
     expect(two).not.toBe(one);
@@ -236,7 +238,7 @@ describe('two instances that start at once on one empty PostgreSQL', () => {
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
     const [one, two] = await Promise.all(
-      databases.map((database) => bootstrap({ database, clock, keys: {} })),
+      databases.map((database) => bootstrap({ database, clock, name: 'Loja', keys: {} })),
     );
     expect([one!.firstKeys, two!.firstKeys].filter((keys) => keys !== null)).toHaveLength(1);
     expect(Buffer.from(one!.cursorKey)).toEqual(Buffer.from(two!.cursorKey));

@@ -199,17 +199,22 @@ function grantOf({
 export async function bootstrap({
   database,
   clock,
+  name,
   keys,
 }: {
   database: Database;
   clock: Clock;
+  /** What payers of the first account see on its pages. */
+  name: string;
   keys: { live?: string | undefined; sandbox?: string | undefined };
 }): Promise<{ cursorKey: Uint8Array; firstKeys: FirstKeys | null }> {
   return database.transaction(async (sql) => {
     await lockAccounts(sql);
     return {
       cursorKey: (await selectCursorKey(sql)) ?? (await makeCursorKey(sql)),
-      firstKeys: (await anyAccountExists(sql)) ? null : await makeFirstAccount(sql, clock.now(), keys),
+      firstKeys: (await anyAccountExists(sql))
+        ? null
+        : await makeFirstAccount(sql, clock.now(), { name, keys }),
     };
   });
 }
@@ -230,14 +235,10 @@ interface FirstKeys {
 async function makeFirstAccount(
   sql: Sql,
   now: Date,
-  keys: { live?: string | undefined; sandbox?: string | undefined },
+  { name, keys }: { name: string; keys: { live?: string | undefined; sandbox?: string | undefined } },
 ): Promise<FirstKeys> {
   const accountId = `acc_${objectId()}`;
-  await insertAccount(
-    sql,
-    { id: accountId, name: 'Loja de Exemplo', cardPaymentsEnabled: true, cardReleaseDays: 14 },
-    now,
-  );
+  await insertAccount(sql, { id: accountId, name, cardPaymentsEnabled: true, cardReleaseDays: 14 }, now);
   const minted = {
     live: keys.live ?? secret(KEY_PREFIX.live),
     sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox),
