@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../../server/src/ops/log.ts';
 import { addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
@@ -55,7 +55,9 @@ describe('a fault of ours', () => {
       message: 'Internal error',
       extensions: { code: 'INTERNAL_SERVER_ERROR' },
     });
-    const query = await app.live.send('{ viewer { credential } cardPayment(orderCode: "x") { id } }');
+    const query = await app.live.send(
+      '{ viewer { credential } cardPayment(orderCode: "PSC-0123456789ABCDEFGHJKMNPQ") { id } }',
+    );
     expect(query.status).toBe(200);
     expect(query.body.data).toEqual({ viewer: { credential: 'API_KEY' }, cardPayment: null });
     expect(app.faults).toHaveLength(2);
@@ -99,6 +101,12 @@ describe('a fault of ours', () => {
 });
 
 describe('what the caller got wrong', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+
   const CREATE =
     'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { __typename ... on ValidationError { fields { path } } } }';
 
@@ -117,7 +125,6 @@ describe('what the caller got wrong', () => {
     [{ input: [1, 2] }, 'input'],
     [{}, 'input'],
   ])('as a variable is named: %j', async (variables, names) => {
-    const app = await shared();
     const { body } = await app.live.send(CREATE, variables);
     expect(body.data).toBeUndefined();
     expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
@@ -132,7 +139,6 @@ describe('what the caller got wrong', () => {
     'valueCents: 1e3',
     'valueCents: 9007199254740993',
   ])('in the document is named: %s', async (text) => {
-    const app = await shared();
     const { body } = await app.live.send(`mutation { createCardPayment(input: { ${text} }) { __typename } }`);
     expect(body.errors[0].message).toContain('Cents must be');
     expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
@@ -145,7 +151,6 @@ describe('what the caller got wrong', () => {
     '{"input":{"valueCents":100,"constructor":{"prototype":{"polluted":true}}}}',
     '{"input":{"valueCents":100},"__proto__":{"polluted":true}}',
   ])('%s changes no prototype', async (variables) => {
-    const app = await shared();
     const answer = await fetch(`${app.url}/graphql`, {
       method: 'POST',
       headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json' },
@@ -159,7 +164,6 @@ describe('what the caller got wrong', () => {
   });
 
   test('is not read 40,000 levels deep', async () => {
-    const app = await shared();
     const deep = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
     for (const variables of [`{"input":${deep}}`, `{"input":{"valueCents":${deep}}}`, `{"x":${deep}}`]) {
       const answer = await fetch(`${app.url}/graphql`, {
@@ -173,7 +177,6 @@ describe('what the caller got wrong', () => {
   });
 
   test('in an argument of a variable that is null where it may not be is the caller’s', async () => {
-    const app = await shared();
     const { body } = await app.live.send(
       'query ($code: String = "x") { cardPayment(orderCode: $code) { id } }',
       { code: null },
@@ -181,10 +184,6 @@ describe('what the caller got wrong', () => {
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     expect(app.faults).toEqual([]);
   });
-
-  async function shared(): Promise<TestApp> {
-    return opened[0] ?? start();
-  }
 });
 
 test('no credential, card or key stands in a log, whatever happens', async () => {
