@@ -11,10 +11,13 @@ import {
   isSpecifiedScalarType,
   isUnionType,
   lexicographicSortSchema,
+  parse,
   printSchema,
+  validate,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../server/src/graphql/schema.ts';
+import { CARD_PAYMENT, CARD_PAYMENT_UPDATES, START_CHECKOUT } from '../widget/src/operations.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const designed = buildSchema(read('./support/designed-interface.graphql'));
@@ -209,3 +212,12 @@ function membersOf(type: GraphQLNamedType): Part[] {
 function inputSignature({ type, defaultValue }: Pick<GraphQLArgument, 'type' | 'defaultValue'>): string {
   return defaultValue === undefined ? String(type) : `${type} = ${JSON.stringify(defaultValue)}`;
 }
+
+describe('the widget’s documents', () => {
+  test.each(Object.entries({ START_CHECKOUT, CARD_PAYMENT, CARD_PAYMENT_UPDATES }))(
+    'ask for nothing that the server does not have: %s',
+    (_name, document) => {
+      expect(validate(schema, parse(document))).toEqual([]);
+    },
+  );
+});

@@ -1,4 +1,4 @@
-import { bootstrapAccount, createAccessEngine, firstTenant } from './access/engine.ts';
+import { bootstrap, createAccessEngine, firstTenant } from './access/engine.ts';
 import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
@@ -21,6 +21,7 @@ import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Clock } from './kernel/clock.ts';
+import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
@@ -76,7 +77,8 @@ export async function createApp({
     const database = await open({ ...config, clock, log, onFatal });
     closing.push(() => database.close());
     await migrate(database);
-    const firstKeys = await bootstrapAccount({ database, clock, keys: config.bootstrapKeys });
+    const { firstKeys, cursorKey } = await bootstrap({ database, clock, keys: config.bootstrapKeys });
+    const cursorsFor = createCursors(cursorKey);
 
     const follower = createFollower({ database, clock, onError: onFault });
     closing.push(() => follower.close());
@@ -109,7 +111,8 @@ export async function createApp({
     const contexts = createContextFactory({
       services,
       access,
-      updates: createUpdates({ database, follower }),
+      updates: createUpdates({ database, follower, cursorsFor }),
+      cursorsFor,
       watchCredential: createCredentialWatch({ access, follower, clock }),
       clock,
       limits,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bootstrapAccount, createAccessEngine } from '../../server/src/access/engine.ts';
+import { bootstrap, createAccessEngine } from '../../server/src/access/engine.ts';
 import { bearer, environmentOfKey } from '../../server/src/access/model.ts';
 import { insertApiKey } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
@@ -204,9 +204,9 @@ describeOnBothEngines('the first account', (open) => {
     const database = await open();
     const clock = createManualClock();
     const longest = `ps_live_${'k'.repeat(200)}`;
-    const made = await bootstrapAccount({ database, clock, keys: { live: longest } });
+    const { firstKeys: made } = await bootstrap({ database, clock, keys: { live: longest } });
     expect(made).toMatchObject({ live: longest, sandbox: expect.stringMatching(/^ps_test_.{43}$/) });
-    expect(await bootstrapAccount({ database, clock, keys: { live: longest } })).toBeNull();
+    expect((await bootstrap({ database, clock, keys: { live: longest } })).firstKeys).toBeNull();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
     const access = createAccessEngine({ database, committer, clock });
     for (const environment of ['live', 'sandbox'] as const)
@@ -217,15 +217,29 @@ describeOnBothEngines('the first account', (open) => {
   });
 });
 
+describeOnBothEngines('the key of the cursors', (open) => {
+  test('is made once, and is another one for each database', async () => {
+    const clock = createManualClock();
+    const databases = await Promise.all([open(), open()]);
+    const keyOf = async (database: Database) =>
+      Buffer.from((await bootstrap({ database, clock, keys: {} })).cursorKey).toString('hex');
+    const [one, two] = await Promise.all(databases.map(keyOf));
+    expect(one).toMatch(/^[0-9a-f]{32}$/);
+    expect(two).not.toBe(one);
+    expect(await Promise.all(databases.map(keyOf))).toEqual([one, two]);
+  });
+});
+
 describe('two instances that start at once on one empty PostgreSQL', () => {
-  test('make one account', async () => {
+  test('make one account, and one key for the cursors of both', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
-    const made = await Promise.all(
-      databases.map((database) => bootstrapAccount({ database, clock, keys: {} })),
+    const [one, two] = await Promise.all(
+      databases.map((database) => bootstrap({ database, clock, keys: {} })),
     );
-    expect(made.filter((account) => account !== null)).toHaveLength(1);
+    expect([one!.firstKeys, two!.firstKeys].filter((keys) => keys !== null)).toHaveLength(1);
+    expect(Buffer.from(one!.cursorKey)).toEqual(Buffer.from(two!.cursorKey));
     expect(await databases[0]!.sql.selectFrom('account').selectAll().execute()).toHaveLength(1);
     await Promise.all(databases.map((database) => database.close()));
   });

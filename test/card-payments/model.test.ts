@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  CARD_PAYMENT_MAX_CENTS,
   type CardPayment,
   type CardPaymentChange,
   CHECKOUT_SESSION_MS,
@@ -36,7 +35,7 @@ describe('a request for a card payment', () => {
 
   test.each<[string, Record<string, unknown>]>([
     ['the smallest amount alone', { valueCents: 80 }],
-    ['the largest amount', { valueCents: CARD_PAYMENT_MAX_CENTS }],
+    ['the largest amount', { valueCents: 10_000_000_000 }],
     [
       'nulls for all that may be left out',
       {
@@ -83,7 +82,7 @@ describe('a request for a card payment', () => {
     ['valueCents', 80.5],
     ['valueCents', Number.NaN],
     ['valueCents', Number.POSITIVE_INFINITY],
-    ['valueCents', CARD_PAYMENT_MAX_CENTS + 1],
+    ['valueCents', 10_000_000_001],
     ['valueCents', Number.MAX_SAFE_INTEGER + 1],
     ['valueCents', '80'],
     ...['description', 'metadata', 'callbackUrl', 'successUrl', 'cancelUrl', 'idempotencyKey'].flatMap(

@@ -19,18 +19,18 @@ async function startInstance(options: { port: number }): Promise<TestApp> {
   });
 }
 
-const shop = openShop({
-  async start() {
-    databaseUrl = await createPostgresDatabase();
-    const app = await startInstance({ port: 0 });
-    port = app.port;
-    return app;
-  },
+const shop = openShop(async () => {
+  databaseUrl = await createPostgresDatabase();
+  const app = await startInstance({ port: 0 });
+  port = app.port;
+  return app;
 });
 
 it('comes back to a server that was restarted, and hears what it has missed', async () => {
   const visitor = await shop.visit();
-  visitor.expectProblems(/net::ERR_CONNECTION_REFUSED/, /WebSocket connection to .* failed/);
+  visitor.expectProblems(/WebSocket connection to .* failed/);
+  // Left to itself it would go on over an event stream, or polling, once a socket was refused twice.
+  await visitor.page.getByText('WebSocket', { exact: true }).click();
   const product = productOf(visitor.page, 'caneca');
   await openPopup(visitor, () => product.payButton.click());
   await product.says('Aguardando o pagamento');
@@ -51,7 +51,6 @@ it('comes back to a server that was restarted, and hears what it has missed', as
   await visitor.heard('psa-paid');
   const subscriptions = visitor.messages.filter((message) => /^>.*"subscribe"/.test(message));
   expect(JSON.parse(subscriptions.at(-1)!.slice(2)).payload.variables).toEqual({ orderCode, after: cursor });
-  expect(visitor.messages.at(-1)).toMatch(/"complete"/);
   expect([...other.faults, ...restarted.faults]).toEqual([]);
 });
 

@@ -9,20 +9,14 @@ export interface Shop {
   visit(options?: BrowserContextOptions): Promise<Visitor>;
 }
 
-/** The demo shop on a real server and a browser, for all tests of a file. */
-export function openShop({
-  start = startApp,
-  blocksPopups = false,
-}: {
-  start?: () => Promise<TestApp>;
-  blocksPopups?: boolean;
-} = {}): Shop {
+/** The demo shop on a real server and a browser, for the tests around it. */
+export function openShop(start: () => Promise<TestApp> = startApp): Shop {
   let app: TestApp;
   let browser: Browser;
   const visitors: Visitor[] = [];
 
   beforeAll(async () => {
-    [app, browser] = await Promise.all([start(), launchBrowser({ blocksPopups })]);
+    [app, browser] = await Promise.all([start(), launchBrowser()]);
   });
   afterEach(async () => {
     const gone = visitors.splice(0);

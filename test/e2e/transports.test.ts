@@ -5,13 +5,11 @@ import { type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.t
 import { openPopup, openShop, productOf } from './shop.ts';
 
 let proxy: ReverseProxy;
-const shop = openShop({
-  async start() {
-    proxy = await startReverseProxy();
-    const app = await startApp({ environment: { PUBLIC_URL: proxy.url } });
-    proxy.target = app.port;
-    return app;
-  },
+const shop = openShop(async () => {
+  proxy = await startReverseProxy();
+  const app = await startApp({ environment: { PUBLIC_URL: proxy.url } });
+  proxy.target = app.port;
+  return app;
 });
 beforeEach(() => proxy.refuses.clear());
 afterAll(() => proxy?.close());
@@ -20,7 +18,7 @@ async function payInAWindow(visitor: Visitor): Promise<void> {
   const product = productOf(visitor.page, 'caneca');
   const popup = await openPopup(visitor, () => product.payButton.click());
   await visitor.heard('psa-connection-change', ({ detail }) => /live|polling/.test(detail.connection));
-  await Promise.all([popup.waitForEvent('close'), payOn(popup, CARD.approved)]);
+  await payOn(popup, CARD.approved);
   await product.says('Pagamento confirmado');
   await visitor.heard('psa-paid');
 }

@@ -8,7 +8,7 @@ import type { StoredEvent } from '../../server/src/events/event.ts';
 import { createFollower } from '../../server/src/events/follow.ts';
 import { readHead, type Topic } from '../../server/src/events/log.ts';
 import { SlowConsumerError, subscribe } from '../../server/src/events/subscribe.ts';
-import { encodeCursor } from '../../server/src/kernel/cursor.ts';
+import { createCursors } from '../../server/src/kernel/cursor.ts';
 import {
   CursorExpiredError,
   NotFoundError,
@@ -25,6 +25,8 @@ import { silent } from '../support/templates.ts';
 
 const POLL_MS = 5_000;
 const QUEUE_LIMIT = 256;
+/** Of one key for every instance, as one database gives them. */
+const cursorsFor = createCursors(Buffer.alloc(16, 'key'));
 
 describeOnBothEngines('a subscription', (open) => {
   let database: Database;
@@ -52,7 +54,7 @@ describeOnBothEngines('a subscription', (open) => {
 
     test('shows each change as it was then, not as the payment is today', async () => {
       const core = await startCore({ database });
-      const before = encodeCursor(await readHead(database.sql, core.tenant));
+      const before = await readHead(database.sql, core.tenant);
       const orderCode = await paid(core);
       await core.cardPayments.refund(core.tenant, orderCode);
       await core.work.settled();
@@ -65,7 +67,7 @@ describeOnBothEngines('a subscription', (open) => {
     test('behind the change that ended it, ends without a word', async () => {
       const core = await startCore({ database });
       const orderCode = await paid(core);
-      const after = encodeCursor(await readHead(database.sql, core.tenant));
+      const after = await readHead(database.sql, core.tenant);
       expect(await all(await follow(core, orderCode, { after }))).toEqual([]);
       // Also where others have gone on meanwhile.
       await paid(core);
@@ -116,7 +118,7 @@ describeOnBothEngines('a subscription', (open) => {
         await emit(core, 1);
         const happen = once(() => emit(core, 1));
         const { instance, passed } = slowStart(core, at, happen);
-        const changes = await watch(instance, EVERYTHING, { after: encodeCursor(head) });
+        const changes = await watch(instance, EVERYTHING, { after: head });
         const seen = [await changes.next()];
         const second = changes.next();
         // It now waits at the live end, or for the event that its start was interrupted with.
@@ -142,7 +144,7 @@ describeOnBothEngines('a subscription', (open) => {
         const stint = [1000, 150, 70, 33, 13, 90][reader]!;
         let instance = core;
         while (seen.length < total) {
-          const changes = await watch(instance, EVERYTHING, { after: encodeCursor(seen.at(-1) ?? 0) });
+          const changes = await watch(instance, EVERYTHING, { after: seen.at(-1) ?? 0 });
           for (let taken = 0; taken < stint && seen.length < total; taken += 1)
             seen.push((await changes.next()).value.version);
           await changes.return!();
@@ -163,7 +165,7 @@ describeOnBothEngines('a subscription', (open) => {
     test('reads a long history at its own pace, and then what happens', async () => {
       const core = await startCore({ database });
       for (let count = 0; count < 8; count += 1) await emit(core, 50);
-      const changes = await watch(core, EVERYTHING, { after: encodeCursor(0) });
+      const changes = await watch(core, EVERYTHING, { after: 0 });
       const seen: number[] = [];
       while (seen.length < 400) seen.push((await changes.next()).value.version);
       const next = changes.next();
@@ -174,7 +176,7 @@ describeOnBothEngines('a subscription', (open) => {
 
     test('does not give an event twice to who asks for several at once', async () => {
       const core = await startCore({ database });
-      const changes = await watch(core, EVERYTHING, { after: encodeCursor(0) });
+      const changes = await watch(core, EVERYTHING, { after: 0 });
       const asked = [changes.next(), changes.next(), changes.next(), changes.next()];
       await emit(core, 2);
       await emit(core, 2);
@@ -183,11 +185,7 @@ describeOnBothEngines('a subscription', (open) => {
 
     test('keeps one resource’s changes from who follows another', async () => {
       const core = await startCore({ database });
-      const changes = await watch(
-        core,
-        { resource: 'credential', resourceId: '2' },
-        { after: encodeCursor(0) },
-      );
+      const changes = await watch(core, { resource: 'credential', resourceId: '2' }, { after: 0 });
       await emit(core, 3);
       expect((await changes.next()).value).toMatchObject({ version: 2, resourceId: '2' });
       const next = changes.next();
@@ -214,25 +212,27 @@ describeOnBothEngines('a subscription', (open) => {
       await expect(slow.next()).rejects.toBeInstanceOf(SlowConsumerError);
       expect(await slow.next()).toEqual({ done: true, value: undefined });
       // It comes back with what it had, and has lost nothing.
-      const again = await watch(core, EVERYTHING, { after: encodeCursor(1) });
+      const again = await watch(core, EVERYTHING, { after: 1 });
       expect((await again.next()).value.version).toBe(2);
     });
   });
 
   describe('with a cursor', () => {
     test.each([
-      '',
-      'x',
-      'djE6LTE',
-      'djE6MDE',
-      'djI6MQ',
-      'djE6MQ==',
-      `${encodeCursor(1)} `,
-      encodeCursor(1).toLowerCase(),
-    ])('that this server never gave out is refused: %j', async (after) => {
+      ['nothing', () => ''],
+      ['one character', () => 'x'],
+      ['a version to be read', () => Buffer.from('v1:1').toString('base64url')],
+      ['a cursor and a space', (core: Core) => `${cursorOf(core, 1)} `],
+      ['a cursor in small letters', (core: Core) => cursorOf(core, 1).toLowerCase()],
+      ['a cursor of a list', (core: Core) => cursorsFor(core.tenant, 'cardPayments').encode(1)],
+      [
+        'a cursor of the other environment',
+        ({ tenant }: Core) => cursorOf({ tenant: { ...tenant, environment: 'sandbox' } }, 1),
+      ],
+    ])('that this server never gave out for it is refused: %s', async (_, made) => {
       const core = await startCore({ database });
       await emit(core, 2);
-      const refused = watch(core, { resource: 'credential' }, { after });
+      const refused = watch(core, { resource: 'credential' }, { after: made(core) });
       await expect(refused).rejects.toBeInstanceOf(ValidationError);
       await expect(refused).rejects.toMatchObject({ fields: [{ path: 'after' }] });
     });
@@ -240,24 +240,49 @@ describeOnBothEngines('a subscription', (open) => {
     test('beyond what has happened is refused', async () => {
       const core = await startCore({ database });
       await emit(core, 2);
-      for (const version of [3, Number.MAX_SAFE_INTEGER])
-        await expect(
-          watch(core, { resource: 'credential' }, { after: encodeCursor(version) }),
-        ).rejects.toBeInstanceOf(CursorExpiredError);
+      for (const after of [3, Number.MAX_SAFE_INTEGER])
+        await expect(watch(core, { resource: 'credential' }, { after })).rejects.toBeInstanceOf(
+          CursorExpiredError,
+        );
+    });
+
+    test('of its first state, or of any change, goes on behind that one', async () => {
+      const core = await startCore({ database });
+      const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+      await emit(core, 1);
+      const cursors: string[] = [];
+      const last: CardPaymentStatus[] = ['refunded'];
+      const updates = await follow(core, payment.orderCode, { last, cursors });
+      await updates.next();
+      await core.cardPayments.pay(payment.orderCode, approved());
+      await updates.next();
+      await emit(core, 1);
+      await core.cardPayments.refund(core.tenant, payment.orderCode);
+      await core.work.settled();
+      await updates.next();
+
+      const seen = cursors.map(async (after) =>
+        (await all(await follow(core, payment.orderCode, { after, last }))).map(({ status }) => status),
+      );
+      expect(await Promise.all(seen)).toEqual([['paid', 'refunded'], ['refunded'], []]);
     });
   });
 
   describe('that is left', () => {
     test('reads nothing more: neither by a wake nor by the poll', async () => {
       const core = await startCore({ database });
-      let statements = 0;
-      const instance = {
-        ...core,
-        ...freshFollower(
-          core,
-          interceptStatements(database, () => (statements += 1)),
-        ),
-      };
+      let [statements, underWay] = [0, 0];
+      const counted = interceptStatements(
+        database,
+        () => {
+          statements += 1;
+          underWay += 1;
+        },
+        () => {
+          underWay -= 1;
+        },
+      );
+      const instance = { ...core, ...freshFollower(core, counted) };
       const client = new AbortController();
       const aborted = await watch(instance, { resource: 'credential' }, { signal: client.signal });
       const returned = await watch(instance, { resource: 'credential' });
@@ -273,10 +298,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(await Promise.all(last)).toEqual(Array(2).fill({ done: true, value: undefined }));
       await neverRead.return!();
       // A look that was under way comes to its end.
-      for (let before = -1; before !== statements; ) {
-        before = statements;
-        for (let turn = 0; turn < 3; turn += 1) await readHead(database.sql, core.tenant);
-      }
+      while (underWay > 0) await readHead(database.sql, core.tenant);
       statements = 0;
       await emit(core, 1);
       instance.follower.wake(core.tenant);
@@ -290,11 +312,7 @@ describeOnBothEngines('a subscription', (open) => {
       await emit(core, 1);
       const client = new AbortController();
       client.abort();
-      const changes = await watch(
-        core,
-        { resource: 'credential' },
-        { after: encodeCursor(0), signal: client.signal },
-      );
+      const changes = await watch(core, { resource: 'credential' }, { after: 0, signal: client.signal });
       expect(await changes.next()).toEqual({ done: true, value: undefined });
     });
 
@@ -305,11 +323,7 @@ describeOnBothEngines('a subscription', (open) => {
       const leave = () => client.abort();
       let armed = false;
       const instance = { ...core, database: interceptStatements(database, () => armed && leave()) };
-      const changes = await watch(
-        instance,
-        { resource: 'credential' },
-        { after: encodeCursor(0), signal: client.signal },
-      );
+      const changes = await watch(instance, { resource: 'credential' }, { after: 0, signal: client.signal });
       armed = true;
       expect(await changes.next()).toEqual({ done: true, value: undefined });
     });
@@ -338,7 +352,7 @@ describeOnBothEngines('a subscription', (open) => {
       if (broken) throw new Error('the connection was lost');
     });
     const instance = observed({ ...core, ...freshFollower(core, flaky) });
-    const changes = await watch(instance, { resource: 'credential' }, { after: encodeCursor(0) });
+    const changes = await watch(instance, { resource: 'credential' }, { after: 0 });
     const first = changes.next();
     await instance.joined;
     broken = true;
@@ -376,10 +390,8 @@ describeOnBothEngines('a log that has let go of its beginning', (open) => {
     await sql`delete from event where version <= 3`.execute(database.sql);
     const topic: Topic = { resource: 'credential' };
     for (const version of [0, 1, 2])
-      await expect(watch(core, topic, { after: encodeCursor(version) })).rejects.toBeInstanceOf(
-        CursorExpiredError,
-      );
-    const changes = await watch(core, topic, { after: encodeCursor(3) });
+      await expect(watch(core, topic, { after: version })).rejects.toBeInstanceOf(CursorExpiredError);
+    const changes = await watch(core, topic, { after: 3 });
     expect((await changes.next()).value.version).toBe(4);
   });
 });
@@ -445,7 +457,7 @@ describe('two instances on one PostgreSQL', () => {
 
   test('wake each other', async () => {
     const [one, two] = await twoInstances();
-    const changes = await watch(two, { resource: 'credential' }, { after: encodeCursor(0) });
+    const changes = await watch(two, { resource: 'credential' }, { after: 0 });
     for (let version = 1; version <= 3; version += 1) {
       const next = changes.next();
       await emit(version % 2 ? one : two, 1);
@@ -456,7 +468,7 @@ describe('two instances on one PostgreSQL', () => {
   test('lose a notification and with it a few seconds, nothing else', async () => {
     const [one, two] = await twoInstances({ announces: false });
     const joining = observed(two);
-    const changes = await watch(joining, { resource: 'credential' }, { after: encodeCursor(0) });
+    const changes = await watch(joining, { resource: 'credential' }, { after: 0 });
     const seen: number[] = [];
     const three = (async () => {
       while (seen.length < 3) seen.push((await changes.next()).value.version);
@@ -492,24 +504,41 @@ describe('two instances on one PostgreSQL', () => {
 
 type Instance = Pick<Core, 'database' | 'follower' | 'tenant' | 'cardPayments'>;
 
-/** Follows one payment as `cardPaymentUpdates` does, until one of the `last` statuses. */
+/** A version stands for its cursor. */
+type After = string | number;
+
+function cursorOf({ tenant }: Pick<Core, 'tenant'>, version: number): string {
+  return cursorsFor(tenant, 'updates').encode(version);
+}
+
+/** Follows one payment as `cardPaymentUpdates` does, until one of the `last` statuses; `cursors` collects what it was given. */
 function follow(
   { database, follower, tenant, cardPayments }: Instance,
   orderCode: string,
-  { after, last = ['paid', 'failed', 'refunded'] }: { after?: string; last?: CardPaymentStatus[] } = {},
+  {
+    after,
+    last = ['paid', 'failed', 'refunded'],
+    cursors = [],
+  }: { after?: After; last?: CardPaymentStatus[]; cursors?: string[] } = {},
 ): Promise<AsyncIterableIterator<CardPayment>> {
+  const given = (payment: CardPayment, cursor: string) => {
+    cursors.push(cursor);
+    return payment;
+  };
   return subscribe<CardPayment>({
     database,
     follower,
+    cursorsFor,
     tenant,
     topic: { resource: 'card_payment', resourceId: orderCode },
-    after,
+    after: typeof after === 'number' ? cursorOf({ tenant }, after) : after,
     async begin() {
       const found = await cardPayments.findWithVersion(tenant, orderCode);
       if (!found) throw new NotFoundError('Card payment not found');
-      return { version: found.version, first: found.payment, over: last.includes(found.payment.status) };
+      const { version, payment } = found;
+      return { version, first: (cursor) => given(payment, cursor), over: last.includes(payment.status) };
     },
-    toItem: (event) => event.snapshot as CardPayment,
+    toItem: (event, cursor) => given(event.snapshot as CardPayment, cursor),
     isLast: (event) => last.includes((event.snapshot as CardPayment).status),
     signal: new AbortController().signal,
   });
@@ -519,14 +548,15 @@ function follow(
 function watch(
   { database, follower, tenant }: Pick<Core, 'database' | 'follower' | 'tenant'>,
   topic: Topic,
-  { after, signal = new AbortController().signal }: { after?: string; signal?: AbortSignal } = {},
+  { after, signal = new AbortController().signal }: { after?: After; signal?: AbortSignal } = {},
 ): Promise<AsyncIterableIterator<StoredEvent>> {
   return subscribe<StoredEvent>({
     database,
     follower,
+    cursorsFor,
     tenant,
     topic,
-    after,
+    after: typeof after === 'number' ? cursorOf({ tenant }, after) : after,
     toItem: (event) => event,
     isLast: () => false,
     signal,

@@ -26,7 +26,9 @@ const engines = {
 };
 
 beforeAll(async () => {
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true });
+  // Vitest's own NODE_ENV would build a widget for developers.
+  const env = { NODE_ENV: 'production' };
+  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
   if (!ok) throw new Error(output);
 });
 

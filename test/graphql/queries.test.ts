@@ -263,9 +263,8 @@ describe('cardPayments', () => {
     [{ first: 101 }, 'first'],
     [{ after: '' }, 'after'],
     [{ after: 'nonsense' }, 'after'],
-    [{ after: Buffer.from('v1:-1').toString('base64url') }, 'after'],
-    [{ after: Buffer.from('v1:01').toString('base64url') }, 'after'],
-    [{ after: Buffer.from('v1:9999999999999999').toString('base64url') }, 'after'],
+    [{ after: Buffer.from('v1:1').toString('base64url') }, 'after'],
+    [{ after: 'A'.repeat(22) }, 'after'],
     [{ status: ['UNKNOWN'] }, 'status'],
   ])('refuse %j, naming the argument', async (variables, path) => {
     const { status, body } = await app.live.send(LIST, variables);

@@ -44,6 +44,22 @@ describeOnBothEngines('the ledger', (open) => {
     });
   });
 
+  // A session keeps its first plan: made for an empty ledger, a scan would then read every posting there is, each time.
+  test('looks up what it needs and scans nothing, for a large group as for a small one', async () => {
+    const fresh = await open();
+    const tenant = await openAccount(fresh);
+    const scans = await fresh.transaction(async (trx) => {
+      const group = Array.from({ length: 64 }, (_, index) => sale(`sale:${index}`, 100));
+      await post(trx, tenant, group, NOW);
+      await post(trx, tenant, [sale('one more', 100)], NOW);
+      const { rows } = await sql<{ relname: string }>`
+        select relname, seq_scan, seq_tup_read from pg_stat_xact_user_tables
+        where relname in ('posting', 'ledger_account') and seq_scan > 0`.execute(trx);
+      return rows;
+    });
+    expect(scans).toEqual([]);
+  });
+
   test('keeps two tenants apart that use the same transaction id', async () => {
     const [one, other] = [await openAccount(database), await openAccount(database)];
     await sell(one, 'sale', 100);

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { cardAmount } from '../../server/src/card-payments/model.ts';
+import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { post } from '../../server/src/ledger/store.ts';
@@ -18,36 +17,28 @@ beforeAll(async () => {
 const status = async (core: Core, orderCode: string) =>
   (await core.cardPayments.find(core.tenant, orderCode))!.status;
 
-describe('a sum that no balance can hold', () => {
-  test('is not taken: what the acquirer holds can always be recorded', async () => {
-    const asked: string[] = [];
-    const core = await startCore({
-      database,
-      acquirer: (simulated) => ({
-        ...simulated,
-        charge(charge) {
-          asked.push(charge.id);
-          return simulated.charge(charge);
-        },
-      }),
-    });
-    const sold = ledgerTransaction('sold', [
-      { from: 'acquirer', to: 'merchant_pending', amountCents: Number.MAX_SAFE_INTEGER - 100 },
-    ]);
-    await post(database.sql, core.tenant, [sold], core.clock.now());
-    const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
-    expect(await core.cardPayments.pay(payment.orderCode, approved())).toMatchObject({ kind: 'not_payable' });
-    expect(asked).toEqual([]);
-    await core.pass(40 * MINUTE);
-    expect(await status(core, payment.orderCode)).toBe('expired');
-    expect(core.faults).toEqual([]);
+test('a sum that no balance can hold is not taken: what the acquirer holds can always be recorded', async () => {
+  const asked: string[] = [];
+  const core = await startCore({
+    database,
+    acquirer: (simulated) => ({
+      ...simulated,
+      charge(charge) {
+        asked.push(charge.id);
+        return simulated.charge(charge);
+      },
+    }),
   });
-
-  test('is thousands of times the largest payment, and so many are never under way at once', () => {
-    expect(cardAmount.safeParse(1_000_000_000_000).success).toBe(true);
-    expect(cardAmount.safeParse(1_000_000_000_001).success).toBe(false);
-    expect(Number.MAX_SAFE_INTEGER / 2 / 1_000_000_000_000).toBeGreaterThan(4_000);
-  });
+  const sold = ledgerTransaction('sold', [
+    { from: 'acquirer', to: 'merchant_pending', amountCents: Number.MAX_SAFE_INTEGER - 100 },
+  ]);
+  await post(database.sql, core.tenant, [sold], core.clock.now());
+  const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+  expect(await core.cardPayments.pay(payment.orderCode, approved())).toMatchObject({ kind: 'not_payable' });
+  expect(asked).toEqual([]);
+  await core.pass(40 * MINUTE);
+  expect(await status(core, payment.orderCode)).toBe('expired');
+  expect(core.faults).toEqual([]);
 });
 
 test('an attempt that was paid and given back is not paid again by a charge that the acquirer approves late', async () => {

@@ -42,11 +42,12 @@ const ARGS = [
 ];
 const PATIENCE_MS = 20_000;
 
-export function launchBrowser({ blocksPopups = false } = {}): Promise<Browser> {
+export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.CHROME_BIN ?? '/usr/bin/chromium',
     args: ARGS,
-    ...(blocksPopups ? { ignoreDefaultArgs: ['--disable-popup-blocking'] } : {}),
+    // As people have it: a window that no click asked for is blocked.
+    ignoreDefaultArgs: ['--disable-popup-blocking'],
   });
 }
 
@@ -60,7 +61,8 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
   });
   context.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
-  const expected: RegExp[] = [];
+  // A page that is left, or a payment put back, while its socket opens.
+  const expected: RegExp[] = [/WebSocket is closed before the connection is established/];
   const messages: string[] = [];
   const events: WidgetEvent[] = [];
   const listeners = new Set<() => void>();
@@ -145,6 +147,19 @@ function tell(): void {
     });
   document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile }) => {
     psaViolated?.(`CSP: ${violatedDirective} blocked ${blockedURI} in ${sourceFile}`);
+  });
+}
+
+/** Waits for what moves towards a rest; a spinner never gets there. */
+export async function comeToRest(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const shadows = [...document.querySelectorAll('psa-checkout')].map(({ shadowRoot }) => shadowRoot);
+    const moving = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
+    const ending = moving.filter(
+      ({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY,
+    );
+    // One that is taken away while it runs is at rest too.
+    await Promise.allSettled(ending.map(({ finished }) => finished));
   });
 }
 

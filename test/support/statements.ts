@@ -28,16 +28,20 @@ export function recordStatements(database: Database): { database: Database; stat
   };
 }
 
-/** The same database; `around` is awaited before and after each single statement, when no connection is held. */
-export function interceptStatements(database: Database, around: () => unknown): Database {
+/** The same database; `before` and `after` each single statement are awaited, when no connection is held. */
+export function interceptStatements(
+  database: Database,
+  before: () => unknown,
+  after: () => unknown = before,
+): Database {
   const executor = database.sql.getExecutor();
   const intercepted = new Proxy(executor, {
     get(target, name) {
       if (name === 'executeQuery')
         return async (...query: Parameters<QueryExecutor['executeQuery']>) => {
-          await around();
+          await before();
           const result = await target.executeQuery(...query);
-          await around();
+          await after();
           return result;
         };
       const member: unknown = Reflect.get(target, name, target);

@@ -140,12 +140,17 @@ describeOnBothEngines('work that waits', (open) => {
   });
 
   test('that takes longer than a lease stays with who does it', async () => {
-    const finish = deferred();
-    const { clock, done, queue } = worker(database, { handler: () => finish.promise });
+    const [begun, finish] = [deferred(), deferred()];
+    const { clock, done, queue } = worker(database, {
+      handler() {
+        begun.resolve();
+        return finish.promise;
+      },
+    });
     const { queue: other, done: doneByOther } = worker(database, { clock });
     await schedule(at(clock, 0, 'long'));
     queue.start();
-    while (!(await tasks())[0]?.lease) await other.settled();
+    await begun.promise;
     for (let seconds = 0; seconds < 120; seconds += 5) {
       const renewed = seconds % 10 === 5 ? (await tasks())[0]!.leased_until : null;
       clock.advance(5 * SECOND);
@@ -161,15 +166,19 @@ describeOnBothEngines('work that waits', (open) => {
   });
 
   test('that takes long keeps nothing else waiting', async () => {
-    const finish = deferred();
+    const [begun, finish] = [deferred(), deferred()];
     const { clock, queue, didOne, done } = worker(database, {
-      handler: (task) => (task.key === 'long' ? finish.promise : undefined),
+      handler(task) {
+        if (task.key !== 'long') return;
+        begun.resolve();
+        return finish.promise;
+      },
     });
     await schedule(at(clock, 0, 'long'));
     await schedule(at(clock, 1, 'short'));
     queue.start();
     const one = didOne();
-    while (!(await tasks()).some(({ key, lease }) => key === 'long' && lease));
+    await begun.promise;
     clock.advance(SECOND);
     await one;
     expect(done).toEqual(['short']);

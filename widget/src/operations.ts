@@ -44,7 +44,6 @@ export interface Refusal {
   message: string;
   code: string;
   retryAfterSeconds?: number;
-  retryable?: boolean;
 }
 
 export interface StartCheckoutSuccess {

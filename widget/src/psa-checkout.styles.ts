@@ -160,6 +160,9 @@ export const styles = css`
     font-variant-numeric: tabular-nums;
     overflow-wrap: anywhere;
   }
+  small {
+    font-weight: 400;
+  }
   .large {
     font-size: 1.3rem;
     line-height: 1.2;

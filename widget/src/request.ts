@@ -33,8 +33,7 @@ export async function startCheckout(
     variables: { input: options.input },
   });
   if ('cardPayment' in result) return result;
-  const error = errorOf({ message: result.message, extensions: { ...result } });
-  throw { ...error, retryable: result.retryable ?? error.retryable };
+  throw errorOf({ message: result.message, extensions: { ...result } });
 }
 
 /** What the server says now. Throws a CheckoutError. */

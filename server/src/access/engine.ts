@@ -2,6 +2,7 @@ import { assertCardsAvailable, type CheckoutGrant } from '../card-payments/model
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
+import { newCursorKey } from '../kernel/cursor.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
@@ -24,11 +25,13 @@ import {
   anyAccountExists,
   insertAccount,
   insertApiKey,
+  insertCursorKey,
   insertToken,
   lockAccounts,
   oldestAccount,
   selectAccounts,
   selectApiKey,
+  selectCursorKey,
   selectToken,
   type TokenRow,
 } from './store.ts';
@@ -190,10 +193,10 @@ function grantOf({
 }
 
 /**
- * The first account of an empty database, with one key for each environment: the given ones, or new ones.
- * Null where there is an account already.
+ * What every instance needs from its database, made by whichever starts first: the key that cursors are made with, and
+ * the first account. `firstKeys` is null where there is an account already.
  */
-export async function bootstrapAccount({
+export async function bootstrap({
   database,
   clock,
   keys,
@@ -201,34 +204,56 @@ export async function bootstrapAccount({
   database: Database;
   clock: Clock;
   keys: { live?: string | undefined; sandbox?: string | undefined };
-}): Promise<{ accountId: string; live: string; sandbox: string } | null> {
+}): Promise<{ cursorKey: Uint8Array; firstKeys: FirstKeys | null }> {
   return database.transaction(async (sql) => {
     await lockAccounts(sql);
-    if (await anyAccountExists(sql)) return null;
-    const accountId = `acc_${objectId()}`;
-    const now = clock.now();
-    await insertAccount(
-      sql,
-      { id: accountId, name: 'Loja de Exemplo', cardPaymentsEnabled: true, cardReleaseDays: 14 },
-      now,
-    );
-    const minted = {
-      live: keys.live ?? secret(KEY_PREFIX.live),
-      sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox),
+    return {
+      cursorKey: (await selectCursorKey(sql)) ?? (await makeCursorKey(sql)),
+      firstKeys: (await anyAccountExists(sql)) ? null : await makeFirstAccount(sql, clock.now(), keys),
     };
-    for (const environment of ['live', 'sandbox'] as const)
-      await insertApiKey(
-        sql,
-        { accountId, environment },
-        {
-          id: `key_${objectId()}`,
-          secretHash: hashSecret(minted[environment]),
-          permissions: [],
-          createdAt: now,
-        },
-      );
-    return { accountId, ...minted };
   });
+}
+
+async function makeCursorKey(sql: Sql): Promise<Uint8Array> {
+  const key = newCursorKey();
+  await insertCursorKey(sql, key);
+  return key;
+}
+
+interface FirstKeys {
+  accountId: string;
+  live: string;
+  sandbox: string;
+}
+
+/** With one key for each environment: the given ones, or new ones. */
+async function makeFirstAccount(
+  sql: Sql,
+  now: Date,
+  keys: { live?: string | undefined; sandbox?: string | undefined },
+): Promise<FirstKeys> {
+  const accountId = `acc_${objectId()}`;
+  await insertAccount(
+    sql,
+    { id: accountId, name: 'Loja de Exemplo', cardPaymentsEnabled: true, cardReleaseDays: 14 },
+    now,
+  );
+  const minted = {
+    live: keys.live ?? secret(KEY_PREFIX.live),
+    sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox),
+  };
+  for (const environment of ['live', 'sandbox'] as const)
+    await insertApiKey(
+      sql,
+      { accountId, environment },
+      {
+        id: `key_${objectId()}`,
+        secretHash: hashSecret(minted[environment]),
+        permissions: [],
+        createdAt: now,
+      },
+    );
+  return { accountId, ...minted };
 }
 
 /** The tenant that the demo shop sells for: the oldest account, live. */

@@ -1,7 +1,6 @@
 import { CustomerInput } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf, type RateLimitState } from '../graphql/context.ts';
-import { encodeCursor } from '../kernel/cursor.ts';
 import {
   NotFoundError,
   PermissionError,
@@ -70,9 +69,9 @@ builder.queryFields((t) => ({
   updatesCursor: t.string({
     description:
       'Where the account’s updates stand. Ask for it in the same query as a list, before the list (it is read first), and open an `all…Updates` subscription with it as `after`: nothing falls between the list and the stream.',
-    resolve: async (_, __, context) => {
+    resolve: (_, __, context) => {
       assertMayFollowAccount(callerOf(context));
-      return encodeCursor(await context.readLogHead());
+      return context.updatesCursor();
     },
   }),
 }));

@@ -10,7 +10,7 @@ export interface AccountRow {
   cardReleaseDays: number;
 }
 
-/** Two instances that start on one empty database make one account. */
+/** Two instances that start on one empty database make one account, and one key for their cursors. */
 export async function lockAccounts(sql: Sql): Promise<void> {
   await raw`lock table account in share row exclusive mode`.execute(sql);
 }
@@ -27,6 +27,15 @@ export async function oldestAccount(sql: Sql): Promise<string> {
     .orderBy('id')
     .executeTakeFirstOrThrow();
   return row.id;
+}
+
+/** What cursors are made with; null before the first start. */
+export async function selectCursorKey(sql: Sql): Promise<Uint8Array | null> {
+  return (await sql.selectFrom('cursor_key').select('key').executeTakeFirst())?.key ?? null;
+}
+
+export async function insertCursorKey(sql: Sql, key: Uint8Array): Promise<void> {
+  await sql.insertInto('cursor_key').values({ key }).execute();
 }
 
 export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Date): Promise<void> {

@@ -72,8 +72,8 @@ export function isFinal(status: CardPaymentStatus): boolean {
 // ── What a caller may ask for (section 4.2, limits of section 8) ────────────────────────────────
 
 const CARD_PAYMENT_MIN_CENTS = 80;
-/** R$ 10 billion: so far above any card's limit, and so far below what a balance can hold, that sums of them fit. */
-export const CARD_PAYMENT_MAX_CENTS = 1_000_000_000_000;
+/** R$ 100 million: 900,000 such sales still add up to a safe integer. The document sets no upper limit. */
+const CARD_PAYMENT_MAX_CENTS = 10_000_000_000;
 export const CHECKOUT_SESSION_MS = 30 * 60_000;
 const URL_MAX = 500;
 

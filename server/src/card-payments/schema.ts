@@ -8,7 +8,6 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { pageSize, placeArgument } from '../graphql/paging.ts';
-import { encodeCursor } from '../kernel/cursor.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -166,13 +165,14 @@ builder.queryFields((t) => ({
       assertMayReadCardPayments(caller);
       const status = args.status?.map(knownStatus);
       const first = pageSize(args.first);
-      const after = placeArgument(args.after);
+      const cursors = context.listCursors('cardPayments');
+      const after = placeArgument(cursors, args.after);
       const { items, hasNextPage } = await context.services.cardPayments.list(caller.tenant, {
         first,
         after,
         status,
       });
-      const edges = items.map(({ place, payment }) => ({ cursor: encodeCursor(place), node: payment }));
+      const edges = items.map(({ place, payment }) => ({ cursor: cursors.encode(place), node: payment }));
       return {
         edges,
         pageInfo: {
@@ -320,13 +320,17 @@ builder.subscriptionFields((t) => ({
           : null;
         if (!found) throw new NotFoundError('Card payment not found');
         const { version, payment } = found;
-        return { version, first: stateUpdate(version, payment), over: COMPLETES.has(payment.status) };
+        return {
+          version,
+          first: (cursor: string) => stateUpdate(payment, cursor),
+          over: COMPLETES.has(payment.status),
+        };
       };
       return context.subscribe({
         topic: { resource: 'card_payment', resourceId: orderCode },
         after,
         begin,
-        toItem: (event) => eventUpdate(event),
+        toItem: eventUpdate,
         isLast: (event) => event.resource === 'card_payment' && COMPLETES.has(event.snapshot.status),
       });
     },
@@ -342,7 +346,7 @@ builder.subscriptionFields((t) => ({
       return context.subscribe({
         topic: { resource: 'card_payment' },
         after,
-        toItem: (event) => eventUpdate(event),
+        toItem: eventUpdate,
         isLast: () => false,
       });
     },
@@ -350,14 +354,14 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-function stateUpdate(version: number, payment: CardPayment): Update {
+function stateUpdate(payment: CardPayment, cursor: string): Update {
   const occurredAt = payment.refundedAt ?? payment.paidAt ?? payment.createdAt;
-  return { cursor: encodeCursor(version), occurredAt, previousStatus: null, payment };
+  return { cursor, occurredAt, previousStatus: null, payment };
 }
 
 /** The state as it was at the change, not today's. */
-function eventUpdate(event: StoredEvent): Update {
+function eventUpdate(event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'card_payment') throw new TypeError(`${event.kind} is not a card payment's event`);
-  const { version, occurredAt, previousStatus, snapshot } = event;
-  return { cursor: encodeCursor(version), occurredAt, previousStatus, payment: snapshot };
+  const { occurredAt, previousStatus, snapshot } = event;
+  return { cursor, occurredAt, previousStatus, payment: snapshot };
 }

@@ -93,10 +93,19 @@ function guard(client: pg.PoolClient, released: () => void): PostgresPoolClient 
     }
   }
 
-  function query(text: string, values: readonly unknown[]) {
+  function send(text: string, values: readonly unknown[]) {
     if (text === 'commit') return commit();
     if (text === 'rollback') return rollback();
     return client.query(text, values as unknown[]);
+  }
+
+  // Who reads several things at once in a transaction asks its one connection for all of them; `pg` will no
+  // longer put them in a queue.
+  let last: Promise<unknown> = Promise.resolve();
+  function query(text: string, values: readonly unknown[]) {
+    const result = last.then(() => send(text, values));
+    last = result.catch(() => undefined);
+    return result;
   }
 
   return {

@@ -9,6 +9,7 @@ export interface Tables {
   account: AccountTable;
   api_key: ApiKeyTable;
   token: TokenTable;
+  cursor_key: CursorKeyTable;
   stream: StreamTable;
   event: EventTable;
   ledger_account: LedgerAccountTable;
@@ -51,6 +52,11 @@ interface TokenTable extends OfTenant {
   created_at: Date;
   expires_at: Date | null;
   revoked_at: Date | null;
+}
+
+interface CursorKeyTable {
+  one: Generated<true>;
+  key: Uint8Array;
 }
 
 interface StreamTable extends OfTenant {

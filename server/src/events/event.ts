@@ -19,7 +19,7 @@ export type NewEvent =
       snapshot: Record<string, never>;
     };
 
-/** An event in its place: `version` counts the tenant's events without a gap, and is the cursor. */
+/** An event in its place: `version` counts the tenant's events without a gap. */
 export type StoredEvent = NewEvent & { version: number; occurredAt: Date };
 
 export type Resource = NewEvent['resource'];

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { decodeCursor } from '../kernel/cursor.ts';
+import type { Cursors, CursorsFor } from '../kernel/cursor.ts';
 import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
@@ -21,7 +21,8 @@ const PAGE = 100;
 /** The state of a resource, and the version of the tenant's log that it holds for. */
 export interface Beginning<Item> {
   version: number;
-  first: Item;
+  /** With the cursor that continues behind it. */
+  first: (cursor: string) => Item;
   /** The stream has completed already: nothing follows this state. */
   over: boolean;
 }
@@ -29,12 +30,14 @@ export interface Beginning<Item> {
 export interface Subscription<Item> {
   database: Database;
   follower: Follower;
+  cursorsFor: CursorsFor;
   tenant: Tenant;
   topic: Topic;
   after: string | null | undefined;
   /** The state as it is, and the version that it holds for; left out where a stream has changes only. */
   begin?: () => Promise<Beginning<Item>>;
-  toItem: (event: StoredEvent) => Item;
+  /** With the cursor that continues behind the event. */
+  toItem: (event: StoredEvent, cursor: string) => Item;
   isLast: (event: StoredEvent) => boolean;
   signal: AbortSignal;
 }
@@ -43,11 +46,12 @@ export interface Subscription<Item> {
  * The contract of every subscription: the first state or what came after a cursor, then every change, in order,
  * none missed, none twice. It pulls from the log until it has reached the live end, joins it without a
  * gap, and from there on is pushed to. Ends after the event for which `isLast` holds, at an abort, or by a throw:
- * @throws CursorExpiredError, ValidationError (a malformed cursor), SlowConsumerError
+ * @throws CursorExpiredError, ValidationError (not a cursor of these updates), SlowConsumerError
  */
 export async function subscribe<Item>({
   database,
   follower,
+  cursorsFor,
   tenant,
   topic,
   after,
@@ -56,6 +60,7 @@ export async function subscribe<Item>({
   isLast,
   signal,
 }: Subscription<Item>): Promise<AsyncIterableIterator<Item>> {
+  const cursors = updatesCursors(cursorsFor, tenant);
   const start = await beginning();
   let { first } = start;
   /** Every event up to here is in the queue or was given out. */
@@ -107,7 +112,7 @@ export async function subscribe<Item>({
       const event = queue.shift();
       if (event) {
         if (isLast(event)) end();
-        return { value: toItem(event), done: false };
+        return { value: toItem(event, cursors.encode(event.version)), done: false };
       }
       if (leave) {
         await new Promise<void>((resolve) => {
@@ -145,14 +150,14 @@ export async function subscribe<Item>({
     if (after == null)
       return {
         version: state?.version ?? (await readHead(database.sql, tenant)),
-        first: state?.first ?? null,
+        first: state?.first(cursors.encode(state.version)) ?? null,
         overAt,
       };
-    const version = decodeCursor(after);
+    const version = cursors.decode(after);
     if (version === null)
       throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
     if (!(await isKept(database.sql, tenant, version)))
-      throw new CursorExpiredError('This cursor is older than what is kept; subscribe again without it');
+      throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
     return { version, first: null, overAt };
   }
 
@@ -180,20 +185,33 @@ export async function subscribe<Item>({
 /** Everything that an operation may ask of the log, whoever the caller is. */
 export interface Updates {
   subscribe<Item>(
-    subscription: Omit<Subscription<Item>, 'database' | 'follower'>,
+    subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'cursorsFor'>,
   ): Promise<AsyncIterableIterator<Item>>;
   /** Where the tenant's log stands. */
-  head(tenant: Tenant): Promise<number>;
+  cursor(tenant: Tenant): Promise<string>;
 }
 
-export function createUpdates({ database, follower }: { database: Database; follower: Follower }): Updates {
+export function createUpdates({
+  database,
+  follower,
+  cursorsFor,
+}: {
+  database: Database;
+  follower: Follower;
+  cursorsFor: CursorsFor;
+}): Updates {
   return {
-    subscribe: (subscription) => subscribe({ ...subscription, database, follower }),
-    head: (tenant) => readHead(database.sql, tenant),
+    subscribe: (subscription) => subscribe({ ...subscription, database, follower, cursorsFor }),
+    cursor: async (tenant) => updatesCursors(cursorsFor, tenant).encode(await readHead(database.sql, tenant)),
   };
+}
+
+/** One purpose for all topics: a place in the log is the same one whatever is followed from there. */
+function updatesCursors(cursorsFor: CursorsFor, tenant: Tenant): Cursors {
+  return cursorsFor(tenant, 'updates');
 }
 
 /** `subscribe` for one caller: its tenant, and the signal that ends with its credential or its connection. */
 export type SubscribeTo = <Item>(
-  subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'tenant' | 'signal'>,
+  subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'cursorsFor' | 'tenant' | 'signal'>,
 ) => Promise<AsyncIterableIterator<Item>>;

@@ -2,6 +2,7 @@ import { type AccessService, allowsOrigin, type Caller } from '../access/model.t
 import type { WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { type Context, callerOf, createLoaders, type PaymentsService } from './context.ts';
 import type { RootFieldLimits } from './rate.ts';
@@ -33,6 +34,7 @@ export function createContextFactory({
   services,
   access,
   updates,
+  cursorsFor,
   watchCredential,
   clock,
   limits,
@@ -41,6 +43,7 @@ export function createContextFactory({
   services: PaymentsService;
   access: AccessService;
   updates: Updates;
+  cursorsFor: CursorsFor;
   watchCredential: WatchCredential;
   clock: Clock;
   limits: RootFieldLimits;
@@ -80,7 +83,8 @@ export function createContextFactory({
             },
           );
         },
-        readLogHead: () => updates.head(callerOf({ caller }).tenant),
+        updatesCursor: () => updates.cursor(callerOf({ caller }).tenant),
+        listCursors: (list) => cursorsFor(callerOf({ caller }).tenant, list),
         takeRootField: () => limits.take(callerOf({ caller }), presented.address),
         rateLimit: () => limits.look(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,

@@ -3,6 +3,7 @@ import type { AccessService, Caller } from '../access/model.ts';
 import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { WalletService } from '../wallet/model.ts';
 
@@ -29,7 +30,9 @@ export interface Context {
   /** Follows a topic until the client leaves or the credential ends. */
   readonly subscribe: SubscribeTo;
   /** Where the account's log stands. */
-  readLogHead(): Promise<number>;
+  updatesCursor(): Promise<string>;
+  /** The cursors of one of the account's lists. */
+  listCursors(list: string): Cursors;
   /** Counts one root field. @throws RateLimitError */
   takeRootField(): void;
   rateLimit(): RateLimitState;

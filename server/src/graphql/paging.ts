@@ -1,4 +1,4 @@
-import { decodeCursor } from '../kernel/cursor.ts';
+import type { Cursors } from '../kernel/cursor.ts';
 import { ValidationError } from '../kernel/errors.ts';
 
 const DEFAULT_PAGE = 50;
@@ -13,9 +13,9 @@ export function pageSize(first: number | null | undefined): number {
 }
 
 /** The place in a list that an `after` names. @throws ValidationError */
-export function placeArgument(after: string | null | undefined): number | undefined {
+export function placeArgument(cursors: Cursors, after: string | null | undefined): number | undefined {
   if (after == null) return undefined;
-  const place = decodeCursor(after);
+  const place = cursors.decode(after);
   if (place === null)
     throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
   return place;

@@ -1,11 +1,55 @@
-/** Opaque to a client: a place in a list or in a log, which both count in whole numbers. */
-export function encodeCursor(place: number): string {
-  return Buffer.from(`v1:${place}`).toString('base64url');
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { type Tenant, tenantKey } from './tenant.ts';
+
+/** What a client keeps of a place in a list or in a log, which both count in whole numbers. */
+export interface Cursors {
+  encode(place: number): string;
+  /** Null for what this server never gave out to this tenant for this purpose. */
+  decode(cursor: string): number | null;
 }
 
-/** Null for what this server never gave out. */
-export function decodeCursor(cursor: string): number | null {
-  const match = /^v1:(0|[1-9][0-9]{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
-  const place = match ? Number(match[1]) : Number.NaN;
-  return Number.isSafeInteger(place) && encodeCursor(place) === cursor ? place : null;
+/** Whose cursors, and of what: the account's `updates`, or a list by its name. */
+export type CursorsFor = (tenant: Tenant, purpose: string) => Cursors;
+
+const BLOCK = 16;
+const CHECK = 8;
+const CURSOR_LENGTH = Math.ceil((BLOCK * 8) / 6);
+
+export function newCursorKey(): Uint8Array {
+  return randomBytes(BLOCK);
+}
+
+/**
+ * A cursor is one block of AES: a check of the tenant and the purpose, then the place. A place counts what has
+ * happened to a merchant, or to all of them, so nobody may read it; and a block of which anything is changed,
+ * or that was made for another tenant or purpose, opens to a check that is not this one's.
+ */
+export function createCursors(key: Uint8Array): CursorsFor {
+  // A single block needs no chaining and no padding, and without padding nothing stays in these between two.
+  const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
+  const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
+
+  return (tenant, purpose) => {
+    const check = createHash('sha256')
+      .update(`${purpose}/${tenantKey(tenant)}`)
+      .digest()
+      .subarray(0, CHECK);
+
+    return {
+      encode(place) {
+        const block = Buffer.alloc(BLOCK);
+        check.copy(block);
+        block.writeBigUInt64BE(BigInt(place), CHECK);
+        return cipher.update(block).toString('base64url');
+      },
+      decode(cursor) {
+        if (cursor.length !== CURSOR_LENGTH) return null;
+        const sealed = Buffer.from(cursor, 'base64url');
+        // The last character has bits to spare, and base64 has other spellings: only ours is ours.
+        if (sealed.length !== BLOCK || sealed.toString('base64url') !== cursor) return null;
+        const block = decipher.update(sealed);
+        return block.subarray(0, CHECK).equals(check) ? Number(block.readBigUInt64BE(CHECK)) : null;
+      },
+    };
+  };
 }

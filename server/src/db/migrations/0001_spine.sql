@@ -38,6 +38,12 @@ create table token (
   revoked_at timestamptz
 );
 
+-- What cursors are made with, the same on every instance and over restarts: one row, made by the first start.
+create table cursor_key (
+  one boolean primary key default true check (one),
+  key bytea not null check (length(key) = 16)
+);
+
 -- ── What happened ───────────────────────────────────────────────────────────────────────────────
 
 -- The narrow row whose lock every change of a tenant takes first and holds to its commit. So versions
@@ -108,7 +114,13 @@ create table posting (
 -- Balances follow from postings here and nowhere else, and a transaction comes whole in one statement.
 -- A statement trigger with a transition table costs one call a statement; a deferred constraint costs one
 -- a row, at the commit, where an error can no longer be told from an unknown outcome.
-create function apply_postings() returns trigger language plpgsql as $$
+--
+-- A session keeps the plans that it made at its first call. Made for a large group while the ledger was small, they
+-- scanned every posting there is for each later one (18 ms at 120,000 rows, and growing): so nothing is ever scanned
+-- or hashed here, only looked up.
+create function apply_postings() returns trigger language plpgsql
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
 begin
   if exists (
     select from posted group by account_id, environment, transaction_id having sum(amount_cents) <> 0
@@ -119,13 +131,14 @@ begin
 
   -- The key tells lines apart; that a transaction comes once, whatever its lines are, is told here.
   if exists (
-    select from posting p
-    where (p.account_id, p.environment, p.transaction_id) in (select account_id, environment, transaction_id from posted)
-      and not exists (
-        select from posted n
-        where (n.account_id, n.environment, n.transaction_id, n.ledger_account)
-          = (p.account_id, p.environment, p.transaction_id, p.ledger_account)
-      )
+    select from (
+      select account_id, environment, transaction_id, count(*) as lines from posted
+      group by account_id, environment, transaction_id
+    ) t
+    where t.lines <> (
+      select count(*) from posting p
+      where p.account_id = t.account_id and p.environment = t.environment and p.transaction_id = t.transaction_id
+    )
   ) then
     raise exception 'this ledger transaction was posted before'
       using errcode = 'unique_violation', constraint = 'posting_once';

@@ -3,16 +3,16 @@ import { expect, it } from 'vitest';
 import { createLog } from '../../server/src/ops/log.ts';
 import { startApp } from '../support/app.ts';
 import { CARD, payOn } from '../support/browser.ts';
-import { chooseMode, openPopup, openShop, paymentsOf, productOf } from './shop.ts';
+import { chooseMode, openPopup, openShop, payElsewhere, paymentsOf, productOf } from './shop.ts';
 
 /** Chromium's line for a page that is answered with 422. */
 const UNPROCESSABLE = /status of 422/;
 const A_REAL_CARD = '4539 5787 6362 1486';
 
+const SESSION_MS = 30 * 60_000;
+
 const logged: string[] = [];
-const shop = openShop({
-  start: () => startApp({ log: createLog({ write: (line: string) => logged.push(line) }) }),
-});
+const shop = openShop(() => startApp({ log: createLog({ write: (line: string) => logged.push(line) }) }));
 
 it('declines a card with its reason and takes another one', async () => {
   const visitor = await shop.visit();
@@ -24,7 +24,7 @@ it('declines a card with its reason and takes another one', async () => {
   expect(await popup.getByLabel('Número do cartão').inputValue()).toBe('');
   await product.says('Aguardando o pagamento');
 
-  await Promise.all([popup.waitForEvent('close'), payOn(popup, CARD.approved)]);
+  await payOn(popup, CARD.approved);
   await product.says('Pagamento confirmado');
   expect(visitor.events.map(({ name }) => name)).not.toContain('psa-failed');
 });
@@ -42,7 +42,7 @@ it('fails where the card is declined for good; a new attempt can be paid', async
 
   const second = await openPopup(visitor, () => product.retryButton.click());
   await product.says('Aguardando o pagamento');
-  await Promise.all([second.waitForEvent('close'), payOn(second, CARD.approved)]);
+  await payOn(second, CARD.approved);
   await product.says('Pagamento confirmado');
   const paid = await visitor.heard('psa-paid');
   expect(paid.detail.payment.orderCode).not.toBe(failed.detail.payment.orderCode);
@@ -93,6 +93,68 @@ it('refuses a card that is no test card, and keeps its number nowhere', async ()
     expect(rows.filter(({ row }) => digits(CARD.approved).test(row))).toEqual([]);
   }
   expect(logged.filter((line) => digits(A_REAL_CARD).test(line))).toEqual([]);
+});
+
+// ── When the time is over ───────────────────────────────────────────────────────────────────────
+
+it('tells both pages that the time is over, and a new attempt can be paid', async () => {
+  const visitor = await shop.visit();
+  const product = productOf(visitor.page, 'caneca');
+  const attempts: string[] = [];
+  visitor.page.on('request', (request) => {
+    const { attemptId } = request.method() === 'POST' ? (request.postDataJSON().variables?.input ?? {}) : {};
+    if (attemptId) attempts.push(attemptId);
+  });
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
+
+  shop.app.clock.advance(SESSION_MS);
+  const { detail } = await visitor.heard('psa-expired');
+  await product.says('O prazo para pagar terminou');
+  // The server said so by itself: by this page's clock there are thirty minutes left.
+  expect(visitor.messages.some((message) => /^<.*"status":"EXPIRED"/.test(message))).toBe(true);
+  await popup.reload();
+  await popup.getByRole('heading', { name: 'O tempo para pagar acabou' }).waitFor();
+  await popup.close();
+
+  const second = await openPopup(visitor, () => product.retryButton.click());
+  await payOn(second, CARD.approved);
+  await product.says('Pagamento confirmado');
+  const paid = await visitor.heard('psa-paid');
+  expect(paid.detail.payment.orderCode).not.toBe(detail.payment.orderCode);
+  expect(attempts).toEqual([attempts[0], `${attempts[0]}.2`]);
+});
+
+it('shows a payment that the acquirer confirms after the time is over', async () => {
+  const visitor = await shop.visit();
+  const product = productOf(visitor.page, 'cafe');
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await payOn(popup, CARD.approvedAfterExpiry);
+  await popup.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
+
+  shop.app.clock.advance(SESSION_MS);
+  await product.says('O prazo para pagar terminou');
+  shop.app.clock.advance(SESSION_MS / 2);
+  await product.says('Confirmado depois do prazo');
+  expect((await visitor.heard('psa-paid')).detail.payment).toMatchObject({ status: 'PAID', paidLate: true });
+});
+
+it('starts a new payment with the first click when the old one has expired behind a closed page', async () => {
+  const visitor = await shop.visit();
+  const product = productOf(visitor.page, 'rede');
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  const first = await product.orderCode();
+  await popup.close();
+  await product.backButton.click();
+  shop.app.clock.advance(SESSION_MS);
+  await shop.app.work.settled();
+
+  await openPopup(visitor, () => product.payButton.click());
+  await product.says('Aguardando o pagamento');
+  const second = await product.orderCode();
+  expect(second).not.toBe(first);
+  await payElsewhere(shop.app, second);
+  await product.says('Pagamento confirmado');
 });
 
 /** The card's digits, whatever stands between them. */

@@ -1,0 +1,147 @@
+// Draws the shop, the hosted page and the thank-you page in their states, wide and narrow, light and dark, from a
+// real server:  node test/browser/e2e-screenshots.mjs --out DIR [--readme FILE]
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { register } from 'tsx/esm/api';
+import { ensureBuilt } from '../../server/scripts/build.mjs';
+
+/** @typedef {import('playwright-core').Page} Page */
+/** @typedef {import('playwright-core').Locator} Locator */
+
+const { values: options } = parseArgs({ options: { out: { type: 'string' }, readme: { type: 'string' } } });
+if (!options.out && !options.readme) throw new Error('Say where to: --out DIR, --readme FILE');
+
+await ensureBuilt();
+register();
+const { createApp } = await import('../../server/src/app.ts');
+const { readConfig } = await import('../../server/src/config.ts');
+const { createManualClock } = await import('../support/clock.ts');
+const { CARD, comeToRest, launchBrowser, openVisitor, payOn } = await import('../support/browser.ts');
+
+const SESSION_MS = 30 * 60_000;
+const LOOKS = /** @type {const} */ ([
+  { name: '1280-light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: '1280-dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { name: '390-light', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  { name: '390-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+]);
+
+const clock = createManualClock(new Date());
+const app = await createApp({
+  config: readConfig({ PORT: '0', PSA_DATA_DIR: 'memory' }),
+  clock,
+  log: { info: () => undefined, warn: () => undefined, error: console.error },
+  onFatal(error) {
+    throw error;
+  },
+});
+const browser = await launchBrowser();
+try {
+  // First, while the server's clock and the browser's still agree.
+  if (options.readme) await drawForReadme(options.readme);
+  if (options.out) {
+    mkdirSync(options.out, { recursive: true });
+    for (const look of LOOKS) await drawStates(look, options.out);
+  }
+} finally {
+  await browser.close();
+  await app.close();
+}
+
+/** @param {typeof LOOKS[number]} look @param {string} folder */
+async function drawStates({ name: suffix, ...look }, folder) {
+  const visitor = await openVisitor(browser, look);
+  const { page: shop, context } = visitor;
+  /** @param {Page} page @param {string} name */
+  const draw = async (page, name) => {
+    await page.evaluate(() => scrollTo(0, 0));
+    await comeToRest(page);
+    await page.screenshot({ path: join(folder, `${name}-${suffix}.png`), fullPage: true });
+  };
+
+  await shop.goto(`${app.url}/demo/`);
+  await button(shop, 'caneca').waitFor();
+  await draw(shop, 'shop-idle');
+
+  const mug = await openWindow(shop, button(shop, 'caneca'));
+  await says(shop, 'caneca', 'Aguardando o pagamento');
+  await draw(shop, 'shop-pending');
+  await payOn(mug, CARD.approved);
+  await says(shop, 'caneca', 'Pagamento confirmado');
+  await draw(shop, 'shop-paid');
+
+  const coffee = await openWindow(shop, button(shop, 'cafe'));
+  await payOn(coffee, CARD.declinedForGood);
+  await says(shop, 'cafe', 'O pagamento não foi aprovado');
+  await draw(shop, 'shop-failed');
+
+  const hammock = await openWindow(shop, button(shop, 'rede'));
+  await hammock.getByLabel('Número do cartão').waitFor();
+  clock.advance(SESSION_MS);
+  await says(shop, 'rede', 'O prazo para pagar terminou');
+  await draw(shop, 'shop-expired');
+
+  const page = await context.newPage();
+  await page.goto(coffee.url());
+  await draw(page, 'hosted-failed');
+  await page.goto(hammock.url());
+  await draw(page, 'hosted-expired');
+  await page.goto(`${app.url}/demo/`);
+  await page.getByText('Nesta página', { exact: true }).click();
+  await button(page, 'caneca').click();
+  await page.getByLabel('Número do cartão').waitFor();
+  await draw(page, 'hosted-form');
+  const hostedUrl = page.url();
+  await payOn(page, CARD.declined);
+  await page.getByRole('alert').waitFor();
+  await draw(page, 'hosted-declined');
+  await page.goto(`${app.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+  await page.getByText('Aguardando o pagamento').first().waitFor();
+  await draw(page, 'thanks-pending');
+  await page.goto(hostedUrl);
+  await payOn(page, CARD.approved);
+  await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
+  await draw(page, 'thanks-paid');
+  await page.goto(hostedUrl);
+  await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+  await draw(page, 'hosted-paid');
+  await context.close();
+}
+
+/** The shop with one payment paid and one pending. @param {string} file */
+async function drawForReadme(file) {
+  const visitor = await openVisitor(browser, { viewport: { width: 1280, height: 1100 } });
+  const { page, context } = visitor;
+  await page.goto(`${app.url}/demo/`);
+  await payOn(await openWindow(page, button(page, 'caneca')), CARD.approved);
+  await says(page, 'caneca', 'Pagamento confirmado');
+  await openWindow(page, button(page, 'cafe'));
+  await visitor.heard(
+    'psa-connection-change',
+    ({ target, detail }) => target === 'cafe' && detail.connection === 'live',
+  );
+  await page.evaluate(() =>
+    scrollTo(0, (document.querySelector('.colunas')?.getBoundingClientRect().top ?? 0) + scrollY - 24),
+  );
+  await comeToRest(page);
+  await page.screenshot({ path: file });
+  await context.close();
+}
+
+/** @param {Page} page @param {string} sku */
+function button(page, sku) {
+  return page.locator(`psa-checkout#${sku} [part=button]`);
+}
+
+/** @param {Page} page @param {string} sku @param {string} text */
+function says(page, sku, text) {
+  return page.locator(`psa-checkout#${sku}`).getByText(text).first().waitFor();
+}
+
+/** @param {Page} page @param {Locator} button */
+async function openWindow(page, button) {
+  const [popup] = await Promise.all([page.waitForEvent('popup'), button.click()]);
+  await popup.waitForURL(/\/checkout\//);
+  return popup;
+}

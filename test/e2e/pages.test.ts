@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { LIVE_KEY } from '../support/app.ts';
+import { CARD, comeToRest, payOn } from '../support/browser.ts';
+import { checkoutOf, chooseMode, openPopup, openShop, payElsewhere, productOf } from './shop.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const shop = openShop();
+
+/** What axe finds on the page, by rule and element. */
+async function faultsOf(page: Page): Promise<string[]> {
+  // What is still moving has not its own colours yet.
+  await comeToRest(page);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(),
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+}
+
+// That none of them violates its own Content-Security-Policy is seen by every test: the browser would complain.
+describe.each([
+  ['light', { width: 1280, height: 900 }],
+  ['dark', { width: 390, height: 844 }],
+] as const)('in %s colours', (colorScheme, viewport) => {
+  it('can be used by everyone: the shop, the hosted page, the thank-you page', async () => {
+    const visitor = await shop.visit({ colorScheme, viewport });
+    visitor.expectProblems(/status of 422/);
+    const { page, context } = visitor;
+    await context.addInitScript({ content: AXE });
+    await page.reload();
+    const product = productOf(page, 'caneca');
+    await product.payButton.waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+
+    const popup = await openPopup(visitor, () => product.payButton.click());
+    expect(await faultsOf(popup)).toEqual([]);
+    await product.says('Aguardando o pagamento');
+    expect(await faultsOf(page)).toEqual([]);
+    await payOn(popup, CARD.declined);
+    await popup.getByRole('alert').waitFor();
+    expect(await faultsOf(popup)).toEqual([]);
+    await payOn(popup, CARD.declinedForGood);
+    await popup.getByRole('heading', { name: 'Pagamento não concluído' }).waitFor();
+    expect(await faultsOf(popup)).toEqual([]);
+    await product.says('O pagamento não foi aprovado');
+    expect(await faultsOf(page)).toEqual([]);
+    await popup.close();
+
+    await chooseMode(page, 'Nesta página');
+    await productOf(page, 'cafe').payButton.click();
+    await page.waitForURL(/\/checkout\//);
+    const hostedUrl = page.url();
+    await page.goto(`${shop.app.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+    await checkoutOf(page).says('Aguardando o pagamento');
+    expect(await faultsOf(page)).toEqual([]);
+    await page.goto(hostedUrl);
+    await payOn(page, CARD.approved);
+    await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.goto(hostedUrl);
+    await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+  });
+});
+
+// ── GraphiQL ────────────────────────────────────────────────────────────────────────────────────
+
+async function openGraphiQL() {
+  const visitor = await shop.visit();
+  const { page } = visitor;
+  // Without a key the examples are refused.
+  visitor.expectProblems(/status of 401/);
+  await page.goto(`${shop.app.url}/graphql`);
+  await page.getByRole('tab', { name: /Wallet/ }).waitFor();
+  return page;
+}
+
+/** What somebody does who has the keys that the server printed. */
+async function typeKey(page: Page): Promise<void> {
+  const headers = page.getByRole('region', { name: 'Headers' }).locator('.graphiql-editor:not(.hidden)');
+  await headers.locator('.view-line', { hasText: 'authorization' }).click();
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.insertText(LIVE_KEY);
+  await headers.getByText(LIVE_KEY).waitFor();
+}
+
+const execute = (page: Page) => page.getByRole('button', { name: /^Execute query/ }).click();
+const resultOf = (page: Page) => page.getByRole('region', { name: 'Result Window' });
+
+it('opens with the documentation, without a key', async () => {
+  const page = await openGraphiQL();
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+  await page.getByRole('link', { name: 'Query', exact: true }).click();
+  await page.getByRole('link', { name: 'wallet', exact: true }).click();
+  await page.getByRole('link', { name: 'Wallet', exact: true }).click();
+  await page.getByText('Card sales awaiting release').waitFor();
+});
+
+it('runs the example query with a key typed into Headers', async () => {
+  const page = await openGraphiQL();
+  await execute(page);
+  await resultOf(page).getByText('UNAUTHENTICATED').waitFor();
+
+  await typeKey(page);
+  await execute(page);
+  await resultOf(page).getByText('"pendingReleaseCents"').waitFor();
+  await resultOf(page).getByText('"LIVE"').waitFor();
+});
+
+it('shows the updates of the example subscription as they come', async () => {
+  const page = await openGraphiQL();
+  // By keyboard: GraphiQL's tabs slide away from under the first click.
+  await page.getByRole('button', { name: 'FollowCardPayments', exact: true }).press('Enter');
+  await page.getByRole('region', { name: 'Operation Editor' }).getByText('allCardPaymentUpdates').waitFor();
+  await typeKey(page);
+  const [subscribed] = await Promise.all([
+    page.waitForResponse(
+      (response) => response.headers()['content-type']?.startsWith('text/event-stream') ?? false,
+    ),
+    execute(page),
+  ]);
+  expect(subscribed.status()).toBe(200);
+
+  const { createCardPayment } = await shop.app.live.request(
+    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+  );
+  const { orderCode } = createCardPayment.cardPayment;
+  await resultOf(page).getByText(orderCode).waitFor();
+  await resultOf(page).getByText('"PENDING"').waitFor();
+  await payElsewhere(shop.app, orderCode);
+  await resultOf(page).getByText('"PAID"').waitFor();
+});

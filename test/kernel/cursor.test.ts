@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createCursors, newCursorKey } from '../../server/src/kernel/cursor.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+
+const KEY = Uint8Array.from({ length: 16 }, (_, index) => index);
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const cursorsFor = createCursors(KEY);
+const live: Tenant = { accountId: 'acc_1', environment: 'live' };
+const cursors = cursorsFor(live, 'updates');
+
+const places = fc.oneof(fc.maxSafeNat(), fc.nat(1000));
+const tenants = fc.record<Tenant>({
+  accountId: fc.string(),
+  environment: fc.constantFrom('live', 'sandbox'),
+});
+const purposes = fc.constantFrom('updates', 'cardPayments', 'payouts');
+
+describe('a cursor', () => {
+  test('leads back to its place, whichever server of the same key is asked', () => {
+    fc.assert(
+      fc.property(tenants, purposes, places, (tenant, purpose, place) => {
+        const cursor = cursorsFor(tenant, purpose).encode(place);
+        expect(cursor).toMatch(/^[\w-]{22}$/);
+        expect(createCursors(KEY)(tenant, purpose).decode(cursor)).toBe(place);
+        expect(cursorsFor(tenant, purpose).encode(place)).toBe(cursor);
+      }),
+    );
+  });
+
+  test('is the same from one release to the next', () => {
+    expect(cursors.encode(1)).toBe('R-ZXwFztj-ZXWlJtAavU2w');
+    expect(cursorsFor(live, 'cardPayments').encode(1)).toBe('dpZOOXxWxrh7g-c1r0S_og');
+  });
+
+  test('of another tenant or another purpose is none', () => {
+    fc.assert(
+      fc.property(tenants, tenants, purposes, purposes, places, (one, two, from, to, place) => {
+        fc.pre(one.accountId !== two.accountId || one.environment !== two.environment || from !== to);
+        expect(cursorsFor(two, to).decode(cursorsFor(one, from).encode(place))).toBeNull();
+      }),
+    );
+  });
+
+  test('of another key is none', () => {
+    const other = createCursors(newCursorKey())(live, 'updates');
+    expect(other.decode(cursors.encode(1))).toBeNull();
+  });
+
+  test('is none with any one character in place of any one of its own', () => {
+    const cursor = cursors.encode(7);
+    for (let at = 0; at < cursor.length; at += 1)
+      for (const character of ALPHABET) {
+        const changed = cursor.slice(0, at) + character + cursor.slice(at + 1);
+        expect(cursors.decode(changed)).toBe(changed === cursor ? 7 : null);
+      }
+  });
+
+  test.each([
+    ['nothing', () => ''],
+    ['one character less', (cursor: string) => cursor.slice(1)],
+    ['one character more', (cursor: string) => `${cursor}A`],
+    ['padding', (cursor: string) => `${cursor}==`],
+    ['a space before it', (cursor: string) => ` ${cursor}`],
+    ['a space in place of its last', (cursor: string) => `${cursor.slice(0, -1)} `],
+    ['it twice', (cursor: string) => cursor + cursor],
+    ['another case', (cursor: string) => cursor.toLowerCase()],
+    ['as many characters of no alphabet', () => 'é'.repeat(22)],
+    ['a very long text', () => 'A'.repeat(1_000_000)],
+    ['what it was once: the place to be read', () => Buffer.from('v1:7').toString('base64url')],
+  ])('is not %s', (_, made) => {
+    expect(cursors.decode(made(cursors.encode(7)))).toBeNull();
+    // Nor has the attempt left anything behind that the next would meet.
+    expect(cursors.decode(cursors.encode(8))).toBe(8);
+  });
+
+  test('is none in the other spelling of base64', () => {
+    const place = Array.from({ length: 1000 }, (_, index) => index).find((each) =>
+      /[-_]/.test(cursors.encode(each)),
+    )!;
+    const other = Buffer.from(cursors.encode(place), 'base64url').toString('base64').slice(0, 22);
+    expect(cursors.decode(other)).toBeNull();
+    expect(cursors.decode(cursors.encode(place))).toBe(place);
+  });
+
+  test('shows nothing of its place, nor which of two is the later one', () => {
+    fc.assert(
+      fc.property(fc.nat(2 ** 40), (place) => {
+        const [one, next] = [place, place + 1].map((each) => Buffer.from(cursors.encode(each), 'base64url'));
+        const same = one!.filter((byte, index) => byte === next![index]).length;
+        expect(same).toBeLessThan(8);
+      }),
+    );
+  });
+});
+
+test('a key is new each time', () => {
+  const [one, two] = [newCursorKey(), newCursorKey()];
+  expect(one).toHaveLength(16);
+  expect(one).not.toEqual(two);
+});
