@@ -55,7 +55,9 @@ describe('a fault of ours', () => {
       message: 'Internal error',
       extensions: { code: 'INTERNAL_SERVER_ERROR' },
     });
-    const query = await app.live.send('{ viewer { credential } cardPayment(orderCode: "x") { id } }');
+    const query = await app.live.send(
+      '{ viewer { credential } cardPayment(orderCode: "PSC-0123456789ABCDEFGHJKMNPQ") { id } }',
+    );
     expect(query.status).toBe(200);
     expect(query.body.data).toEqual({ viewer: { credential: 'API_KEY' }, cardPayment: null });
     expect(app.faults).toHaveLength(2);
