@@ -6,6 +6,7 @@ import {
   insertToken,
   type TokenRow,
 } from '../../server/src/access/store.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
 import { hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import type { TestApp } from './app.ts';
@@ -16,7 +17,8 @@ export async function addAccount(app: TestApp, settings: Partial<AccountRow> = {
   await insertAccount(
     app.database.sql,
     { id, name: 'Outra Loja', cardPaymentsEnabled: true, cardReleaseDays: 14, ...settings },
-    app.clock.now(),
+    // Younger than the first, which is found by its age.
+    plusMs(app.clock.now(), 1),
   );
   return id;
 }

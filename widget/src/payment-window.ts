@@ -8,10 +8,15 @@ export function resolveMode(mode: CheckoutMode | undefined): Exclude<CheckoutMod
   return IN_APP.test(navigator.userAgent) ? 'redirect' : 'popup';
 }
 
+const LOCAL = /^(localhost|127\.0\.0\.1|\[::1])$/;
+
 /** https everywhere, http on this computer: the payer is about to type a card there. */
 export function safeUrl(url: string | null | undefined): string | undefined {
-  const href = url && URL.canParse(url) ? new URL(url).href : '';
-  return /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(href) ? href : undefined;
+  if (!url || !URL.canParse(url)) return undefined;
+  // By its parts: in the text, `http://localhost:1@shop.example` looks like this computer.
+  const { protocol, hostname, href } = new URL(url);
+  const safe = protocol === 'https:' || (protocol === 'http:' && LOCAL.test(hostname));
+  return safe ? href : undefined;
 }
 
 /** The popup or tab with the payment page. */

@@ -301,6 +301,9 @@ export const MAX_DECLINED_CHARGES = 5;
 /** A charge without an answer for so long is looked up at the acquirer. */
 export const RESOLVE_AFTER_MS = 10_000;
 
+/** Given back since or not: what came of the attempt was settled by it, and no other payment of it takes money again. */
+const wasPaid = ({ paidAt }: CardPayment): boolean => paidAt !== null;
+
 export type ChargeRefusal = 'not_payable' | 'in_progress' | 'paid_elsewhere';
 
 /**
@@ -313,7 +316,7 @@ export function decideCharge(
 ): CardPaymentChange | ChargeRefusal {
   if (payment.status !== 'pending' || payment.expiresAt <= now) return 'not_payable';
   if (payment.openChargeId) return 'in_progress';
-  if (siblings.some((sibling) => sibling.status === 'paid')) return 'paid_elsewhere';
+  if (siblings.some(wasPaid)) return 'paid_elsewhere';
   return {
     previous: payment,
     payment: { ...payment, openChargeId: chargeId },
@@ -321,6 +324,14 @@ export function decideCharge(
     due: [{ kind: 'card_payment.resolve', at: new Date(now.getTime() + RESOLVE_AFTER_MS) }],
     announced: false,
   };
+}
+
+/**
+ * Whether a charge's money can be recorded once it is taken: asked before, for afterwards it is too late. Half of what
+ * a balance can hold is left to the charges under way.
+ */
+export function fitsBalances({ amountCents }: CardPayment, balances: Balances): boolean {
+  return amountCents - balances.acquirer <= Number.MAX_SAFE_INTEGER / 2;
 }
 
 /** What the acquirer said of a charge. `pending`: it has not decided; `void`: it never got it, and never will take it. */
@@ -387,7 +398,7 @@ function paid(
   { siblings, account, now }: { siblings: readonly CardPayment[]; account: AccountSettings; now: Date },
 ): CardPaymentChange {
   const releaseAt = new Date(now.getTime() + account.cardReleaseDays * 86_400_000);
-  const doublyPaid = siblings.some((sibling) => sibling.status === 'paid');
+  const doublyPaid = siblings.some(wasPaid);
   return step(
     payment,
     { ...settled, paidChargeId: payment.openChargeId, paidAt: now, paidLate: now >= payment.expiresAt },

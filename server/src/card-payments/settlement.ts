@@ -16,6 +16,7 @@ import {
   decideOutcome,
   decideRefund,
   decideRelease,
+  fitsBalances,
   type HostedCheckout,
   type PayResult,
 } from './model.ts';
@@ -118,7 +119,9 @@ export function createSettlement({
         tenant,
         orderCode,
         (payment, state) =>
-          decideCharge(payment, { chargeId, siblings: siblingsOf(state, payment), now: state.now }),
+          fitsBalances(payment, state.balances)
+            ? decideCharge(payment, { chargeId, siblings: siblingsOf(state, payment), now: state.now })
+            : 'not_payable',
       );
       if (refusal !== null) return { kind: refusal, payment: charging };
 

@@ -147,6 +147,8 @@ function toldBefore(error: unknown): GraphQLError | null {
   return null;
 }
 
+const LONGEST_MESSAGE = 1_000;
+
 function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
   const cause = error instanceof GraphQLError && error.originalError ? error.originalError : error;
   if (cause instanceof PaymentError) {
@@ -170,6 +172,8 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
     return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
   if (error instanceof GraphQLError && cause instanceof GraphQLError && !isOfAnAnswer(error, cause)) {
     error.extensions.code = 'BAD_USER_INPUT';
+    // It may repeat the whole input.
+    if (error.message.length > LONGEST_MESSAGE) error.message = `${error.message.slice(0, LONGEST_MESSAGE)}…`;
     // Nothing of the operation has run. `spec`: the older media type, application/json, says 200 to that.
     if (!error.path) error.extensions.http ??= { status: 400, spec: true };
     // Yoga says here what JSON.parse said, and that this is a 400 in either.

@@ -52,7 +52,9 @@ function createWindows(limit: number, clock: Clock) {
       if (endsAt > now) break;
       windows.delete(oldest);
     }
-    return windows.get(key) ?? { endsAt: now + MINUTE_MS, used: 0 };
+    const window = windows.get(key);
+    // One that ends later than a minute from now is from before the clock was set back.
+    return window && window.endsAt <= now + MINUTE_MS ? window : { endsAt: now + MINUTE_MS, used: 0 };
   }
 
   return {

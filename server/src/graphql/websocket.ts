@@ -17,6 +17,7 @@ import {
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
+import { endSocket } from '../http/server.ts';
 import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { callerOf } from './context.ts';
@@ -41,6 +42,8 @@ export interface GraphQLSockets {
 
 const MAX_MESSAGE_BYTES = 100_000;
 const MAX_SUBSCRIPTIONS = 100;
+/** With so much unsent, nothing more is read: whoever does not take its answers has nothing else to ask. */
+const MAX_UNSENT_BYTES = 1_000_000;
 const PING_MS = 12_000;
 /** A client that does not answer the closing handshake is cut off. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -166,9 +169,13 @@ export function createGraphQLSockets({
         send: (data) =>
           new Promise((resolve, reject) => {
             if (socket.readyState !== socket.OPEN) return resolve();
-            socket.send(data, (error) => (error ? reject(error) : resolve()));
+            socket.send(data, (error) => {
+              if (socket.isPaused && socket.bufferedAmount < MAX_UNSENT_BYTES) socket.resume();
+              if (error) reject(error);
+              else resolve();
+            });
           }),
-        close: (code, reason) => socket.close(code, reason),
+        close: (code, reason = '') => socket.close(code, closeReason(reason)),
         onMessage: (listener) => {
           onMessage = listener;
         },
@@ -177,6 +184,7 @@ export function createGraphQLSockets({
     );
 
     socket.on('message', (data: RawData) => {
+      if (socket.bufferedAmount >= MAX_UNSENT_BYTES) socket.pause();
       onMessage(data.toString()).catch((fault: unknown) => {
         if (socket.readyState !== socket.OPEN) return;
         // The library throws at a message that only a server sends.
@@ -208,10 +216,7 @@ export function createGraphQLSockets({
 
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    if (new URL(request.url ?? '/', 'http://localhost').pathname !== '/graphql') {
-      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
-      return;
-    }
+    if (pathOf(request) !== '/graphql') return endSocket(socket, '404 Not Found');
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   });
 
@@ -239,6 +244,16 @@ type Engine = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
 /** What `prepare` put there, for the operation to run by. */
 function engineOf({ rootValue }: ExecutionArgs): Engine {
   return rootValue as Engine;
+}
+
+/** Null for what is no URL: thrown out of an event of the server's, that would end the process. */
+function pathOf({ url = '/' }: IncomingMessage): string | null {
+  return URL.canParse(url, 'http://localhost') ? new URL(url, 'http://localhost').pathname : null;
+}
+
+/** The protocol allows 123 bytes, and the library's own reasons repeat what the client has sent. */
+function closeReason(reason: string): string {
+  return Buffer.byteLength(reason) <= 123 ? reason : `${reason.slice(0, 40)}…`;
 }
 
 const TOO_MANY = new UnavailableError(

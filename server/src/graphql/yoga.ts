@@ -13,6 +13,8 @@ import { documentLimits, parseDocument } from './limits.ts';
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
 const BODY_LIMIT_BYTES = 100_000;
+/** Wrong variables told at once. Each is told with the whole input, so that fifty would be fifty times what was sent. */
+const MAX_WRONG_VARIABLES = 5;
 
 export function createGraphQLServer({
   schema,
@@ -55,14 +57,17 @@ export function graphqlRoute(yoga: Yoga): Route {
   return {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
-    async handle({ request, response }) {
+    async handle({ request, response, url }) {
       // Any page may embed the widget; nothing is allowed by a cookie, so there is nothing to protect from a page.
       response.setHeader('access-control-allow-origin', '*');
       response.setHeader('access-control-expose-headers', 'retry-after');
       if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
       // An answer is the caller's alone.
       response.setHeader('cache-control', 'no-store');
+      // GraphiQL runs what an address brings along at a click, with a key that is typed beside it.
+      response.setHeader('x-frame-options', 'DENY');
       try {
+        if (request.method === 'GET') checkParams(url);
         if (request.method === 'POST') {
           const body = await readOperation(request);
           // Yoga takes this one spelling alone, and looks here for a body that was read before it.
@@ -84,6 +89,17 @@ const PREFLIGHT = {
   'access-control-allow-headers': 'authorization, content-type, accept',
   'access-control-max-age': '86400',
 };
+
+/** Yoga takes what is no JSON here for a fault of ours. @throws HttpError 400 */
+function checkParams({ searchParams }: URL): void {
+  for (const name of ['variables', 'extensions'])
+    for (const text of searchParams.getAll(name))
+      try {
+        if (text !== '') JSON.parse(text);
+      } catch {
+        throw new HttpError(400, `${name} must be JSON`);
+      }
+}
 
 /** @throws HttpError 415, 413, 400 */
 async function readOperation(request: IncomingMessage): Promise<string> {
@@ -119,10 +135,10 @@ export function presentedBy(request: IncomingMessage, authorization: string | nu
 /** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */
 const referenceEngine: Plugin = {
   onExecute({ setExecuteFn }) {
-    setExecuteFn(execute);
+    setExecuteFn((args) => execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } }));
   },
   onSubscribe({ setSubscribeFn }) {
-    setSubscribeFn(subscribe);
+    setSubscribeFn((args) => subscribe({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } }));
   },
 };
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { HttpError, type Route, sendJson } from './routes.ts';
 
 export interface HttpServer {
@@ -15,6 +16,9 @@ export interface HttpServer {
 /** Event streams never end by themselves: after this they are cut off. */
 const GRACE_MS = 1_000;
 
+/** An answer of which nothing is taken for so long is given up; event streams have a comment every 12 seconds. */
+const STALLED_MS = 120_000;
+
 /** What is no request is answered by the parser's complaint; anything else is a 400. */
 const MALFORMED: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -24,8 +28,10 @@ const MALFORMED: Record<string, string> = {
 /** One `node:http` server over all routes. What a route throws is answered here, and only here. */
 export function createHttpServer({
   onFault,
+  stalledMs = STALLED_MS,
 }: {
   onFault: (error: unknown, request: IncomingMessage) => void;
+  stalledMs?: number;
 }): HttpServer {
   let routes: readonly Route[] | null = null;
   const underWay = new Set<ServerResponse>();
@@ -42,9 +48,10 @@ export function createHttpServer({
       sendJson(response, status, { error: message }, headers);
     });
   });
+  server.setTimeout(stalledMs);
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
-    socket.end(`HTTP/1.1 ${MALFORMED[code ?? ''] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
+    endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -99,15 +106,20 @@ export function createHttpServer({
   };
 }
 
+/** The last word on a connection that HTTP has let go of. A client that never closes its side does not keep it. */
+export function endSocket(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+}
+
 /** What was begun is to be answered, for it may have been done already; but it may hang. */
 const ANSWER_GRACE_MS = 5_000;
 
-function requestUrl(request: IncomingMessage): URL {
-  try {
-    return new URL(request.url ?? '/', 'http://localhost');
-  } catch {
-    throw new HttpError(400, 'Malformed URL');
-  }
+/** @throws HttpError for a path or a host that is none: whoever makes a URL of the two behind here may rely on it */
+function requestUrl({ url = '/', headers: { host = '' } }: IncomingMessage): URL {
+  if (!URL.canParse(url, 'http://localhost')) throw new HttpError(400, 'Malformed URL');
+  if (host !== '' && !URL.canParse(`http://${host}`)) throw new HttpError(400, 'Malformed Host');
+  return new URL(url, 'http://localhost');
 }
 
 function decodeParams(groups: Record<string, string> | undefined): Record<string, string> | null {

@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createGraphQLSockets } from '../../server/src/graphql/websocket.ts';
+import { send } from '../../server/src/http/routes.ts';
+import { createHttpServer } from '../../server/src/http/server.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { deferred } from '../support/deferred.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+
+let app: TestApp;
+const sockets: Socket[] = [];
+beforeAll(async () => {
+  app = await startApp();
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+/** Bytes by hand. The client keeps its side open, whatever the server says. */
+function open(port: number, lines: readonly string[]): Socket {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  sockets.push(socket);
+  socket.on('error', () => undefined);
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  return socket;
+}
+
+/** All that is answered, up to the server's end of it. */
+async function answer(port: number, lines: readonly string[]): Promise<string> {
+  const socket = open(port, lines);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+const UPGRADE = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket'];
+describe('an upgrade', () => {
+  test.each(['//', 'http://[', '*', '/checkout/x'])(
+    'to %s is refused, and ends nothing else',
+    async (target) => {
+      expect(await answer(app.port, [`GET ${target} HTTP/1.1`, ...UPGRADE])).toMatch(/^HTTP\/1\.1 404 /);
+      expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+    },
+  );
+});
+
+/** A server of its own, for its side of a connection: nothing here gets as far as an operation. */
+async function startBare(options: { stalledMs?: number } = {}) {
+  const http = createHttpServer({ onFault: (fault) => expect.fail(String(fault)), ...options });
+  const gone = deferred();
+  const accepted = deferred<Socket>();
+  http.server.once('connection', (socket: Socket) => {
+    socket.once('close', () => gone.resolve());
+    accepted.resolve(socket);
+  });
+  const graphql = createGraphQLSockets({
+    server: http.server,
+    yoga: null as never,
+    contexts: null as never,
+    onFault: (fault) => expect.fail(String(fault)),
+    initTimeoutMs: 60_000,
+  });
+  const port = await http.listen(0, '127.0.0.1');
+  onTestFinished(async () => {
+    await Promise.all([graphql.close(), http.close()]);
+  });
+  return { http, port, gone: gone.promise, accepted: accepted.promise };
+}
+
+describe('a connection that the server is done with', () => {
+  test.each([
+    ['an upgrade to nothing', ['GET /nothing HTTP/1.1', ...UPGRADE]],
+    ['an upgrade to nothing WebSocket knows', ['GET /graphql HTTP/1.1', ...UPGRADE]],
+    ['what is no request', ['NONSENSE']],
+  ])('after %s is not kept by a client that never closes it', async (_, lines) => {
+    const { port, gone } = await startBare();
+    open(port, lines).resume();
+    await gone;
+  });
+
+  test('is not kept by a client that takes nothing of its answer', async () => {
+    const { http, port, gone } = await startBare({ stalledMs: 50 });
+    const body = Buffer.alloc(64_000_000);
+    http.serve([{ methods: ['GET'], path: /./, handle: ({ response }) => send(response, 200, body) }]);
+    open(port, ['GET / HTTP/1.1', 'Host: localhost']).pause();
+    await gone;
+  });
+});
+
+describe('a WebSocket', () => {
+  test('that asks without reading is not read ahead of, and loses nothing', async () => {
+    const { port, accepted } = await startBare();
+    const client = openRawSocket(`http://127.0.0.1:${port}`).socket;
+    await once(client, 'open');
+    client.pause();
+    const pings = 400;
+    for (let sent = 0; sent < pings; sent += 1)
+      client.send(JSON.stringify({ type: 'ping', payload: { nothing: 'x'.repeat(90_000) } }));
+    const ours = await accepted;
+    await vi.waitFor(() => expect(ours.isPaused()).toBe(true), 20_000);
+    expect(ours.writableLength).toBeLessThan(3_000_000);
+
+    const answered = deferred();
+    let pongs = 0;
+    client.on('message', () => {
+      pongs += 1;
+      if (pongs === pings) answered.resolve();
+    });
+    client.resume();
+    await answered.promise;
+    client.terminate();
+  });
+
+  test('is told which id it has used twice, however long the id is', async () => {
+    const { socket, init, send: say, closed } = openRawSocket(app.url);
+    await init(LIVE_KEY);
+    for (let times = 0; times < 2; times += 1)
+      say({
+        type: 'subscribe',
+        id: 'ã'.repeat(10_000),
+        payload: { query: 'subscription { allCardPaymentUpdates { cursor } }' },
+      });
+    expect(await closed).toMatchObject({ code: 4409 });
+    socket.terminate();
+  });
+});
+
+describe('a request', () => {
+  test.each(['[', 'a b', 'x:99999'])('to the host %j is refused without a word about ours', async (host) => {
+    const said = await answer(app.port, [
+      'GET /graphql?query={__typename} HTTP/1.1',
+      `Host: ${host}`,
+      'Connection: close',
+    ]);
+    expect(said).toMatch(/^HTTP\/1\.1 400 /);
+    expect(said).not.toMatch(/at new URL|node_modules/);
+  });
+});

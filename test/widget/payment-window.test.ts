@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { safeUrl } from '../../widget/src/payment-window.ts';
+
+describe('the address of a payment page', () => {
+  it.each([
+    'https://pay.example/checkout/A',
+    'http://localhost:4000/checkout/A',
+    'http://127.0.0.1/checkout/A',
+    'http://[::1]:4000/checkout/A',
+  ])('may be %s', (url) => {
+    expect(safeUrl(url)).toBe(url);
+  });
+
+  it.each([
+    'http://pay.example/checkout/A',
+    // What stands before an @ is no host.
+    'http://localhost:1@pay.example/checkout/A',
+    'http://localhost.pay.example/',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'java\nscript:alert(1)',
+    '//pay.example',
+    '',
+    null,
+  ])('may not be %j', (url) => {
+    expect(safeUrl(url)).toBeUndefined();
+  });
+});
