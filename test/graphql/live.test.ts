@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { firstTenant } from '../../server/src/access/engine.ts';
 import { selectCursorKey } from '../../server/src/access/store.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
@@ -157,8 +156,9 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
 
   test('a cursor of its own that was never reached is refused as expired', async () => {
     const cursorsFor = createCursors((await selectCursorKey(app.database.sql))!);
-    const tenant = await firstTenant(app.database.sql);
-    const { errors } = await refusal(app.live, ALL, { after: cursorsFor(tenant, 'updates').encode(99_999) });
+    const accountId = await addAccount(app);
+    const after = cursorsFor({ accountId, environment: 'live' }, 'updates').encode(1);
+    const { errors } = await refusal(app.client(await addKey(app, { accountId })), ALL, { after });
     expect(errors[0].extensions).toEqual({ code: 'CURSOR_EXPIRED' });
   });
 
