@@ -4,7 +4,7 @@ import { answerParent } from './answer.mjs';
 
 const built = (/** @type {string} */ file) =>
   import(new URL(`../../../server/dist/${file}`, import.meta.url).href);
-const { bootstrapAccount } = await built('access/engine.js');
+const { bootstrap } = await built('access/engine.js');
 const { createCommitter } = await built('commit/commit.js');
 const { migrate } = await built('db/migrate.js');
 const { openDatabase } = await built('db/open.js');
@@ -45,7 +45,7 @@ answerParent({
       },
     });
     await migrate(database);
-    await bootstrapAccount({ database, clock, keys: {} });
+    await bootstrap({ database, clock, name: 'Banca', keys: {} });
     const { id } = await database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
     tenant = { accountId: id, environment: 'live' };
     const counting = {
