@@ -6,9 +6,9 @@ import WebSocket from 'ws';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { createBenchDatabase } from './databases.ts';
 import { type Child, startChild } from './processes/child.ts';
-import { percentile, progress, type Row } from './report.ts';
+import { percentile, progress, type Row, size } from './report.ts';
 
-const PAYMENTS = 200;
+const PAYMENTS = size(200, 5);
 const LIVE_KEY = 'ps_live_measured0123456789';
 const UPDATES = `subscription ($orderCode: String!) {
   cardPaymentUpdates(orderCode: $orderCode) { cursor previousStatus cardPayment { orderCode status version paidAt } }

@@ -5,10 +5,13 @@ import { startPostgres } from '../support/postgres.ts';
 import { measureDelay } from './delay.ts';
 import { measurePostings } from './postings.ts';
 import { measureReads } from './reads.ts';
-import { type Row, table } from './report.ts';
+import { QUICK, type Row, table } from './report.ts';
 import { measureWidget } from './widget.ts';
 
-const { values, positionals } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { json: { type: 'string' }, quick: { type: 'boolean' } },
+  allowPositionals: true,
+});
 
 const parts: Record<string, (postgresUrl: string) => Promise<Row[]>> = {
   reads: measureReads,
@@ -42,6 +45,7 @@ try {
 
 console.log(`\n${table(rows)}`);
 const seconds = Math.round((performance.now() - started) / 1_000);
+if (QUICK) console.log('\nA quick run: these figures mean nothing.');
 console.log(`\nDone in ${seconds} s. A ratio is the median of the rounds’ ratios, ours to the floor.`);
 if (values.json) {
   writeFileSync(values.json, `${JSON.stringify({ machine, seconds, rows }, null, 2)}\n`);

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBenchDatabase } from './databases.ts';
 import { startChild } from './processes/child.ts';
-import { inTurns, median, progress, type Row } from './report.ts';
+import { inTurns, median, progress, type Row, size } from './report.ts';
 
 /** Many short ones: on a shared disk, how long a flush takes changes from second to second. */
-const ROUNDS = 12;
-const ROUND_MS = 500;
+const ROUNDS = size(12, 1);
+const ROUND_MS = size(500, 50);
 
 /** Sales of one merchant, many callers at once and one alone, each acknowledged when it is on the disk. */
 export async function measurePostings(postgresUrl: string): Promise<Row[]> {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBenchDatabase } from './databases.ts';
 import { type Child, startChild } from './processes/child.ts';
-import { inTurns, median, progress, type Row } from './report.ts';
+import { inTurns, median, progress, type Row, size } from './report.ts';
 
 const CONNECTIONS = 32;
-const ROUNDS = 9;
-const ROUND_MS = 800;
+const ROUNDS = size(9, 1);
+const ROUND_MS = size(800, 50);
 const LIVE_KEY = 'ps_live_measured0123456789';
 const HEADERS = {
   authorization: `Bearer ${LIVE_KEY}`,

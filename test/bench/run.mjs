@@ -12,6 +12,7 @@ to the floor that was measured in turns with it is what can be compared.
 
   NAME         only these: reads, postings, delay, widget
   --json FILE  writes the same figures there
+  --quick      half a minute, to see that everything runs: its figures mean nothing
 `;
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) process.stdout.write(USAGE);
