@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { PNPM_BY_NPX } from './pnpm.mjs';
 import { endWithNpm, root } from './progress.mjs';
+import { clearStamp } from './stamp.mjs';
 
 endWithNpm();
 await ensureInstalled();
 await ensureBuilt();
+// What the watchers write from here on is not what the stamp says.
+clearStamp('built-widget');
 
 let stopping = false;
 const running = [
@@ -19,15 +20,21 @@ const running = [
     ['node_modules/tsx/dist/cli.mjs', 'watch', '--clear-screen=false', 'server/src/main.ts'],
     root,
   ),
-  start('widget', ...widgetWatcher(), join(root, 'widget')),
+  watchWidget('standalone'),
+  watchWidget('demo'),
 ];
 process.on('SIGINT', () => stop(0));
 process.on('SIGTERM', () => stop(0));
 
-/** The package's own `watch` script where it has one: it knows whether there is one bundle or several. @returns {[string, string[]]} */
-function widgetWatcher() {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'widget/package.json'), 'utf8'));
-  return ['npx', [...PNPM_BY_NPX, 'run', ...(scripts.watch ? ['watch'] : ['build', '--watch'])]];
+/** Keeps one of the widget's builds up to date. @param {string} mode */
+function watchWidget(mode) {
+  const vite = 'node_modules/vite/bin/vite.js';
+  return start(
+    `widget ${mode}`,
+    process.execPath,
+    [vite, 'build', '--mode', mode, '--watch'],
+    join(root, 'widget'),
+  );
 }
 
 /** @param {string} name @param {string} command @param {string[]} args @param {string} cwd */
@@ -35,7 +42,7 @@ function start(name, command, args, cwd) {
   // A process group of its own, so that what npm started ends with it.
   const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => console.log(`[${name}] ${line}`));
+    createInterface({ input: stream }).on('line', (line) => stopping || console.log(`[${name}] ${line}`));
   }
   child.on('exit', () => stop(1));
   return child;

@@ -4,7 +4,7 @@ import { run } from './progress.mjs';
 export const PNPM = 'pnpm@10.34.9';
 
 /** What npx has to be told for it to be pnpm. */
-export const PNPM_BY_NPX = ['--yes', '--prefer-offline', PNPM];
+const PNPM_BY_NPX = ['--yes', '--prefer-offline', PNPM];
 
 /** @param {string[]} args @param {Parameters<typeof run>[2]} [options] */
 export function pnpm(args, options) {

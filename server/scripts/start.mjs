@@ -1,8 +1,8 @@
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { endWithNpm, isMain } from './progress.mjs';
+import { endWithNpm, fail, isMain } from './progress.mjs';
 
-const USAGE = `Usage: npm start
+const USAGE = `Usage: npm start        for example: PORT=4200 PSA_DATA_DIR=memory npm start
 
 Installs and builds what is not up to date, then starts the server. Ctrl-C stops it.
 Without any configuration it is a payments service of its own, on http://localhost:4000/graphql.
@@ -20,12 +20,16 @@ Environment variables
   PSA_UPSTREAM_TEST_KEY
   PSA_UPSTREAM_WEBHOOK_SECRET  verifies its webhooks; several, comma-separated, while rotating
   PSA_GRAPHQL_LIMIT            root fields a minute for an API key on /graphql (1200)
-  PSA_DEMO                     demo pages and simulator: on by default in embedded mode on a loopback HOST
+  PSA_DEMO                     the demo shop and GraphiQL, on or off: on unless HOST is reached from elsewhere
 `;
 
 if (isMain(import.meta.url)) {
   if (process.argv.includes('--help') || process.argv.includes('-h')) {
     process.stdout.write(USAGE);
+  } else if (process.argv.length > 2) {
+    fail(
+      `Unknown argument ${process.argv[2]}: settings are environment variables, as in PORT=4200 npm start`,
+    );
   } else {
     endWithNpm();
     await ensureInstalled();

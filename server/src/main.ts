@@ -41,6 +41,7 @@ function greet({ url, demo, firstKeys }: App): void {
       `  live        ${firstKeys.live}`,
       `  sandbox     ${firstKeys.sandbox}`,
     );
+  else lines.push('', 'The API keys were shown at the first start.');
   lines.push('', 'Ctrl-C stops it.', '');
   process.stdout.write(`${lines.join('\n')}\n`);
 }

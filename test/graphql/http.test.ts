@@ -253,7 +253,12 @@ describe('a page of any origin', () => {
 });
 
 describe('the routes', () => {
-  test.each(['/', '/graphql/', '/graphql/x', '/GRAPHQL', '/nothing', '/..%2f..%2fetc/passwd', '/healthz/'])(
+  test('lead from the bare address to the shop', async () => {
+    const answer = await fetch(`${app.url}/`, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([307, '/demo/']);
+  });
+
+  test.each(['/graphql/', '/graphql/x', '/GRAPHQL', '/nothing', '/..%2f..%2fetc/passwd', '/healthz/'])(
     'answer %s with 404 as JSON',
     async (path) => {
       const answer = await fetch(`${app.url}${path}`);

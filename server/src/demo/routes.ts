@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { AccessService } from '../access/model.ts';
 import { filesRoute } from '../http/files.ts';
-import { type Exchange, HttpError, type Route, sendJson } from '../http/routes.ts';
+import { type Exchange, HttpError, type Route, send, sendJson } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
@@ -96,7 +96,12 @@ export function createDemoRoutes({
       sendJson(response, 200, await loadConfig(), { 'cache-control': 'no-store' });
     },
   };
-  return [config, shop].map((route) => ({
+  const front: Route = {
+    methods: ['GET', 'HEAD'],
+    path: /^\/$/,
+    handle: ({ response }) => send(response, 307, '', { location: '/demo/' }),
+  };
+  return [front, config, shop].map((route) => ({
     ...route,
     handle(exchange: Exchange) {
       assertOwnHost(exchange, publicUrl);

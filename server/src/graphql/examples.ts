@@ -1,6 +1,7 @@
 /** What GraphiQL opens with: the way of one payment, in the order in which one would try it. */
-const START = `# Put an API key behind "Bearer " in Headers below:
-# the server printed the first ones when it first started.
+const START = `# Put an API key behind "Bearer " in
+# Headers below, in each tab: the server
+# printed them when it first started.
 
 query Wallet {
   viewer {
@@ -16,7 +17,8 @@ query Wallet {
 }
 `;
 
-const CREATE = `# Open checkoutUrl in a new tab and pay with the test card 4242 4242 4242 4242.
+const CREATE = `# Open checkoutUrl in a new tab and pay
+# with the card 4242 4242 4242 4242.
 
 mutation CreateCardPayment($input: CreateCardPaymentInput!) {
   createCardPayment(input: $input) {
@@ -30,7 +32,8 @@ mutation CreateCardPayment($input: CreateCardPaymentInput!) {
 }
 `;
 
-const FOLLOW = `# Start it, then pay in another tab: the status comes by itself.
+const FOLLOW = `# Start it, then pay in another tab:
+# the status comes by itself.
 
 subscription FollowCardPayments {
   allCardPaymentUpdates {
@@ -52,7 +55,8 @@ const LIST = `query CardPayments {
 }
 `;
 
-const TOKEN = `# What a page shows to everyone: put the token into <psa-checkout>.
+const TOKEN = `# What a page may show to everyone: put
+# the token into <psa-checkout>.
 
 mutation CreateCheckoutToken {
   createCheckoutToken(input: { amount: { fixedCents: 4990 }, description: "Caneca", reusable: true }) {

@@ -12,6 +12,9 @@ import { documentLimits, parseDocument } from './limits.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
+/** GraphiQL's tabs keep a stale transform of their sliding in, and jump away from under the first click. */
+const STILL_TABS = '<style>.graphiql-tab{transform:none!important}</style>';
+
 const BODY_LIMIT_BYTES = 100_000;
 /** Wrong variables told at once. Each is told with the whole input, so that fifty would be fifty times what was sent. */
 const MAX_WRONG_VARIABLES = 5;
@@ -37,7 +40,7 @@ export function createGraphQLServer({
     cors: false,
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },
     graphiql: graphiql && { title: 'PSA', ...EXAMPLE_TABS },
-    renderGraphiQL,
+    renderGraphiQL: (options) => String(renderGraphiQL(options)).replace('</head>', `${STILL_TABS}</head>`),
     landingPage: false,
     multipart: false,
     // Yoga's own cap rebuilds each request through a stream, which costs two thirds of its speed; `graphqlRoute` has one.
