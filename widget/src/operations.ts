@@ -40,14 +40,12 @@ export interface StartCheckoutInput {
 
 /** The refusals of startCheckout, by the members that the widget reads. */
 export interface Refusal {
-  __typename: string;
   message: string;
   code: string;
   retryAfterSeconds?: number;
 }
 
 export interface StartCheckoutSuccess {
-  __typename: 'StartCheckoutSuccess';
   cardPayment: CardPayment;
   /** Reads and follows this payment alone. */
   paymentToken: string;
@@ -76,7 +74,7 @@ const FIELDS =
   'orderCode status amountCents currency checkoutUrl expiresAt expiresInSeconds description paidAt paidLate refundedAt failureReason version';
 
 export const START_CHECKOUT =
-  `mutation StartCheckout($input:StartCheckoutInput!){startCheckout(input:$input){__typename ...on StartCheckoutSuccess{cardPayment{${FIELDS}}paymentToken}...on UserError{message code}...on RateLimitError{retryAfterSeconds}}}` as const;
+  `mutation StartCheckout($input:StartCheckoutInput!){startCheckout(input:$input){...on StartCheckoutSuccess{cardPayment{${FIELDS}}paymentToken}...on UserError{message code}...on RateLimitError{retryAfterSeconds}}}` as const;
 
 export const CARD_PAYMENT =
   `query CardPayment($orderCode:String!){cardPayment(orderCode:$orderCode){${FIELDS}}}` as const;

@@ -12,11 +12,10 @@ const LOCAL = /^(localhost|127\.0\.0\.1|\[::1])$/;
 
 /** https everywhere, http on this computer: the payer is about to type a card there. */
 export function safeUrl(url: string | null | undefined): string | undefined {
-  if (!url || !URL.canParse(url)) return undefined;
+  if (!url || !URL.canParse(url)) return;
   // By its parts: in the text, `http://localhost:1@shop.example` looks like this computer.
   const { protocol, hostname, href } = new URL(url);
-  const safe = protocol === 'https:' || (protocol === 'http:' && LOCAL.test(hostname));
-  return safe ? href : undefined;
+  if (protocol === 'https:' || (protocol === 'http:' && LOCAL.test(hostname))) return href;
 }
 
 /** The popup or tab with the payment page. */
