@@ -1,0 +1,11 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const size = fileURLToPath(new URL('../../widget/scripts/size.mjs', import.meta.url));
+
+test('the bundle that was built weighs no more than its gate allows', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [size]);
+  expect(stdout).toMatch(/^initial \d+ of 12500, with both transports \d+ of 16500/m);
+});
