@@ -47,4 +47,4 @@ export const centsAsReais = z.codec(reais, z.number(), { decode: centsFromReais,
 export const cents = z
   .number({ error: 'must be an integer number of cents' })
   .refine(isCents, 'must be an integer number of cents')
-  .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Cents of BRL' });
+  .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [14990] });
