@@ -101,7 +101,7 @@ const TABLE: Record<string, string[]> = {
   'upstream/client.ts': ['kernel/', 'db/'],
   'ledger/postings.ts': ['kernel/', 'ledger/', 'db/'],
   'ledger/store.ts': ['kernel/', 'ledger/', 'db/'],
-  'events/event.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
+  'events/event.ts': ['kernel/', 'events/', 'db/', 'any model.ts', 'ledger/postings.ts'],
   'events/log.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
   'events/credential.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
   'events/subscribe.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
