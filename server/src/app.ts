@@ -112,7 +112,7 @@ export async function createApp({
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
-    const services = { access, cardPayments, wallet: createWalletEngine({ database }) };
+    const services = { access, cardPayments, wallet: createWalletEngine({ database, onFault }) };
     const work = createWorkQueue({
       database,
       clock,

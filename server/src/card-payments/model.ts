@@ -415,7 +415,7 @@ function paid(
     'paid',
     {
       transaction: ledgerTransaction(`card_payment.paid:${payment.orderCode}`, [
-        { from: 'acquirer', to: 'merchant_pending', amountCents: payment.amountCents },
+        { from: 'acquirer', to: 'merchant_pending', amount: payment.amountCents },
       ]),
       due: [
         { kind: 'card_payment.release', at: releaseAt },
@@ -437,8 +437,8 @@ export function decideRelease(payment: CardPayment, balances: Balances, now: Dat
   if (payment.status !== 'paid' || payment.releasedAt) return null;
   const owedCents = Math.min(payment.amountCents, -balances.merchant_receivable);
   const transaction = ledgerTransaction(`card_payment.released:${payment.orderCode}`, [
-    { from: 'merchant_pending', to: 'merchant_receivable', amountCents: owedCents },
-    { from: 'merchant_pending', to: 'merchant_balance', amountCents: payment.amountCents - owedCents },
+    { from: 'merchant_pending', to: 'merchant_receivable', amount: owedCents },
+    { from: 'merchant_pending', to: 'merchant_balance', amount: payment.amountCents - owedCents },
   ]);
   return {
     previous: payment,
@@ -457,10 +457,10 @@ export function decideRefund(payment: CardPayment, balances: Balances, now: Date
     `card_payment.refunded:${payment.orderCode}`,
     payment.releasedAt
       ? [
-          { from: 'merchant_balance', to: 'acquirer', amountCents: fromBalance },
-          { from: 'merchant_receivable', to: 'acquirer', amountCents: payment.amountCents - fromBalance },
+          { from: 'merchant_balance', to: 'acquirer', amount: fromBalance },
+          { from: 'merchant_receivable', to: 'acquirer', amount: payment.amountCents - fromBalance },
         ]
-      : [{ from: 'merchant_pending', to: 'acquirer', amountCents: payment.amountCents }],
+      : [{ from: 'merchant_pending', to: 'acquirer', amount: payment.amountCents }],
   );
   return step(payment, { ...payment, refundedAt: now }, 'refunded', { transaction });
 }

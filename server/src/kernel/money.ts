@@ -9,7 +9,7 @@ export function isCents(value: unknown): value is Cents {
 
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────
 
-/** With at most two decimals in JSON, for every safe integer: a quotient is the number nearest to it. */
+/** With at most two decimals in JSON, and exact below 2⁴⁶ reais, where numbers lie closer together than cents do. */
 export function reaisFromCents(cents: Cents): number {
   return cents / 100;
 }
