@@ -134,10 +134,19 @@ function toJsonSchema(schema: z.ZodType, named: Json): Json {
     $defs = {},
     ...json
   } = JSON.parse(
-    JSON.stringify(z.toJSONSchema(schema, { io: 'input' })).replaceAll('"#/$defs/', '"#/components/schemas/'),
+    JSON.stringify(z.toJSONSchema(schema, { io: 'input', override: keepDefault })).replaceAll(
+      '"#/$defs/',
+      '"#/components/schemas/',
+    ),
   ) as Json & { $defs?: Json };
   Object.assign(named, $defs);
   return json;
+}
+
+/** Zod leaves the default of what is transformed out: it is the output's, unless `meta` says that it is the input's. */
+function keepDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+  const { default: initial } = z.globalRegistry.get(zodSchema) ?? {};
+  if (initial !== undefined) jsonSchema.default = initial;
 }
 
 // ── What all answers share ──────────────────────────────────────────────────────────────────────

@@ -103,8 +103,8 @@ function wholeNumber({ min, max, initial }: { min: number; max: number; initial:
     .refine((text) => /^[0-9]{1,16}$/.test(text), { message, abort: true })
     .transform(Number)
     .refine((number) => number >= min && number <= max, message)
-    .meta({ type: 'integer', minimum: min, maximum: max, default: initial })
-    .default(initial);
+    .default(initial)
+    .meta({ type: 'integer', minimum: min, maximum: max, default: initial });
 }
 
 /** `limit` and `offset` of a list. */
