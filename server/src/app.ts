@@ -26,7 +26,11 @@ import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createWalletEngine } from './wallet/engine.ts';
-import { createWorkQueue, type WorkQueue } from './work/queue.ts';
+import { createWebhookDelivery } from './webhooks/delivery.ts';
+import { createWebhookEngine } from './webhooks/engine.ts';
+import { webhookOutbox } from './webhooks/outbox.ts';
+import { createSender } from './webhooks/sender.ts';
+import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
 
 export interface App {
   readonly url: string;
@@ -40,6 +44,8 @@ export interface App {
   readonly cardPayments: CardPaymentService & HostedCheckout;
   close(): Promise<void>;
 }
+
+const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
 /**
  * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
@@ -91,6 +97,7 @@ export async function createApp({
     const committer = createCommitter({
       database,
       clock,
+      outbox: webhookOutbox,
       onCommit(tenant, { events, tasks }) {
         for (const task of tasks) work.nudge(task.at);
         if (events === 0) return;
@@ -104,11 +111,20 @@ export async function createApp({
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
-    const services = { access, cardPayments, wallet: createWalletEngine({ database }) };
+    const privateAddresses = config.webhookPrivateAddresses;
+    const webhooks = createWebhookEngine({ database, committer, privateAddresses });
+    const delivery = createWebhookDelivery({
+      database,
+      committer,
+      clock,
+      send: createSender({ clock, privateAddresses }),
+    });
+    const services = { access, cardPayments, wallet: createWalletEngine({ database }), webhooks };
     const work = createWorkQueue({
       database,
       clock,
-      handlers: settlement.tasks,
+      handlers: { ...settlement.tasks, ...delivery.tasks },
+      apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 

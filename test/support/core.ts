@@ -16,6 +16,11 @@ import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
+import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
+import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
+import type { WebhookService } from '../../server/src/webhooks/model.ts';
+import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
+import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 
@@ -31,6 +36,7 @@ export interface Core {
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService & HostedCheckout;
   readonly access: AccessService;
+  readonly webhooks: WebhookService;
   readonly work: WorkQueue;
   /** What went wrong in the background. */
   readonly faults: unknown[];
@@ -48,6 +54,8 @@ export interface CoreOptions {
   account?: { cardPaymentsEnabled?: boolean; cardReleaseDays?: number };
   /** Puts faults between us and the acquirer. */
   acquirer?: (simulated: Acquirer) => Acquirer;
+  /** Puts faults between us and the receivers of webhooks. */
+  send?: (real: Send) => Send;
   /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
   announces?: boolean;
   /** Without it nobody polls the log: for tests that move the clock by days. */
@@ -61,6 +69,7 @@ export async function startCore({
   tenant: given,
   account,
   acquirer: wrap = (simulated) => simulated,
+  send: wrapSend = (real) => real,
   announces = true,
   follows = true,
 }: CoreOptions): Promise<Core> {
@@ -72,6 +81,7 @@ export async function startCore({
   const committer = createCommitter({
     database,
     clock,
+    outbox: webhookOutbox,
     onCommit(changed, { events, tasks }) {
       for (const task of tasks) work.nudge(task.at);
       if (events === 0) return;
@@ -89,7 +99,16 @@ export async function startCore({
     },
   });
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
-  const work = createWorkQueue({ database, clock, handlers: settlement.tasks, onError });
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    send: wrapSend(createSender({ clock, privateAddresses: true })),
+    // No jitter: attempts come at the instants that the document's decision names.
+    random: () => 0,
+  });
+  const handlers = { ...settlement.tasks, ...delivery.tasks };
+  const work = createWorkQueue({ database, clock, handlers, onError });
   if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
@@ -103,6 +122,7 @@ export async function startCore({
     chargeIds,
     cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
     access: createAccessEngine({ database, committer, clock }),
+    webhooks: createWebhookEngine({ database, committer, privateAddresses: true }),
     work,
     faults,
     balances: () => readBalances(database.sql, tenant),

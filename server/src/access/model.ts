@@ -141,6 +141,11 @@ export function assertMayReadCardPayments(caller: Caller): void {
   assertMayRead(caller, 'card_payments');
 }
 
+/** @throws PermissionError */
+export function assertMayReadWebhooks(caller: Caller): void {
+  assertMayRead(caller, 'webhooks');
+}
+
 function assertMayRead(caller: Caller, scope: DashboardScope): void {
   const { credential } = caller;
   if (credential.kind !== 'dashboard_token') assertUnrestrictedKey(caller);

@@ -19,6 +19,9 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
+  webhook_endpoint: WebhookEndpointTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
 }
 
 interface OfTenant {
@@ -139,4 +142,35 @@ interface SimulatedChargeTable {
   decline_reason: string | null;
   final_decline: boolean;
   settles_at: Date | null;
+}
+
+interface WebhookEndpointTable extends OfTenant {
+  url: string | null;
+  secret: string;
+  secret_shown: boolean;
+}
+
+interface WebhookDeliveryTable extends OfTenant {
+  number: Generated<number>;
+  webhook_id: string;
+  event_version: number;
+  event: string;
+  resource: string;
+  resource_id: string;
+  url: string;
+  body: string;
+  status: 'pending' | 'delivered' | 'exhausted';
+  attempts: Generated<number>;
+  failures: Generated<number>;
+  next_attempt_at: Date | null;
+  created_at: Date;
+}
+
+interface WebhookAttemptTable {
+  webhook_id: string;
+  number: number;
+  at: Date;
+  response_status: number | null;
+  error: string | null;
+  duration_ms: number;
 }

@@ -6,12 +6,14 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { WalletService } from '../wallet/model.ts';
+import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
 /** The one port that the GraphQL layer knows, whichever implementation is behind it. */
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
   wallet: WalletService;
+  webhooks: WebhookService;
 }
 
 export interface RateLimitState {
@@ -42,12 +44,20 @@ export interface Context {
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
   cardPayment: DataLoader<string, CardPayment | null>;
+  webhookDelivery: DataLoader<string, WebhookDelivery | null>;
+  webhookAttempts: DataLoader<string, WebhookAttempt[]>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
   return {
     cardPayment: new DataLoader((orderCodes) =>
       services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes),
+    ),
+    webhookDelivery: new DataLoader((webhookIds) =>
+      services.webhooks.findMany(callerOf({ caller }).tenant, webhookIds),
+    ),
+    webhookAttempts: new DataLoader((webhookIds) =>
+      services.webhooks.attemptsOf(callerOf({ caller }).tenant, webhookIds),
     ),
   };
 }
