@@ -75,6 +75,7 @@ export interface Committer {
   idle(): Promise<void>;
 }
 
+/** What must be written with certain events, whoever causes them: run inside the transaction, right behind them. */
 export type Outbox = (
   sql: Sql,
   tenant: Tenant,
@@ -98,7 +99,6 @@ export function createCommitter({
 }: {
   database: Database;
   clock: Clock;
-  /** What shall be sent of the events, written in their transaction; gives the tasks that send it. */
   outbox?: Outbox;
   /** Told after each commit that has written events or tasks. Must not throw. */
   onCommit: (tenant: Tenant, committed: { events: number; tasks: readonly NewTask[] }) => void;
@@ -198,9 +198,17 @@ async function decideAll(
 
   await records.save();
   await post(sql, tenant, transactions, now);
-  await append(sql, tenant, { head, events, occurredAt: now });
-  const stored = events.map((event, index) => ({ ...event, version: head + 1 + index, occurredAt: now }));
-  tasks.push(...(await outbox(sql, tenant, stored, now)));
+  // One for the group: whoever follows the wallet wants to know where it stands.
+  if (transactions.length > 0)
+    events.push({
+      kind: 'wallet.changed',
+      resource: 'wallet',
+      resourceId: 'wallet',
+      previousStatus: null,
+      snapshot: balances,
+    });
+  const stored = await append(sql, tenant, { head, events, occurredAt: now });
+  if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));
   await scheduleTasks(sql, tenant, tasks);
   return { answers, committed: { events: events.length, tasks } };
 }

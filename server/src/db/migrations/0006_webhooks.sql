@@ -34,7 +34,7 @@ create table webhook_delivery (
   failures integer not null default 0,
   next_attempt_at timestamptz,
   created_at timestamptz not null,
-  foreign key (account_id, environment, event_version) references event (account_id, environment, version),
+  foreign key (account_id, environment) references webhook_endpoint,
   constraint webhook_delivery_once unique (account_id, environment, event_version, url),
   constraint pending_has_its_instant check ((status = 'pending') = (next_attempt_at is not null))
 );
