@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface Received {
+  method: string | undefined;
+  path: string | undefined;
   headers: IncomingHttpHeaders;
   body: string;
 }
@@ -29,7 +31,8 @@ export async function startReceiver(
       body += chunk;
     });
     request.on('end', () => {
-      const received = { headers: request.headers, body };
+      const { method, url: path, headers } = request;
+      const received = { method, path, headers, body };
       receiver.received.push(received);
       receiver.answer(response, received);
       for (const resolve of waiting.splice(0)) resolve(received);
