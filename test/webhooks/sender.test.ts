@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
-import { type AddressInfo, createServer, type LookupFunction, type Server, type Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { type AddressInfo, createServer, type LookupFunction, type Server, Socket } from 'node:net';
+import tls from 'node:tls';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSender } from '../../server/src/webhooks/sender.ts';
 import { createManualClock } from '../support/clock.ts';
 import { deferred } from '../support/deferred.ts';
@@ -261,6 +262,25 @@ describe('in production', () => {
       });
     }
     expect(connections()).toBe(0);
+  });
+
+  test('a public name that resolves to a public address is called', async () => {
+    const resolved = deferred<unknown>();
+    const connect = vi.spyOn(tls, 'connect').mockImplementation(((options: tls.ConnectionOptions) => {
+      const socket = new Socket();
+      options.lookup!('padaria.example', { all: true }, (error, addresses) => {
+        resolved.resolve(error ?? addresses);
+        setImmediate(() => socket.destroy());
+      });
+      return socket;
+    }) as typeof tls.connect);
+    onTestFinished(() => connect.mockRestore());
+    const { send } = sender({ privateAddresses: false, lookup: resolving('203.0.114.7', '2600::7') });
+    expect(await send('https://padaria.example/')).toEqual({ responseStatus: null, error: BROKEN_OFF });
+    expect(await resolved.promise).toEqual([
+      { address: '203.0.114.7', family: 4 },
+      { address: '2600::7', family: 6 },
+    ]);
   });
 
   test('a name is resolved once, by the answer that is connected to', async () => {
