@@ -347,6 +347,25 @@ describeOnBothEngines('webhooks', (open) => {
       expect(metadata(receiver)).toEqual([null, 'second', 'third', 'fourth']);
     });
 
+    test('come in order, and at once, where many are sent by two instances', async () => {
+      const { core, receiver } = await configured();
+      const other = await start({ tenant: core.tenant, clock: core.clock });
+      const payments = await Promise.all(Array.from({ length: 20 }, () => paid(core)));
+      const words = ['second', 'third', 'fourth'];
+      for (const word of words) await Promise.all(payments.map((payment) => announce(core, payment, word)));
+      // Each wakes what the other holds back, and neither goes twice.
+      for (let round = 0; round < words.length; round += 1)
+        await Promise.all([core.work.settled(), other.work.settled()]);
+      expect(await core.webhooks.count(core.tenant, { status: ['pending'] })).toBe(0);
+      expect(receiver.received).toHaveLength(80);
+      for (const { orderCode } of payments) {
+        const ofOne = receiver.received
+          .map(({ body }) => JSON.parse(body))
+          .filter((each) => each.orderCode === orderCode);
+        expect(ofOne.map((each) => each.metadata)).toEqual([null, ...words]);
+      }
+    });
+
     test('wait 30 seconds at most', async () => {
       const { core, receiver } = await configured((response, { body }) => {
         response.writeHead(JSON.parse(body).metadata === null ? 500 : 200).end();

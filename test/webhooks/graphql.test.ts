@@ -312,7 +312,7 @@ test('receivers that do not answer keep no payment waiting', async () => {
     'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cardPayment { orderCode status } } }',
     { after: (await client.request('{ updatesCursor }')).updatesCursor },
   );
-  // A refund is work like any other: it is done though the clock, and so no attempt's timeout, moves.
+  // A refund is work like any other. The clock stands still, so no attempt has timed out by then.
   const { accountId } = await app.database.sql
     .selectFrom('card_payment')
     .select('account_id as accountId')

@@ -132,7 +132,7 @@ const JITTER = 0.2;
 /** The whole exchange: connect, request, answer (section 6). */
 export const ATTEMPT_TIMEOUT_MS = 5 * SECOND;
 /** So long an event of a resource waits for an earlier one of it that has not reached the same URL. */
-export const HOLD_BACK_MS = 30 * SECOND;
+const HOLD_BACK_MS = 30 * SECOND;
 /** A delivery shows its last ones: it may be sent again without end. */
 export const SHOWN_ATTEMPTS = 50;
 
