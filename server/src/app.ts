@@ -3,6 +3,7 @@ import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
 import { createCheckoutRoutes } from './card-payments/page/routes.ts';
+import { cardPayments as cardPaymentRecords } from './card-payments/records.ts';
 import { createCardPaymentRoutes } from './card-payments/routes.ts';
 import { createSettlement } from './card-payments/settlement.ts';
 import { createCommitter } from './commit/commit.ts';
@@ -27,8 +28,15 @@ import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createProductEngine } from './products/engine.ts';
+import { products } from './products/records.ts';
+import { createProductRoutes } from './products/routes.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
-import { createWalletEngine } from './wallet/engine.ts';
+import { createSandboxEngine } from './sandbox/engine.ts';
+import type { TestPaymentLevers } from './sandbox/model.ts';
+import { createSandboxRoutes } from './sandbox/routes.ts';
+import { createWalletEngine, createWalletLevers } from './wallet/engine.ts';
+import type { WalletLevers } from './wallet/model.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
 import { createWorkQueue, type WorkQueue } from './work/queue.ts';
 
@@ -45,6 +53,8 @@ export interface App {
   readonly work: WorkQueue;
   readonly database: Database;
   readonly cardPayments: CardPaymentService & HostedCheckout;
+  /** What no client can do: the simulator does it. */
+  readonly levers: WalletLevers & TestPaymentLevers;
   close(): Promise<void>;
 }
 
@@ -109,9 +119,17 @@ export async function createApp({
 
     const acquirer = createSimulatedAcquirer({ database, clock });
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
-    const cardPayments = createCardPaymentEngine({ database, committer, accounts });
-    const access = createAccessEngine({ database, committer, clock });
-    const services = { access, cardPayments, wallet: createWalletEngine({ database, onFault }) };
+    const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
+    const productEngine = createProductEngine({ database, committer });
+    const access = createAccessEngine({ database, committer, products: productEngine, clock });
+    const sandbox = createSandboxEngine({ database, committer });
+    const services = {
+      access,
+      cardPayments,
+      products: productEngine,
+      sandbox,
+      wallet: createWalletEngine({ database, onFault }),
+    };
     const work = createWorkQueue({
       database,
       clock,
@@ -142,6 +160,8 @@ export async function createApp({
       ...createRestRoutes({
         operations: [
           ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+          ...createProductRoutes({ products: productEngine }),
+          ...createSandboxRoutes({ sandbox }),
           ...createWalletRoutes({ wallet: services.wallet }),
         ],
         access,
@@ -164,6 +184,10 @@ export async function createApp({
       work,
       database,
       cardPayments: { ...cardPayments, ...settlement },
+      levers: {
+        ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
+        ...sandbox,
+      },
       close,
     };
   } catch (error) {

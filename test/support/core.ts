@@ -6,6 +6,7 @@ import { accounts } from '../../server/src/access/records.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
 import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/records.ts';
 import { createSettlement } from '../../server/src/card-payments/settlement.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
@@ -14,8 +15,15 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
+import { createProductEngine } from '../../server/src/products/engine.ts';
+import type { ProductService } from '../../server/src/products/model.ts';
+import { products } from '../../server/src/products/records.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
+import { createSandboxEngine } from '../../server/src/sandbox/engine.ts';
+import type { SandboxService, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
+import { createWalletEngine, createWalletLevers } from '../../server/src/wallet/engine.ts';
+import type { WalletLevers, WalletService } from '../../server/src/wallet/model.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 
@@ -31,6 +39,10 @@ export interface Core {
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService & HostedCheckout;
   readonly access: AccessService;
+  readonly products: ProductService;
+  readonly sandbox: SandboxService;
+  readonly wallet: WalletService;
+  readonly levers: WalletLevers & TestPaymentLevers;
   readonly work: WorkQueue;
   /** What went wrong in the background. */
   readonly faults: unknown[];
@@ -90,6 +102,8 @@ export async function startCore({
   });
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
   const work = createWorkQueue({ database, clock, handlers: settlement.tasks, onError });
+  const productEngine = createProductEngine({ database, committer });
+  const sandbox = createSandboxEngine({ database, committer });
   if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
@@ -101,8 +115,12 @@ export async function startCore({
     follower,
     acquirer,
     chargeIds,
-    cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
-    access: createAccessEngine({ database, committer, clock }),
+    cardPayments: { ...createCardPaymentEngine({ database, committer, accounts, products }), ...settlement },
+    access: createAccessEngine({ database, committer, products: productEngine, clock }),
+    products: productEngine,
+    sandbox,
+    wallet: createWalletEngine({ database, onFault: onError }),
+    levers: { ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }), ...sandbox },
     work,
     faults,
     balances: () => readBalances(database.sql, tenant),

@@ -20,6 +20,9 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
+  product: ProductTable;
+  test_payment: TestPaymentTable;
+  dispute: DisputeTable;
 }
 
 interface OfTenant {
@@ -155,4 +158,32 @@ interface SimulatedChargeTable {
   decline_reason: string | null;
   final_decline: boolean;
   settles_at: Date | null;
+}
+
+interface ProductTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  name: string;
+  description: string | null;
+  price_cents: number;
+  created_at: Date;
+}
+
+interface TestPaymentTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  value_cents: number;
+  status: 'pending' | 'paid';
+  created_at: Date;
+  paid_at: Date | null;
+}
+
+interface DisputeTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  amount_cents: number;
+  order_code: string | null;
+  status: 'open' | 'won' | 'lost' | 'forgiven';
+  created_at: Date;
+  closed_at: Date | null;
 }

@@ -5,12 +5,16 @@ import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
+import type { Product, ProductService } from '../products/model.ts';
+import type { SandboxService } from '../sandbox/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 
 /** The one port that the GraphQL layer knows, whichever implementation is behind it. */
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
+  products: ProductService;
+  sandbox: SandboxService;
   wallet: WalletService;
 }
 
@@ -42,6 +46,7 @@ export interface Context {
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
   cardPayment: DataLoader<string, CardPayment | null>;
+  product: DataLoader<string, Product | null>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
@@ -49,6 +54,7 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
     cardPayment: new DataLoader((orderCodes) =>
       services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes),
     ),
+    product: new DataLoader((ids) => services.products.findMany(callerOf({ caller }).tenant, ids)),
   };
 }
 
