@@ -2,6 +2,8 @@ import './scalars.ts';
 import './errors.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
+import '../products/schema.ts';
+import '../sandbox/schema.ts';
 import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
 import { builder } from './builder.ts';
