@@ -105,6 +105,8 @@ const TABLE: Record<string, string[]> = {
   'events/log.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
   'events/credential.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
   'events/subscribe.ts': ['kernel/', 'events/', 'db/', 'any model.ts'],
+  'limits/windows.ts': ['kernel/', 'limits/', 'db/', 'any model.ts'],
+  'limits/store.ts': ['kernel/', 'limits/', 'db/', 'any model.ts'],
   'work/queue.ts': ['kernel/', 'db/', 'commit/'],
   'commit/commit.ts': ['kernel/', 'db/', 'ledger/', 'events/', 'work/'],
   'graphql/builder.ts': GRAPHQL,

@@ -11,6 +11,7 @@ describe('the environment', () => {
       dataDir: '.data',
       bootstrapKeys: { live: undefined, sandbox: undefined },
       graphqlLimit: 1200,
+      trustedProxies: [],
       demo: true,
     });
   });
@@ -28,6 +29,7 @@ describe('the environment', () => {
         PSA_BOOTSTRAP_LIVE_KEY: live,
         PSA_BOOTSTRAP_TEST_KEY: sandbox,
         PSA_GRAPHQL_LIMIT: '50',
+        PSA_TRUSTED_PROXIES: '10.0.0.5, 192.168.0.0/16,2001:db8::/32',
         PSA_DEMO: 'on',
       }),
     ).toEqual({
@@ -38,6 +40,7 @@ describe('the environment', () => {
       dataDir: 'memory',
       bootstrapKeys: { live, sandbox },
       graphqlLimit: 50,
+      trustedProxies: ['10.0.0.5', '192.168.0.0/16', '2001:db8::/32'],
       demo: true,
     });
   });
@@ -92,6 +95,17 @@ describe('the environment', () => {
     ['PSA_GRAPHQL_LIMIT', '0'],
     ['PSA_GRAPHQL_LIMIT', '1e3'],
     ['PSA_GRAPHQL_LIMIT', '1000001'],
+    ['PSA_TRUSTED_PROXIES', 'HIDDEN'],
+    ['PSA_TRUSTED_PROXIES', '10.0.0.1,HIDDEN.example'],
+    ['PSA_TRUSTED_PROXIES', '10.0.0.1,'],
+    ['PSA_TRUSTED_PROXIES', '10.0.0.1 10.0.0.2'],
+    ['PSA_TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['PSA_TRUSTED_PROXIES', '2001:db8::/129'],
+    ['PSA_TRUSTED_PROXIES', '10.0.0.0/8/8'],
+    ['PSA_TRUSTED_PROXIES', '10.0.0.0/'],
+    ['PSA_TRUSTED_PROXIES', '0.0.0.0/0'],
+    ['PSA_TRUSTED_PROXIES', '::/0'],
+    ['PSA_TRUSTED_PROXIES', '*'],
     ['PSA_DEMO', 'HIDDEN'],
     ['PSA_UPSTREAM_URL', 'https://HIDDEN.example'],
     ['PSA_UPSTREAM_LIVE_KEY', 'ps_live_HIDDEN0123456789abcdef'],

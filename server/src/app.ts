@@ -15,14 +15,15 @@ import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
-import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
+import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createWalletEngine } from './wallet/engine.ts';
@@ -112,7 +113,8 @@ export async function createApp({
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 
-    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, clock });
+    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
+    const addressOf = createClientAddress(config.trustedProxies);
     const contexts = createContextFactory({
       services,
       access,
@@ -123,8 +125,15 @@ export async function createApp({
       limits,
       publicUrl,
     });
-    const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
-    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
+    const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
+    const sockets = createGraphQLSockets({
+      server: http.server,
+      yoga,
+      contexts,
+      addressOf,
+      onFault,
+      initTimeoutMs,
+    });
 
     await follower.start();
     work.start();

@@ -19,6 +19,7 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
+  rate_window: RateWindowTable;
 }
 
 interface OfTenant {
@@ -40,6 +41,8 @@ interface ApiKeyTable extends OfTenant {
   permissions: string[];
   created_at: Date;
   revoked_at: Date | null;
+  name: string | null;
+  hint: string | null;
 }
 
 interface TokenTable extends OfTenant {
@@ -139,4 +142,10 @@ interface SimulatedChargeTable {
   decline_reason: string | null;
   final_decline: boolean;
   settles_at: Date | null;
+}
+
+interface RateWindowTable {
+  key: string;
+  ends_at: Date;
+  used: number;
 }

@@ -17,6 +17,7 @@ import {
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket } from '../http/server.ts';
 import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
@@ -60,12 +61,14 @@ export function createGraphQLSockets({
   server,
   yoga,
   contexts,
+  addressOf,
   onFault,
   initTimeoutMs = 5_000,
 }: {
   server: Server;
   yoga: Yoga;
   contexts: ContextFactory;
+  addressOf: ClientAddress;
   onFault: (fault: unknown) => void;
   /** How long a client may take until `connection_init`. */
   initTimeoutMs?: number | undefined;
@@ -154,7 +157,7 @@ export function createGraphQLSockets({
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
     const connection: Connection = {
       socket,
-      presented: presentedBy(request, null),
+      presented: presentedBy(request, addressOf, null),
       caller: null,
       ended: new AbortController(),
       stopWatching: () => undefined,
