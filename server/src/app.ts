@@ -3,6 +3,7 @@ import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
 import { createCheckoutRoutes } from './card-payments/page/routes.ts';
+import { createCardPaymentRoutes } from './card-payments/routes.ts';
 import { createSettlement } from './card-payments/settlement.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
@@ -19,14 +20,17 @@ import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
+import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
+import { createRequestLimit } from './limits/requests.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createWalletEngine } from './wallet/engine.ts';
+import { createWalletRoutes } from './wallet/routes.ts';
 import { createWorkQueue, type WorkQueue } from './work/queue.ts';
 
 export interface App {
@@ -105,7 +109,7 @@ export async function createApp({
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
-    const services = { access, cardPayments, wallet: createWalletEngine({ database }) };
+    const services = { access, cardPayments, wallet: createWalletEngine({ database, onFault }) };
     const work = createWorkQueue({
       database,
       clock,
@@ -141,6 +145,16 @@ export async function createApp({
     http.serve([
       graphqlRoute(yoga),
       ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+      ...createRestRoutes({
+        operations: [
+          ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+          ...createWalletRoutes({ wallet: services.wallet }),
+        ],
+        access,
+        takeRequest: createRequestLimit({ sql: database.sql, clock }),
+        clock,
+        onFault,
+      }),
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database) }),
       ...(config.demo

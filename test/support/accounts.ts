@@ -1,4 +1,9 @@
-import { KEY_PREFIX, type Permission, TOKEN_PREFIX } from '../../server/src/access/model.ts';
+import {
+  DEFAULT_SETTINGS,
+  KEY_PREFIX,
+  type Permission,
+  TOKEN_PREFIX,
+} from '../../server/src/access/model.ts';
 import {
   type AccountRow,
   insertAccount,
@@ -16,7 +21,7 @@ export async function addAccount(app: TestApp, settings: Partial<AccountRow> = {
   const id = `acc_${objectId()}`;
   await insertAccount(
     app.database.sql,
-    { id, name: 'Outra Loja', cardPaymentsEnabled: true, cardReleaseDays: 14, ...settings },
+    { id, name: 'Outra Loja', ...DEFAULT_SETTINGS, ...settings },
     // Younger than the first, which is found by its age.
     plusMs(app.clock.now(), 1),
   );

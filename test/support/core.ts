@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import { createAccessEngine } from '../../server/src/access/engine.ts';
-import type { AccessService } from '../../server/src/access/model.ts';
+import { type AccessService, type AccountSettings, DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { accounts } from '../../server/src/access/records.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
 import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
@@ -45,7 +45,7 @@ export interface CoreOptions {
   clock?: ManualClock;
   /** Another instance's tenant; without it there is a new account. */
   tenant?: Tenant;
-  account?: { cardPaymentsEnabled?: boolean; cardReleaseDays?: number };
+  account?: Partial<AccountSettings>;
   /** Puts faults between us and the acquirer. */
   acquirer?: (simulated: Acquirer) => Acquirer;
   /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
@@ -136,12 +136,12 @@ export async function startCore({
 
 export async function openAccount(
   database: Database,
-  { cardPaymentsEnabled = true, cardReleaseDays = 14 }: CoreOptions['account'] = {},
+  settings: CoreOptions['account'] = {},
 ): Promise<Tenant> {
   const accountId = `acc_${objectId()}`;
   await insertAccount(
     database.sql,
-    { id: accountId, name: 'Padaria da Ana', cardPaymentsEnabled, cardReleaseDays },
+    { id: accountId, name: 'Padaria da Ana', ...DEFAULT_SETTINGS, ...settings },
     new Date('2026-01-01T00:00:00.000Z'),
   );
   return { accountId, environment: 'live' };

@@ -15,6 +15,7 @@ import {
   type CreateCheckoutTokenInput,
   type Credential,
   type DashboardScope,
+  DEFAULT_SETTINGS,
   environmentOfKey,
   KEY_PREFIX,
   PAYMENT_TOKEN_MS,
@@ -238,7 +239,7 @@ async function makeFirstAccount(
   { name, keys }: { name: string; keys: { live?: string | undefined; sandbox?: string | undefined } },
 ): Promise<FirstKeys> {
   const accountId = `acc_${objectId()}`;
-  await insertAccount(sql, { id: accountId, name, cardPaymentsEnabled: true, cardReleaseDays: 14 }, now);
+  await insertAccount(sql, { id: accountId, name, ...DEFAULT_SETTINGS }, now);
   const minted = {
     live: keys.live ?? secret(KEY_PREFIX.live),
     sandbox: keys.sandbox ?? secret(KEY_PREFIX.sandbox),

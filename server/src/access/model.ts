@@ -1,11 +1,30 @@
 import { z } from 'zod';
 import { type CheckoutGrant, cardAmount, checkoutDetails } from '../card-payments/model.ts';
 import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
+import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
 
 /** The document's section 5. An unrestricted key has none of them and may do everything. */
 export type Permission = 'subcontas.gerenciar' | 'subcontas.sacar';
+
+/** What an account settles for itself. */
+export interface AccountSettings {
+  cardPaymentsEnabled: boolean;
+  /** Days from a card sale to its place in the balance. */
+  cardReleaseDays: number;
+  /** What the service keeps of each payout. */
+  payoutFeesCents: { pix: Cents; pix_turbo: Cents; ltc: Cents; usd: Cents };
+  /** What the account keeps of each payout of its subaccounts. */
+  subaccountMarkupCents: Cents;
+}
+
+export const DEFAULT_SETTINGS: AccountSettings = {
+  cardPaymentsEnabled: true,
+  cardReleaseDays: 14,
+  payoutFeesCents: { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 },
+  subaccountMarkupCents: 50,
+};
 
 /** What a dashboard token may read. */
 export type DashboardScope = 'wallet' | 'payouts' | 'subaccounts' | 'card_payments' | 'products' | 'webhooks';

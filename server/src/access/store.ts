@@ -1,13 +1,11 @@
 import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import type { Permission } from './model.ts';
+import type { AccountSettings, Permission } from './model.ts';
 
-export interface AccountRow {
+export interface AccountRow extends AccountSettings {
   id: string;
   name: string;
-  cardPaymentsEnabled: boolean;
-  cardReleaseDays: number;
 }
 
 /** Two instances that start on one empty database make one account, and one key for their cursors. */
@@ -46,6 +44,11 @@ export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Da
       name: account.name,
       card_payments_enabled: account.cardPaymentsEnabled,
       card_release_days: account.cardReleaseDays,
+      payout_fee_pix_cents: account.payoutFeesCents.pix,
+      payout_fee_pix_turbo_cents: account.payoutFeesCents.pix_turbo,
+      payout_fee_ltc_cents: account.payoutFeesCents.ltc,
+      payout_fee_usd_cents: account.payoutFeesCents.usd,
+      subaccount_markup_cents: account.subaccountMarkupCents,
       created_at: createdAt,
     })
     .execute();
@@ -58,6 +61,13 @@ export async function selectAccounts(sql: Sql, ids: readonly string[]): Promise<
     name: row.name,
     cardPaymentsEnabled: row.card_payments_enabled,
     cardReleaseDays: row.card_release_days,
+    payoutFeesCents: {
+      pix: row.payout_fee_pix_cents,
+      pix_turbo: row.payout_fee_pix_turbo_cents,
+      ltc: row.payout_fee_ltc_cents,
+      usd: row.payout_fee_usd_cents,
+    },
+    subaccountMarkupCents: row.subaccount_markup_cents,
   }));
 }
 

@@ -172,6 +172,11 @@ export interface CardPaymentService {
     tenant: Tenant,
     page: { first: number; after?: number | undefined; status?: readonly CardPaymentStatus[] | undefined },
   ): Promise<CardPaymentPage>;
+  /** A page by number, newest first, and how many there are in all (the document's 2.1.6). */
+  listPage(
+    tenant: Tenant,
+    page: { limit: number; offset: number },
+  ): Promise<{ items: CardPayment[]; total: number }>;
   count(tenant: Tenant, filter: { status?: readonly CardPaymentStatus[] | undefined }): Promise<number>;
 }
 
@@ -405,7 +410,7 @@ function paid(
     'paid',
     {
       transaction: ledgerTransaction(`card_payment.paid:${payment.orderCode}`, [
-        { from: 'acquirer', to: 'merchant_pending', amountCents: payment.amountCents },
+        { from: 'acquirer', to: 'merchant_pending', amount: payment.amountCents },
       ]),
       due: [
         { kind: 'card_payment.release', at: releaseAt },
@@ -427,8 +432,8 @@ export function decideRelease(payment: CardPayment, balances: Balances, now: Dat
   if (payment.status !== 'paid' || payment.releasedAt) return null;
   const owedCents = Math.min(payment.amountCents, -balances.merchant_receivable);
   const transaction = ledgerTransaction(`card_payment.released:${payment.orderCode}`, [
-    { from: 'merchant_pending', to: 'merchant_receivable', amountCents: owedCents },
-    { from: 'merchant_pending', to: 'merchant_balance', amountCents: payment.amountCents - owedCents },
+    { from: 'merchant_pending', to: 'merchant_receivable', amount: owedCents },
+    { from: 'merchant_pending', to: 'merchant_balance', amount: payment.amountCents - owedCents },
   ]);
   return {
     previous: payment,
@@ -447,10 +452,10 @@ export function decideRefund(payment: CardPayment, balances: Balances, now: Date
     `card_payment.refunded:${payment.orderCode}`,
     payment.releasedAt
       ? [
-          { from: 'merchant_balance', to: 'acquirer', amountCents: fromBalance },
-          { from: 'merchant_receivable', to: 'acquirer', amountCents: payment.amountCents - fromBalance },
+          { from: 'merchant_balance', to: 'acquirer', amount: fromBalance },
+          { from: 'merchant_receivable', to: 'acquirer', amount: payment.amountCents - fromBalance },
         ]
-      : [{ from: 'merchant_pending', to: 'acquirer', amountCents: payment.amountCents }],
+      : [{ from: 'merchant_pending', to: 'acquirer', amount: payment.amountCents }],
   );
   return step(payment, { ...payment, refundedAt: now }, 'refunded', { transaction });
 }

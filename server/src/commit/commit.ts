@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { CommitOutcomeUnknown, type Database, type Sql } from '../db/database.ts';
-import type { NewEvent } from '../events/event.ts';
+import type { NewEvent, StoredEvent } from '../events/event.ts';
 import { append, lockStream } from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
@@ -75,6 +75,14 @@ export interface Committer {
   idle(): Promise<void>;
 }
 
+/** What must be written with certain events, whoever causes them: run inside the transaction, right behind them. */
+export type Outbox = (
+  sql: Sql,
+  tenant: Tenant,
+  events: readonly StoredEvent[],
+  now: Date,
+) => Promise<readonly NewTask[]>;
+
 const GROUP_LIMIT = 64;
 
 interface Waiting {
@@ -86,10 +94,12 @@ interface Waiting {
 export function createCommitter({
   database,
   clock,
+  outbox = async () => [],
   onCommit,
 }: {
   database: Database;
   clock: Clock;
+  outbox?: Outbox;
   /** Told after each commit that has written events or tasks. Must not throw. */
   onCommit: (tenant: Tenant, committed: { events: number; tasks: readonly NewTask[] }) => void;
 }): Committer {
@@ -109,7 +119,7 @@ export function createCommitter({
     const { tenant } = group[0]!.command;
     let done: Awaited<ReturnType<typeof decideAll>>;
     try {
-      done = await database.transaction((sql) => decideAll(sql, tenant, group, clock));
+      done = await database.transaction((sql) => decideAll(sql, tenant, group, { clock, outbox }));
     } catch (error) {
       if (group.length === 1 || error instanceof CommitOutcomeUnknown)
         for (const waiting of group) waiting.reject(error);
@@ -146,7 +156,12 @@ export function createCommitter({
 }
 
 /** One transaction: the lock, one load and one save a collection, one statement each for postings, events and tasks. */
-async function decideAll(sql: Sql, tenant: Tenant, group: readonly Waiting[], clock: Clock) {
+async function decideAll(
+  sql: Sql,
+  tenant: Tenant,
+  group: readonly Waiting[],
+  { clock, outbox }: { clock: Clock; outbox: Outbox },
+) {
   const head = await lockStream(sql, tenant);
   // Behind the lock, so that what happened later in the log did not happen earlier by the clock.
   const now = clock.now();
@@ -183,7 +198,17 @@ async function decideAll(sql: Sql, tenant: Tenant, group: readonly Waiting[], cl
 
   await records.save();
   await post(sql, tenant, transactions, now);
-  await append(sql, tenant, { head, events, occurredAt: now });
+  // One for the group: whoever follows the wallet wants to know where it stands.
+  if (transactions.length > 0)
+    events.push({
+      kind: 'wallet.changed',
+      resource: 'wallet',
+      resourceId: 'wallet',
+      previousStatus: null,
+      snapshot: balances,
+    });
+  const stored = await append(sql, tenant, { head, events, occurredAt: now });
+  if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));
   await scheduleTasks(sql, tenant, tasks);
   return { answers, committed: { events: events.length, tasks } };
 }

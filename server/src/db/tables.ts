@@ -14,6 +14,7 @@ export interface Tables {
   event: EventTable;
   ledger_account: LedgerAccountTable;
   posting: PostingTable;
+  subaccount: SubaccountTable;
   task: TaskTable;
   idempotency: IdempotencyTable;
   card_payment: CardPaymentTable;
@@ -33,6 +34,11 @@ interface AccountTable {
   card_payments_enabled: boolean;
   card_release_days: number;
   created_at: Date;
+  payout_fee_pix_cents: Generated<number>;
+  payout_fee_pix_turbo_cents: Generated<number>;
+  payout_fee_ltc_cents: Generated<number>;
+  payout_fee_usd_cents: Generated<number>;
+  subaccount_markup_cents: Generated<number>;
 }
 
 interface ApiKeyTable extends OfTenant {
@@ -78,14 +84,24 @@ interface EventTable extends OfTenant {
 
 interface LedgerAccountTable extends OfTenant {
   name: string;
-  balance_cents: number;
+  balance: number;
 }
 
 interface PostingTable extends OfTenant {
   transaction_id: string;
   ledger_account: string;
-  amount_cents: number;
+  amount: number;
+  subaccount_id: string | null;
   occurred_at: Date;
+}
+
+interface SubaccountTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  name: string;
+  external_id: string | null;
+  balance_cents: Generated<number>;
+  created_at: Date;
 }
 
 interface TaskTable extends OfTenant {

@@ -1,5 +1,6 @@
 import type { CardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
+import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
 
 /** What a slice writes when something has happened. The snapshot is the resource as it was then. */
 export type NewEvent =
@@ -9,6 +10,14 @@ export type NewEvent =
       resourceId: string;
       previousStatus: CardPayment['status'] | null;
       snapshot: CardPayment;
+    }
+  | {
+      /** Something was posted: the balances after it. One for all that were posted at once. */
+      kind: 'wallet.changed';
+      resource: 'wallet';
+      resourceId: 'wallet';
+      previousStatus: null;
+      snapshot: Balances;
     }
   | {
       /** A token or key was revoked: what it opened is closed, on every instance. */
@@ -23,6 +32,14 @@ export type NewEvent =
 export type StoredEvent = NewEvent & { version: number; occurredAt: Date };
 
 export type Resource = NewEvent['resource'];
+
+/** What lies in the log as JSON, as the slice's own type. */
+const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resource: R }>['snapshot'] } = {
+  card_payment: cardPaymentFromJson,
+  // One from before an account was thought of has nothing in it.
+  wallet: (json) => ({ ...NO_BALANCES, ...(json as Partial<Balances>) }),
+  credential: () => ({}),
+};
 
 /** A row of the log as the union above. */
 export function eventFromRow(row: {
@@ -42,6 +59,6 @@ export function eventFromRow(row: {
     resourceId: row.resource_id,
     previousStatus: row.previous_status,
     occurredAt: row.occurred_at,
-    snapshot: resource === 'card_payment' ? cardPaymentFromJson(row.snapshot) : {},
+    snapshot: SNAPSHOT[resource](row.snapshot),
   } as StoredEvent;
 }

@@ -20,20 +20,21 @@ export async function lockStream(sql: Sql, tenant: Tenant): Promise<number> {
   return (await selectStream(sql, tenant).forUpdate().executeTakeFirstOrThrow()).version;
 }
 
-/** Appends right behind `head`, under the lock of `lockStream`. */
+/** Appends right behind `head`, under the lock of `lockStream`; gives each its place. */
 export async function append(
   sql: Sql,
   tenant: Tenant,
   { head, events, occurredAt }: { head: number; events: readonly NewEvent[]; occurredAt: Date },
-): Promise<void> {
-  if (events.length === 0) return;
+): Promise<StoredEvent[]> {
+  if (events.length === 0) return [];
+  const stored = events.map((event, index) => ({ ...event, version: head + 1 + index, occurredAt }));
   await sql
     .insertInto('event')
     .values(
-      events.map((event, index) => ({
+      stored.map((event) => ({
         account_id: tenant.accountId,
         environment: tenant.environment,
-        version: head + 1 + index,
+        version: event.version,
         kind: event.kind,
         resource: event.resource,
         resource_id: event.resourceId,
@@ -49,6 +50,7 @@ export async function append(
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
     .execute();
+  return stored;
 }
 
 /** The version of the newest event, 0 where nothing has happened. */

@@ -37,7 +37,7 @@ interface Connection {
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
 export interface GraphQLSockets {
-  /** Tells every client to come back (1001) and resolves when they have gone. */
+  /** Tells every client to come back (1001) and resolves when they have gone and what they began has ended. */
   close(): Promise<void>;
 }
 
@@ -80,8 +80,8 @@ export function createGraphQLSockets({
     onConnect: (connected) => connect(connected),
     onSubscribe: (connected, _id, payload) => prepare(connected, payload),
     // Yoga's own, which mask what is not for the client.
-    execute: (args) => engineOf(args).execute(args),
-    subscribe: (args) => engineOf(args).subscribe(args),
+    execute: (args) => whileUnderWay(engineOf(args).execute(args)),
+    subscribe: (args) => whileUnderWay(engineOf(args).subscribe(args)),
     onNext: (_connected, _id, _payload, _args, result) =>
       result.errors &&
       ({ ...result, errors: result.errors.map((error) => tell(error)) } as FormattedExecutionResult),
@@ -91,6 +91,19 @@ export function createGraphQLSockets({
       return errors.map((error) => tell(error));
     },
   });
+
+  /** Operations that have begun: an answer is on its way, or a stream is being opened. */
+  const underWay = new Set<Promise<unknown>>();
+  function whileUnderWay<Result>(operation: Result | Promise<Result>): Result | Promise<Result> {
+    if (!(operation instanceof Promise)) return operation;
+    const ended: Promise<unknown> = operation
+      .catch(() => undefined)
+      .finally(() => {
+        underWay.delete(ended);
+      });
+    underWay.add(ended);
+    return operation;
+  }
 
   /** As a message says it, without what is for HTTP alone. */
   function tell(error: unknown): GraphQLFormattedError {
@@ -238,6 +251,8 @@ export function createGraphQLSockets({
       );
       sockets.close();
       await Promise.all(gone);
+      // What was begun still reads and writes, and the database is closed next.
+      await Promise.all(underWay);
     },
   };
 }

@@ -1,48 +1,80 @@
 import type { Cents } from '../kernel/money.ts';
 
-/**
- * A tenant's accounts. `merchant_*` is the merchant's money: in the balance, sold and awaiting release,
- * owed by the merchant (zero or less). `acquirer` is the other side, minus what the acquirer holds.
- */
-export type LedgerAccountName = 'merchant_balance' | 'merchant_pending' | 'merchant_receivable' | 'acquirer';
+/** What an account counts in. */
+type Unit = 'cents' | 'litoshi';
 
-/** Balances in cents; an account that nothing was ever posted to stands at 0. */
+/** A tenant's accounts: what each counts in, and on which side of zero it stays. */
+const ACCOUNTS = {
+  /** The merchant's own money; its subaccounts' is not in it. */
+  merchant_balance: { unit: 'cents', sign: 1 },
+  /** The sum of all subaccounts, of which each line names one. */
+  merchant_subaccounts: { unit: 'cents', sign: 1 },
+  /** Sold and awaiting release; in sandbox, test payments still pending. */
+  merchant_pending: { unit: 'cents', sign: 1 },
+  /** Owed by the merchant, after a refund of money that it had withdrawn. */
+  merchant_receivable: { unit: 'cents', sign: -1 },
+  /** Debited for a payout whose end is not known yet. */
+  payouts_in_transit: { unit: 'cents', sign: 1 },
+  /** Gone out through the bank. */
+  paid_out: { unit: 'cents', sign: 1 },
+  /** What the service keeps of payouts. */
+  platform_fees: { unit: 'cents', sign: 1 },
+  /** The other side of card sales: minus what the acquirer holds. */
+  acquirer: { unit: 'cents', sign: -1 },
+  /** The other side of what came in by any other way. */
+  received: { unit: 'cents', sign: -1 },
+  /** What disputes hold of the balance, which stays where it is: a note of two sides. */
+  dispute_hold: { unit: 'cents', sign: 1 },
+  dispute_claims: { unit: 'cents', sign: -1 },
+  merchant_ltc: { unit: 'litoshi', sign: 1 },
+  ltc_in_transit: { unit: 'litoshi', sign: 1 },
+  ltc_paid_out: { unit: 'litoshi', sign: 1 },
+  ltc_received: { unit: 'litoshi', sign: -1 },
+} as const satisfies Record<string, { unit: Unit; sign: 1 | -1 }>;
+
+export type LedgerAccountName = keyof typeof ACCOUNTS;
+
+/** Each in its account's unit; an account that nothing was ever posted to stands at 0. */
 export type Balances = Record<LedgerAccountName, number>;
 
-export const NO_BALANCES: Balances = {
-  merchant_balance: 0,
-  merchant_pending: 0,
-  merchant_receivable: 0,
-  acquirer: 0,
-};
+export const NO_BALANCES = Object.fromEntries(Object.keys(ACCOUNTS).map((name) => [name, 0])) as Balances;
 
 /** Lines that sum to zero, done once: the id is unique within the tenant, for good. */
 export interface LedgerTransaction {
   readonly id: string;
-  readonly lines: readonly { account: LedgerAccountName; amountCents: number }[];
+  readonly lines: readonly { account: LedgerAccountName; amount: number }[];
+  /** Whose the line of `merchant_subaccounts` is; null where there is none. */
+  readonly subaccountId: string | null;
 }
 
-/** Each from one account to another, so that it balances by construction. Equal accounts are netted. */
+/**
+ * Each from one account to another of the same unit, so that it balances by construction. Equal accounts are netted.
+ * What touches `merchant_subaccounts` names one subaccount.
+ */
 export function ledgerTransaction(
   id: string,
-  moves: readonly { from: LedgerAccountName; to: LedgerAccountName; amountCents: Cents }[],
+  moves: readonly { from: LedgerAccountName; to: LedgerAccountName; amount: Cents }[],
+  subaccountId: string | null = null,
 ): LedgerTransaction {
   const net = new Map<LedgerAccountName, number>();
-  const add = (account: LedgerAccountName, cents: number) =>
-    net.set(account, (net.get(account) ?? 0) + cents);
-  for (const { from, to, amountCents } of moves) {
-    if (!Number.isSafeInteger(amountCents) || amountCents < 0)
-      throw new RangeError(`not an amount: ${amountCents}`);
-    add(from, -amountCents);
-    add(to, amountCents);
+  const add = (account: LedgerAccountName, amount: number) =>
+    net.set(account, (net.get(account) ?? 0) + amount);
+  for (const { from, to, amount } of moves) {
+    if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError(`not an amount: ${amount}`);
+    if (ACCOUNTS[from].unit !== ACCOUNTS[to].unit)
+      throw new RangeError(`${from} and ${to} do not count in the same unit`);
+    add(from, -amount);
+    add(to, amount);
   }
   const lines = [...net]
-    .filter(([, cents]) => cents !== 0)
-    .map(([account, amountCents]) => ({ account, amountCents }));
+    .filter(([, amount]) => amount !== 0)
+    .map(([account, amount]) => ({ account, amount }));
   if (lines.length === 0) throw new RangeError(`ledger transaction ${id} moves nothing`);
-  if (!lines.every(({ amountCents }) => Number.isSafeInteger(amountCents)))
+  if (!lines.every(({ amount }) => Number.isSafeInteger(amount)))
     throw new RangeError(`ledger transaction ${id} moves more than a number can hold`);
-  return { id, lines };
+  if (lines.some(({ account }) => account === 'merchant_subaccounts') !== (subaccountId !== null))
+    throw new RangeError(`ledger transaction ${id} names a subaccount that it does not touch, or none`);
+  return { id, lines, subaccountId };
 }
 
 /**
@@ -51,11 +83,9 @@ export function ledgerTransaction(
  */
 export function applyToBalances(balances: Balances, transaction: LedgerTransaction): Balances {
   const after = { ...balances };
-  for (const { account, amountCents } of transaction.lines) after[account] += amountCents;
-  for (const account of Object.keys(after) as LedgerAccountName[]) {
-    const owed = account === 'merchant_receivable' || account === 'acquirer';
-    if (!Number.isSafeInteger(after[account]) || (owed ? after[account] > 0 : after[account] < 0))
+  for (const { account, amount } of transaction.lines) after[account] += amount;
+  for (const { account } of transaction.lines)
+    if (!Number.isSafeInteger(after[account]) || after[account] * ACCOUNTS[account].sign < 0)
       throw new RangeError(`${transaction.id} would bring ${account} to ${after[account]}`);
-  }
   return after;
 }

@@ -1,4 +1,6 @@
+import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type Balances, type LedgerAccountName, type LedgerTransaction, NO_BALANCES } from './postings.ts';
 
@@ -6,13 +8,33 @@ import { type Balances, type LedgerAccountName, type LedgerTransaction, NO_BALAN
 export async function readBalances(sql: Sql, tenant: Tenant): Promise<Balances> {
   const rows = await sql
     .selectFrom('ledger_account')
-    .select(['name', 'balance_cents'])
+    .select(['name', 'balance'])
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
     .execute();
   const balances = { ...NO_BALANCES };
-  for (const row of rows) balances[row.name as LedgerAccountName] = row.balance_cents;
+  for (const row of rows) balances[row.name as LedgerAccountName] = row.balance;
   return balances;
+}
+
+/** Every balance of a tenant, and what its subaccounts sum to at the same moment, each counted. */
+export async function readBalancesAndSubaccounts(
+  sql: Sql,
+  tenant: Tenant,
+): Promise<{ balances: Balances; subaccountsCents: Cents }> {
+  const { rows } = await raw<{ name: LedgerAccountName | 'subaccounts'; balance: number }>`
+    select name, balance from ledger_account
+    where account_id = ${tenant.accountId} and environment = ${tenant.environment}
+    union all
+    select 'subaccounts', coalesce(sum(balance_cents), 0)::bigint from subaccount
+    where account_id = ${tenant.accountId} and environment = ${tenant.environment}
+  `.execute(sql);
+  const balances = { ...NO_BALANCES };
+  let subaccountsCents = 0;
+  for (const { name, balance } of rows)
+    if (name === 'subaccounts') subaccountsCents = balance;
+    else balances[name] = balance;
+  return { balances, subaccountsCents };
 }
 
 /**
@@ -25,13 +47,14 @@ export async function post(
   transactions: readonly LedgerTransaction[],
   occurredAt: Date,
 ): Promise<void> {
-  const rows = transactions.flatMap(({ id, lines }) =>
-    lines.map(({ account, amountCents }) => ({
+  const rows = transactions.flatMap(({ id, lines, subaccountId }) =>
+    lines.map(({ account, amount }) => ({
       account_id: tenant.accountId,
       environment: tenant.environment,
       transaction_id: id,
       ledger_account: account,
-      amount_cents: amountCents,
+      amount,
+      subaccount_id: account === 'merchant_subaccounts' ? subaccountId : null,
       occurred_at: occurredAt,
     })),
   );

@@ -1,17 +1,28 @@
 import type { Database } from '../db/database.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { tenantKey } from '../kernel/tenant.ts';
-import type { Balances } from '../ledger/postings.ts';
-import { readBalances } from '../ledger/store.ts';
-import { type WalletService, walletOf } from './model.ts';
+import { readBalances, readBalancesAndSubaccounts } from '../ledger/store.ts';
+import { type Wallet, type WalletService, walletOf } from './model.ts';
 
-export function createWalletEngine({ database }: { database: Database }): WalletService {
-  const shared = createSharedReads<Balances>();
+export function createWalletEngine({
+  database,
+  onFault,
+}: {
+  database: Database;
+  /** The subaccounts' sum could not be computed; the wallet was shown without it. */
+  onFault: (fault: unknown) => void;
+}): WalletService {
+  const shared = createSharedReads<Wallet>();
   return {
-    async read(tenant) {
-      const balances = await shared(tenantKey(tenant), () => readBalances(database.sql, tenant));
-      // No dispute and no subaccount exists yet: nothing is held, and the sum over none is 0.
-      return walletOf(tenant.environment, balances, { disputeBlockedCents: 0, subaccountsBalanceCents: 0 });
-    },
+    read: (tenant) =>
+      shared(tenantKey(tenant), async () => {
+        try {
+          const { balances, subaccountsCents } = await readBalancesAndSubaccounts(database.sql, tenant);
+          return walletOf(tenant.environment, balances, subaccountsCents);
+        } catch (fault) {
+          onFault(fault);
+          return walletOf(tenant.environment, await readBalances(database.sql, tenant), null);
+        }
+      }),
   };
 }

@@ -1,0 +1,72 @@
+import { cnpj, cpf } from 'cpf-cnpj-validator';
+import { isValidPhoneNumber } from 'libphonenumber-js/max';
+import { z } from 'zod';
+
+/** The five kinds of key in the directory of the Banco Central. */
+export type PixKeyKind = 'cpf' | 'cnpj' | 'phone' | 'email' | 'random';
+
+export interface PixKey {
+  kind: PixKeyKind;
+  /** As the directory has it: digits, upper-case letters of a CNPJ, +55…, lower-case e-mail and random key. */
+  key: string;
+}
+
+const CPF = /^(\d{11}|\d{3}\.\d{3}\.\d{3}-\d{2})$/;
+/** Letters too, since 2026; the two check digits stay digits. */
+const CNPJ = /^([0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})$/i;
+const PHONE = /^\+55\d{10,11}$/;
+const EMAIL =
+  /^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
+const EMAIL_MAX = 77;
+const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** What a text is as a PIX key, in its normal form; null where it is none. */
+export function parsePixKey(text: string): PixKey | null {
+  if (CPF.test(text)) {
+    const key = text.replace(/\D/g, '');
+    return endsWithItsDigits(key, cpf) ? { kind: 'cpf', key } : null;
+  }
+  if (CNPJ.test(text)) {
+    const key = text.replace(/[./-]/g, '').toUpperCase();
+    return endsWithItsDigits(key, cnpj) ? { kind: 'cnpj', key } : null;
+  }
+  if (PHONE.test(text)) return isValidPhoneNumber(text, 'BR') ? { kind: 'phone', key: text } : null;
+  const lower = text.toLowerCase();
+  if (RANDOM.test(lower)) return { kind: 'random', key: lower };
+  return lower.length <= EMAIL_MAX && EMAIL.test(lower) ? { kind: 'email', key: lower } : null;
+}
+
+/** The library's own `isValid` also refuses 123.456.789-09, whose digits are right. All the same: nobody's number. */
+function endsWithItsDigits(key: string, { verifierDigit }: { verifierDigit(base: string): number }): boolean {
+  const base = key.slice(0, -2);
+  const first = verifierDigit(base);
+  return !/^(.)\1+$/.test(key) && key === `${base}${first}${verifierDigit(`${base}${first}`)}`;
+}
+
+/** A PIX key in its normal form. */
+export const pixKeyText = z.string().transform((text, context) => {
+  const parsed = parsePixKey(text);
+  if (parsed) return parsed.key;
+  context.addIssue(
+    'must be a PIX key: CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key',
+  );
+  return z.NEVER;
+});
+
+/** What may be shown of a key in its normal form (the document's 2.2 and 4.5). */
+export function maskPixKey(key: string): string {
+  const parsed = parsePixKey(key);
+  switch (parsed?.kind) {
+    case 'cpf':
+      return `***.${key.slice(3, 6)}.${key.slice(6, 9)}-**`;
+    case 'cnpj':
+      return `**.${key.slice(2, 5)}.${key.slice(5, 8)}/${key.slice(8, 12)}-**`;
+    case 'email':
+      return `${key[0]}***${key.slice(key.indexOf('@'))}`;
+    case 'phone':
+    case 'random':
+      return `****${key.slice(-4)}`;
+    case undefined:
+      return '****';
+  }
+}
