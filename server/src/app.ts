@@ -1,3 +1,4 @@
+import { createAdministration } from './access/administration.ts';
 import { bootstrap, createAccessEngine, firstTenant } from './access/engine.ts';
 import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
@@ -27,6 +28,7 @@ import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createRequestLimit } from './limits/requests.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
+import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createWalletEngine } from './wallet/engine.ts';
@@ -138,6 +140,16 @@ export async function createApp({
       onFault,
       initTimeoutMs,
     });
+
+    // Only this process has PGlite's folder; whoever manages keys beside it asks here.
+    if (database.engine === 'pglite' && config.dataDir !== 'memory')
+      closing.push(
+        await serveControl({
+          dataDir: config.dataDir,
+          administration: createAdministration({ database, committer, clock }),
+          log,
+        }),
+      );
 
     await follower.start();
     work.start();
