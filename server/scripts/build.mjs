@@ -21,6 +21,7 @@ export async function ensureServer(options) {
   const part = {
     madeOf: [...sources, 'server/tsconfig.json', 'tsconfig.json', 'pnpm-lock.yaml'],
     results: ['server/dist/main.js'],
+    /** @param {string[]} previous */
     async build(previous) {
       const outputs = sources.flatMap(compiledTo);
       for (const stale of previous.filter((file) => !outputs.includes(file)))
