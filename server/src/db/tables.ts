@@ -28,6 +28,7 @@ export interface Tables {
   product: ProductTable;
   test_payment: TestPaymentTable;
   dispute: DisputeTable;
+  rate_window: RateWindowTable;
 }
 
 interface OfTenant {
@@ -54,6 +55,8 @@ interface ApiKeyTable extends OfTenant {
   permissions: string[];
   created_at: Date;
   revoked_at: Date | null;
+  name: string | null;
+  hint: string | null;
 }
 
 interface TokenTable extends OfTenant {
@@ -254,4 +257,10 @@ interface DisputeTable extends OfTenant {
   status: 'open' | 'won' | 'lost' | 'forgiven';
   created_at: Date;
   closed_at: Date | null;
+}
+
+interface RateWindowTable {
+  key: string;
+  ends_at: Date;
+  used: number;
 }
