@@ -20,6 +20,7 @@ import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createDocsRoutes } from './http/docs.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
@@ -27,7 +28,10 @@ import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
+import { createSimulatedBank } from './rails/simulated/bank.ts';
 import { createWalletEngine } from './wallet/engine.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
 import { createWebhookDelivery } from './webhooks/delivery.ts';
@@ -118,6 +122,8 @@ export async function createApp({
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
+    const bank = createSimulatedBank({ database, clock });
+    const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
     const privateAddresses = config.webhookPrivateAddresses;
     const webhooks = createWebhookEngine({ database, committer, privateAddresses });
     const delivery = createWebhookDelivery({
@@ -126,11 +132,16 @@ export async function createApp({
       clock,
       send: createSender({ clock, privateAddresses }),
     });
-    const services = { access, cardPayments, wallet: createWalletEngine({ database, onFault }), webhooks };
+    const wallet = createWalletEngine({ database, onFault });
+    const services = { access, cardPayments, payouts, wallet, webhooks };
     const work = createWorkQueue({
       database,
       clock,
-      handlers: { ...settlement.tasks, ...delivery.tasks },
+      handlers: {
+        ...settlement.tasks,
+        ...createPayoutSettlement({ database, committer, bank }).tasks,
+        ...delivery.tasks,
+      },
       apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
@@ -149,17 +160,20 @@ export async function createApp({
     const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
 
+    const operations = [
+      ...createWalletRoutes({ wallet: services.wallet }),
+      ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+    ];
+
     await follower.start();
     work.start();
     closing.push(() => work.close());
     http.serve([
       graphqlRoute(yoga),
       ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+      ...createDocsRoutes({ operations, publicUrl }),
       ...createRestRoutes({
-        operations: [
-          ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-          ...createWalletRoutes({ wallet: services.wallet }),
-        ],
+        operations,
         access,
         takeRequest: createRequestLimit({ limit: REQUESTS_A_MINUTE, clock }),
         clock,

@@ -14,8 +14,13 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
+import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
+import type { PayoutService } from '../../server/src/payouts/model.ts';
+import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
+import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
+import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
 import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
 import type { WebhookService } from '../../server/src/webhooks/model.ts';
@@ -35,6 +40,9 @@ export interface Core {
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService & HostedCheckout;
+  /** The bank's own levers, with no faults in between. */
+  readonly bank: SimulatedBank;
+  readonly payouts: PayoutService;
   readonly access: AccessService;
   readonly webhooks: WebhookService;
   readonly work: WorkQueue;
@@ -54,6 +62,8 @@ export interface CoreOptions {
   account?: Partial<AccountSettings>;
   /** Puts faults between us and the acquirer. */
   acquirer?: (simulated: Acquirer) => Acquirer;
+  /** Puts faults between us and the bank. */
+  bank?: (simulated: Bank) => Bank;
   /** Puts faults between us and the receivers of webhooks. */
   send?: (real: Send) => Send;
   /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
@@ -69,6 +79,7 @@ export async function startCore({
   tenant: given,
   account,
   acquirer: wrap = (simulated) => simulated,
+  bank: wrapBank = (simulated) => simulated,
   send: wrapSend = (real) => real,
   announces = true,
   follows = true,
@@ -99,6 +110,8 @@ export async function startCore({
     },
   });
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
+  const simulatedBank = createSimulatedBank({ database, clock });
+  const bank = wrapBank(simulatedBank);
   const delivery = createWebhookDelivery({
     database,
     committer,
@@ -107,7 +120,11 @@ export async function startCore({
     // No jitter: attempts come at the instants that the document's decision names.
     random: () => 0,
   });
-  const handlers = { ...settlement.tasks, ...delivery.tasks };
+  const handlers = {
+    ...settlement.tasks,
+    ...createPayoutSettlement({ database, committer, bank }).tasks,
+    ...delivery.tasks,
+  };
   const work = createWorkQueue({ database, clock, handlers, onError });
   if (follows) await follower.start();
 
@@ -121,6 +138,8 @@ export async function startCore({
     acquirer,
     chargeIds,
     cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
+    bank: simulatedBank,
+    payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
     access: createAccessEngine({ database, committer, clock }),
     webhooks: createWebhookEngine({ database, committer, privateAddresses: true }),
     work,
