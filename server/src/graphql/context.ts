@@ -5,12 +5,19 @@ import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
+import type {
+  Subaccount,
+  SubaccountPayout,
+  SubaccountPayoutService,
+  SubaccountService,
+} from '../subaccounts/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 
 /** The one port that the GraphQL layer knows, whichever implementation is behind it. */
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
+  subaccounts: SubaccountService & SubaccountPayoutService;
   wallet: WalletService;
 }
 
@@ -42,12 +49,18 @@ export interface Context {
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
   cardPayment: DataLoader<string, CardPayment | null>;
+  subaccount: DataLoader<string, Subaccount | null>;
+  subaccountPayout: DataLoader<string, SubaccountPayout | null>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
   return {
     cardPayment: new DataLoader((orderCodes) =>
       services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes),
+    ),
+    subaccount: new DataLoader((ids) => services.subaccounts.findMany(callerOf({ caller }).tenant, ids)),
+    subaccountPayout: new DataLoader((ids) =>
+      services.subaccounts.findPayouts(callerOf({ caller }).tenant, ids),
     ),
   };
 }

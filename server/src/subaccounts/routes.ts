@@ -53,6 +53,7 @@ export function createSubaccountRoutes({
       section: '4.5',
       permissions: MANAGE,
       body: createSubaccountInput,
+      example: { name: 'Maria da Silva', externalId: 'cliente-1042' },
       answers: { 201: { description: 'The subaccount', schema: subaccountWire } },
       async handle({ caller, body }) {
         const { subaccount } = await subaccounts.create(caller.tenant, body);
@@ -119,6 +120,7 @@ export function createSubaccountRoutes({
       permissions: MANAGE,
       params: one,
       body: transferInput.omit({ subaccountId: true }),
+      example: { amountCents: 25000, idempotencyKey: 'repasse-1042' },
       answers: { 201: { description: 'Its entry in the statement', schema: transferWire } },
       errors: { 404: NO_SUBACCOUNT, 409: 'The idempotency key was used with another input' },
       async handle({ caller, params, body }) {
@@ -138,6 +140,7 @@ export function createSubaccountRoutes({
       permissions: MANAGE_OR_WITHDRAW,
       params: one,
       body: requestPayoutInput.omit({ subaccountId: true }),
+      example: { amountCents: 15000, pixKey: 'maria@example.com', idempotencyKey: 'saque-1042' },
       answers: {
         201: { description: 'Taken on; or refused before the bank (failed)', schema: requestedPayoutWire },
         202: { description: 'Under verification', schema: requestedPayoutWire },
