@@ -28,7 +28,14 @@ import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
+import { createSimulatedBank } from './rails/simulated/bank.ts';
+import { createSubaccountEngine } from './subaccounts/engine.ts';
+import type { SubaccountPayoutService, SubaccountService } from './subaccounts/model.ts';
+import { createSubaccountRoutes } from './subaccounts/routes.ts';
+import { createSubaccountSettlement } from './subaccounts/settlement.ts';
 import { createWalletEngine } from './wallet/engine.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
 import { createWorkQueue, type WorkQueue } from './work/queue.ts';
@@ -46,6 +53,7 @@ export interface App {
   readonly work: WorkQueue;
   readonly database: Database;
   readonly cardPayments: CardPaymentService & HostedCheckout;
+  readonly subaccounts: SubaccountService & SubaccountPayoutService;
   close(): Promise<void>;
 }
 
@@ -112,11 +120,27 @@ export async function createApp({
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
-    const services = { access, cardPayments, wallet: createWalletEngine({ database, onFault }) };
+    const bank = createSimulatedBank({ database, clock });
+    const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
+    const subaccountSettlement = createSubaccountSettlement({
+      database,
+      committer,
+      bank,
+      accounts,
+      clock,
+      onFault,
+    });
+    const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
+    const wallet = createWalletEngine({ database, onFault });
+    const services = { access, cardPayments, payouts, subaccounts, wallet };
     const work = createWorkQueue({
       database,
       clock,
-      handlers: settlement.tasks,
+      handlers: {
+        ...settlement.tasks,
+        ...createPayoutSettlement({ database, committer, bank }).tasks,
+        ...subaccountSettlement.tasks,
+      },
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 
@@ -135,8 +159,9 @@ export async function createApp({
     const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
 
     const operations = [
-      ...createWalletRoutes({ wallet: services.wallet }),
+      ...createWalletRoutes({ wallet }),
       ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+      ...createSubaccountRoutes({ subaccounts }),
     ];
 
     await follower.start();
@@ -168,6 +193,7 @@ export async function createApp({
       work,
       database,
       cardPayments: { ...cardPayments, ...settlement },
+      subaccounts,
       close,
     };
   } catch (error) {

@@ -20,6 +20,8 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
+  payout: PayoutTable;
+  simulated_transfer: SimulatedTransferTable;
   statement_entry: StatementEntryTable;
   subaccount_payout: SubaccountPayoutTable;
 }
@@ -157,6 +159,38 @@ interface SimulatedChargeTable {
   decline_reason: string | null;
   final_decline: boolean;
   settles_at: Date | null;
+}
+
+interface PayoutTable extends OfTenant {
+  number: Generated<number>;
+  withdrawal_id: string;
+  code: string;
+  version: number;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  status: 'pending' | 'processing' | 'completed' | 'denied';
+  amount_cents: number;
+  fee_cents: number;
+  litoshi: number | null;
+  destination: string;
+  requested_at: Date;
+  processed_at: Date | null;
+  denied_reason: string | null;
+  end_to_end_id: string | null;
+}
+
+interface SimulatedTransferTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  destination: string;
+  amount_cents: number;
+  litoshi: number | null;
+  received_at: Date;
+  held_until: Date | null;
+  settles_at: Date;
+  outcome: 'complete' | 'deny' | 'refuse';
+  reason: string | null;
+  end_to_end_id: string | null;
 }
 
 interface StatementEntryTable extends OfTenant {

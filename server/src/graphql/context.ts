@@ -5,6 +5,7 @@ import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
+import type { Payout, PayoutService } from '../payouts/model.ts';
 import type {
   Subaccount,
   SubaccountPayout,
@@ -17,6 +18,7 @@ import type { WalletService } from '../wallet/model.ts';
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
+  payouts: PayoutService;
   subaccounts: SubaccountService & SubaccountPayoutService;
   wallet: WalletService;
 }
@@ -49,6 +51,8 @@ export interface Context {
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
   cardPayment: DataLoader<string, CardPayment | null>;
+  /** By withdrawal id or code. */
+  payout: DataLoader<string, Payout | null>;
   subaccount: DataLoader<string, Subaccount | null>;
   subaccountPayout: DataLoader<string, SubaccountPayout | null>;
 }
@@ -57,6 +61,9 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
   return {
     cardPayment: new DataLoader((orderCodes) =>
       services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes),
+    ),
+    payout: new DataLoader((references) =>
+      services.payouts.findMany(callerOf({ caller }).tenant, references),
     ),
     subaccount: new DataLoader((ids) => services.subaccounts.findMany(callerOf({ caller }).tenant, ids)),
     subaccountPayout: new DataLoader((ids) =>

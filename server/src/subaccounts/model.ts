@@ -7,7 +7,7 @@ import { maskPixKey, pixKeyText } from '../kernel/pix-key.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
-import { withdrawableOf } from '../wallet/model.ts';
+import { assertWithdrawable } from '../wallet/model.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
 
@@ -318,19 +318,7 @@ export function decideTransfer(
   subaccount: Subaccount,
   { amountCents, refId, balances, now }: { amountCents: Cents; refId: string; balances: Balances; now: Date },
 ): SubaccountMove {
-  const withdrawableCents = withdrawableOf(balances);
-  if (amountCents > withdrawableCents)
-    throw new InsufficientFundsError(
-      `${reaisText(amountCents)} is more than can be transferred, which is ${reaisText(withdrawableCents)}`,
-      {
-        requestedCents: amountCents,
-        withdrawableCents,
-        balanceCents: balances.merchant_balance + balances.merchant_subaccounts,
-        disputeBlockedCents: balances.dispute_hold,
-        subaccountsBalanceCents: balances.merchant_subaccounts,
-        cryptoBalanceLitoshi: null,
-      },
-    );
+  assertWithdrawable(balances, amountCents);
   return {
     ...entered(subaccount, { kind: 'transfer_in', refId, amountCents, now }),
     transaction: ledgerTransaction(

@@ -37,7 +37,7 @@ const ANSWER_WITHIN_MS = 3_000;
  * the first debits the subaccount and leaves a task behind, so that no crash forgets the payout; the second
  * records what the bank said. Whoever asks the bank twice has one transfer.
  */
-export function createPayoutSettlement({
+export function createSubaccountSettlement({
   database,
   committer,
   bank,
