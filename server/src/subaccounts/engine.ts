@@ -92,8 +92,7 @@ export function createSubaccountEngine({
             await reader.load(statementEntries, entryKey({ kind: 'transfer_in', refId: done.resourceId }));
         },
         decide(state) {
-          const before =
-            idempotencyKey == null ? null : replayed(state, TRANSFER, idempotencyKey, inputHash);
+          const before = idempotencyKey == null ? null : replayed(state, TRANSFER, idempotencyKey, inputHash);
           const subaccount = state.get(subaccounts, input.subaccountId);
           if (!subaccount) throw new NotFoundError('Subaccount not found');
           if (before !== null) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { InsufficientFundsError, UnavailableError, ValidationError } from '../kernel/errors.ts';
 import { objectId, readableCode } from '../kernel/ids.ts';
-import { type Cents, isCents, reaisText } from '../kernel/money.ts';
+import { type Cents, cents, reaisText } from '../kernel/money.ts';
 import { maskPixKey, pixKeyText } from '../kernel/pix-key.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText } from '../kernel/text.ts';
@@ -129,9 +129,7 @@ export function referenceKind(reference: string): ReferenceKind | null {
 
 /** Of a tenant there is one payout a key, so nobody's key can lead to a payout that was made without it. */
 export function payoutReference(idempotencyKey: string | null | undefined): string {
-  return idempotencyKey == null
-    ? `saq_${randomBytes(16).toString('hex')}`
-    : `saq_idem_${idempotencyKey}`;
+  return idempotencyKey == null ? `saq_${randomBytes(16).toString('hex')}` : `saq_idem_${idempotencyKey}`;
 }
 
 /** Fresh names for a payout, of which it takes what it needs. */
@@ -155,9 +153,7 @@ export function newPayoutKey(): string {
 
 // ── What a caller may ask for ───────────────────────────────────────────────────────────────────
 
-export const subaccountIdText = z
-  .string()
-  .regex(SUBACCOUNT_ID, 'must be sacc_ and 32 hex digits');
+export const subaccountIdText = z.string().regex(SUBACCOUNT_ID, 'must be sacc_ and 32 hex digits');
 
 export const payoutReferenceText = z
   .string()
@@ -166,10 +162,7 @@ export const payoutReferenceText = z
     'must be a withdrawal id (24 hex digits), a TURBO- or SUB- code, or a saq_ reference',
   );
 
-const positiveCents = z
-  .number({ error: 'must be an integer number of cents' })
-  .refine(isCents, 'must be an integer number of cents')
-  .refine((cents) => cents >= 1, 'must be at least 1');
+const positiveCents = cents.refine((amount) => amount >= 1, 'must be at least 1').meta({ minimum: 1 });
 
 export const createSubaccountInput = z.object({
   name: plainText({ max: 200 }),
@@ -246,11 +239,7 @@ export interface SubaccountService {
   listPage(tenant: Tenant, page: NumberedPage): Promise<Numbered<Subaccount>>;
   count(tenant: Tenant): Promise<number>;
   statement(tenant: Tenant, subaccountId: string, page: PlacePage): Promise<Placed<StatementEntry>>;
-  statementPage(
-    tenant: Tenant,
-    subaccountId: string,
-    page: NumberedPage,
-  ): Promise<Numbered<StatementEntry>>;
+  statementPage(tenant: Tenant, subaccountId: string, page: NumberedPage): Promise<Numbered<StatementEntry>>;
   countStatement(tenant: Tenant, subaccountId: string): Promise<number>;
   /** By any of the five forms of 2.2; null where there is none of this subaccount, or the form is none of them. */
   findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<SubaccountPayout | null>;

@@ -74,7 +74,14 @@ export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove)
 }
 
 /** A step of a payout as what is written of it. */
-export function writesOf({ previous, record, move, transaction, due, event }: SubaccountPayoutChange): Writes & {
+export function writesOf({
+  previous,
+  record,
+  move,
+  transaction,
+  due,
+  event,
+}: SubaccountPayoutChange): Writes & {
   records: Change[];
 } {
   const { payout } = record;

@@ -43,10 +43,7 @@ export async function selectByExternalIds(
   tenant: Tenant,
   externalIds: readonly string[],
 ): Promise<Subaccount[]> {
-  const rows = await subaccountsOf(sql, tenant)
-    .selectAll()
-    .where('external_id', 'in', externalIds)
-    .execute();
+  const rows = await subaccountsOf(sql, tenant).selectAll().where('external_id', 'in', externalIds).execute();
   return rows.map(toSubaccount);
 }
 
@@ -173,10 +170,7 @@ export async function selectPayouts(
 ): Promise<PayoutRecord[]> {
   const possible = ids.filter((id) => /^sqp_[0-9a-f]{32}$/.test(id));
   if (possible.length === 0) return [];
-  const rows = await payoutsOf(sql, tenant)
-    .selectAll()
-    .where('id', 'in', possible)
-    .execute();
+  const rows = await payoutsOf(sql, tenant).selectAll().where('id', 'in', possible).execute();
   return rows.map(toRecord);
 }
 
@@ -230,11 +224,7 @@ export async function countPayouts(sql: Sql, tenant: Tenant, of: PayoutsOf): Pro
   return countOf(payoutsOfOne(sql, tenant, of).select(({ fn }) => fn.countAll<number>().as('count')));
 }
 
-export async function savePayouts(
-  sql: Sql,
-  tenant: Tenant,
-  records: readonly PayoutRecord[],
-): Promise<void> {
+export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
   await sql
     .insertInto('subaccount_payout')
     .values(records.map((record) => toRow(tenant, record)))
@@ -357,8 +347,6 @@ function newest<Query extends Record<'where' | 'orderBy' | 'limit' | 'offset', (
   return older.orderBy('number', 'desc').limit(limit).offset(offset);
 }
 
-async function countOf(query: {
-  executeTakeFirstOrThrow(): Promise<{ count: number }>;
-}): Promise<number> {
+async function countOf(query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }): Promise<number> {
   return (await query.executeTakeFirstOrThrow()).count;
 }

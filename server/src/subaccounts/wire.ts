@@ -73,7 +73,8 @@ export const requestedPayoutWire = z
   .object({
     withdrawal: z.object({
       id: z.string().nullable().meta({
-        description: '24 hex digits; null where the payout was refused before the bank, or the bank has not answered yet',
+        description:
+          '24 hex digits; null where the payout was refused before the bank, or the bank has not answered yet',
       }),
     }),
     code: z.string().nullable(),
