@@ -20,6 +20,7 @@ import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createDocsRoutes } from './http/docs.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
@@ -141,17 +142,20 @@ export async function createApp({
     const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
 
+    const operations = [
+      ...createWalletRoutes({ wallet: services.wallet }),
+      ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+    ];
+
     await follower.start();
     work.start();
     closing.push(() => work.close());
     http.serve([
       graphqlRoute(yoga),
       ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+      ...createDocsRoutes({ operations, publicUrl }),
       ...createRestRoutes({
-        operations: [
-          ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-          ...createWalletRoutes({ wallet: services.wallet }),
-        ],
+        operations,
         access,
         takeRequest: createRequestLimit({ limit: REQUESTS_A_MINUTE, clock }),
         clock,

@@ -8,7 +8,9 @@ import type { CardPayment } from './model.ts';
 /** What its creation answers. */
 export const createdCardPaymentWire = z
   .object({
-    orderCode: z.string().meta({ description: 'Unique; looks the payment up' }),
+    orderCode: z
+      .string()
+      .meta({ description: 'Unique; looks the payment up', examples: ['PSC-8NY3SQZHKXF939DW6BZ7C980'] }),
     status: z
       .enum(['pending', 'paid', 'expired', 'refunded', 'failed'])
       .meta({ description: 'Always pending on creation' }),
