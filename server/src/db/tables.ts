@@ -25,6 +25,10 @@ export interface Tables {
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
+  product: ProductTable;
+  test_payment: TestPaymentTable;
+  dispute: DisputeTable;
+  rate_window: RateWindowTable;
 }
 
 interface OfTenant {
@@ -51,6 +55,8 @@ interface ApiKeyTable extends OfTenant {
   permissions: string[];
   created_at: Date;
   revoked_at: Date | null;
+  name: string | null;
+  hint: string | null;
 }
 
 interface TokenTable extends OfTenant {
@@ -223,4 +229,38 @@ interface WebhookAttemptTable {
   response_status: number | null;
   error: string | null;
   duration_ms: number;
+}
+
+interface ProductTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  name: string;
+  description: string | null;
+  price_cents: number;
+  created_at: Date;
+}
+
+interface TestPaymentTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  value_cents: number;
+  status: 'pending' | 'paid';
+  created_at: Date;
+  paid_at: Date | null;
+}
+
+interface DisputeTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  amount_cents: number;
+  order_code: string | null;
+  status: 'open' | 'won' | 'lost' | 'forgiven';
+  created_at: Date;
+  closed_at: Date | null;
+}
+
+interface RateWindowTable {
+  key: string;
+  ends_at: Date;
+  used: number;
 }

@@ -6,6 +6,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
+import type { Product, ProductService } from '../products/model.ts';
+import type { SandboxService } from '../sandbox/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
@@ -14,6 +16,8 @@ export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
   payouts: PayoutService;
+  products: ProductService;
+  sandbox: SandboxService;
   wallet: WalletService;
   webhooks: WebhookService;
 }
@@ -22,6 +26,13 @@ export interface RateLimitState {
   limit: number;
   remaining: number;
   resetAt: Date;
+}
+
+/** Limits on `/graphql`, counted by root field: an API key has its own, each visitor of a browser token others. */
+export interface RootFieldLimits {
+  /** @throws RateLimitError, at once or later */
+  take(caller: Caller, address: string): void | Promise<void>;
+  look(caller: Caller, address: string): RateLimitState;
 }
 
 /** What an operation stands in, made anew for each. */
@@ -37,8 +48,11 @@ export interface Context {
   updatesCursor(): Promise<string>;
   /** The cursors of one of the account's lists. */
   listCursors(list: string): Cursors;
-  /** Counts one root field. @throws RateLimitError */
-  takeRootField(): void;
+  /**
+   * Counts one root field; it may begin when this is done. Those of one operation are let in in the order in which
+   * they ask, each behind the one before. @throws RateLimitError, at once or later
+   */
+  takeRootField(): void | Promise<void>;
   rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
 }
@@ -50,6 +64,7 @@ export interface Loaders {
   payout: DataLoader<string, Payout | null>;
   webhookDelivery: DataLoader<string, WebhookDelivery | null>;
   webhookAttempts: DataLoader<string, WebhookAttempt[]>;
+  product: DataLoader<string, Product | null>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
@@ -66,6 +81,7 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
     webhookAttempts: new DataLoader((webhookIds) =>
       services.webhooks.attemptsOf(callerOf({ caller }).tenant, webhookIds),
     ),
+    product: new DataLoader((ids) => services.products.findMany(callerOf({ caller }).tenant, ids)),
   };
 }
 
