@@ -33,6 +33,7 @@ import { createRootFieldLimits } from './limits/root-fields.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutRoutes } from './payouts/routes.ts';
 import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createProductEngine } from './products/engine.ts';
 import { products } from './products/records.ts';
@@ -216,6 +217,7 @@ export async function createApp({
 
     const operations = [
       ...createWalletRoutes({ wallet }),
+      ...createPayoutRoutes({ payouts }),
       ...createCardPaymentRoutes({ cardPayments, publicUrl }),
       ...createProductRoutes({ products: productEngine }),
       ...createSandboxRoutes({ sandbox }),
