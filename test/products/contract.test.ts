@@ -69,8 +69,7 @@ describeOnBothEngines('products', (open) => {
   test('are listed newest first, page by page, none twice though others come and go', async () => {
     const core = await startCore({ database });
     const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1)
-      ids.unshift((await core.products.create(core.tenant, MUG)).id);
+    for (let count = 0; count < 5; count += 1) ids.unshift((await core.products.create(core.tenant, MUG)).id);
     const first = await core.products.list(core.tenant, { first: 2 });
     await core.products.create(core.tenant, MUG);
     await core.products.delete(core.tenant, ids[1]!);
@@ -194,7 +193,11 @@ function sandboxOf({ tenant }: Core) {
   return { ...tenant, environment: 'sandbox' } as const;
 }
 
-async function mint(core: Core, productId: string, details: { description?: string; reusable?: boolean } = {}) {
+async function mint(
+  core: Core,
+  productId: string,
+  details: { description?: string; reusable?: boolean } = {},
+) {
   const { token } = await core.access.createCheckoutToken(core.tenant, null, {
     amount: { productId: productIdText.parse(productId) },
     ...details,

@@ -101,9 +101,7 @@ describe('over GraphQL', () => {
   });
 
   test('every field that is wrong is named', async () => {
-    expect(
-      await create({ name: '', description: 'x'.repeat(2001), priceCents: 79 }),
-    ).toMatchObject({
+    expect(await create({ name: '', description: 'x'.repeat(2001), priceCents: 79 })).toMatchObject({
       __typename: 'ValidationError',
       fields: ['name', 'description', 'priceCents'].map((field) => ({ path: `input.${field}` })),
     });
@@ -160,7 +158,10 @@ describe('over REST', () => {
   });
 
   test.each(['x', 'ab'.repeat(13), 'gg'.repeat(12), '%00'])('%s is an invalid id', async (id) => {
-    for (const answer of [await app.rest().get(`/products/${id}`), await app.rest().delete(`/products/${id}`)])
+    for (const answer of [
+      await app.rest().get(`/products/${id}`),
+      await app.rest().delete(`/products/${id}`),
+    ])
       expect(answer).toMatchObject({
         status: 400,
         body: { error: expect.stringContaining('invalid product ID format') },
