@@ -1,3 +1,4 @@
+import { createAdministration } from './access/administration.ts';
 import { bootstrap, createAccessEngine, firstTenant } from './access/engine.ts';
 import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
@@ -17,31 +18,42 @@ import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
-import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
-import { createRequestLimit } from './http/request-limit.ts';
+import { createClientAddress } from './http/client-address.ts';
+import { createDocsRoutes } from './http/docs.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
+import { createRequestLimit } from './limits/requests.ts';
+import { createRootFieldLimits } from './limits/root-fields.ts';
+import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createProductEngine } from './products/engine.ts';
 import { products } from './products/records.ts';
 import { createProductRoutes } from './products/routes.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
+import { createSimulatedBank } from './rails/simulated/bank.ts';
 import { createSandboxEngine } from './sandbox/engine.ts';
 import type { TestPaymentLevers } from './sandbox/model.ts';
 import { createSandboxRoutes } from './sandbox/routes.ts';
+import { createSubaccountEngine } from './subaccounts/engine.ts';
+import type { SubaccountPayoutService, SubaccountService } from './subaccounts/model.ts';
+import { createSubaccountRoutes } from './subaccounts/routes.ts';
+import { createSubaccountSettlement } from './subaccounts/settlement.ts';
 import { createWalletEngine, createWalletLevers } from './wallet/engine.ts';
 import type { WalletLevers } from './wallet/model.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
-import { createWorkQueue, type WorkQueue } from './work/queue.ts';
-
-/** Of an account, over all routes of `/v1` (the document's section 8). */
-const REQUESTS_A_MINUTE = 120;
+import { createWebhookDelivery } from './webhooks/delivery.ts';
+import { createWebhookEngine } from './webhooks/engine.ts';
+import { webhookOutbox } from './webhooks/outbox.ts';
+import { createSender } from './webhooks/sender.ts';
+import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
 
 export interface App {
   readonly url: string;
@@ -55,8 +67,11 @@ export interface App {
   readonly cardPayments: CardPaymentService & HostedCheckout;
   /** What no client can do: the simulator does it. */
   readonly levers: WalletLevers & TestPaymentLevers;
+  readonly subaccounts: SubaccountService & SubaccountPayoutService;
   close(): Promise<void>;
 }
+
+const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
 /**
  * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
@@ -108,6 +123,7 @@ export async function createApp({
     const committer = createCommitter({
       database,
       clock,
+      outbox: webhookOutbox,
       onCommit(tenant, { events, tasks }) {
         for (const task of tasks) work.nudge(task.at);
         if (events === 0) return;
@@ -122,22 +138,52 @@ export async function createApp({
     const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
     const productEngine = createProductEngine({ database, committer });
     const access = createAccessEngine({ database, committer, products: productEngine, clock });
+    const bank = createSimulatedBank({ database, clock });
+    const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
+    const subaccountSettlement = createSubaccountSettlement({
+      database,
+      committer,
+      bank,
+      accounts,
+      clock,
+      onFault,
+    });
+    const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
     const sandbox = createSandboxEngine({ database, committer });
+    const privateAddresses = config.webhookPrivateAddresses;
+    const webhooks = createWebhookEngine({ database, committer, privateAddresses });
+    const delivery = createWebhookDelivery({
+      database,
+      committer,
+      clock,
+      send: createSender({ clock, privateAddresses }),
+    });
+    const wallet = createWalletEngine({ database, onFault });
     const services = {
       access,
       cardPayments,
+      payouts,
       products: productEngine,
       sandbox,
-      wallet: createWalletEngine({ database, onFault }),
+      subaccounts,
+      wallet,
+      webhooks,
     };
     const work = createWorkQueue({
       database,
       clock,
-      handlers: settlement.tasks,
+      handlers: {
+        ...settlement.tasks,
+        ...createPayoutSettlement({ database, committer, bank }).tasks,
+        ...delivery.tasks,
+        ...subaccountSettlement.tasks,
+      },
+      apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 
-    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, clock });
+    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
+    const addressOf = createClientAddress(config.trustedProxies);
     const contexts = createContextFactory({
       services,
       access,
@@ -148,8 +194,33 @@ export async function createApp({
       limits,
       publicUrl,
     });
-    const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
-    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
+    const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
+    const sockets = createGraphQLSockets({
+      server: http.server,
+      yoga,
+      contexts,
+      addressOf,
+      onFault,
+      initTimeoutMs,
+    });
+
+    // Only this process has PGlite's folder; whoever manages keys beside it asks here.
+    if (database.engine === 'pglite' && config.dataDir !== 'memory')
+      closing.push(
+        await serveControl({
+          dataDir: config.dataDir,
+          administration: createAdministration({ database, committer, clock }),
+          log,
+        }),
+      );
+
+    const operations = [
+      ...createWalletRoutes({ wallet }),
+      ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+      ...createProductRoutes({ products: productEngine }),
+      ...createSandboxRoutes({ sandbox }),
+      ...createSubaccountRoutes({ subaccounts }),
+    ];
 
     await follower.start();
     work.start();
@@ -157,15 +228,11 @@ export async function createApp({
     http.serve([
       graphqlRoute(yoga),
       ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+      ...createDocsRoutes({ operations, publicUrl }),
       ...createRestRoutes({
-        operations: [
-          ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-          ...createProductRoutes({ products: productEngine }),
-          ...createSandboxRoutes({ sandbox }),
-          ...createWalletRoutes({ wallet: services.wallet }),
-        ],
+        operations,
         access,
-        takeRequest: createRequestLimit({ limit: REQUESTS_A_MINUTE, clock }),
+        takeRequest: createRequestLimit({ sql: database.sql, clock }),
         clock,
         onFault,
       }),
@@ -188,6 +255,7 @@ export async function createApp({
         ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
         ...sandbox,
       },
+      subaccounts,
       close,
     };
   } catch (error) {

@@ -20,9 +20,17 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
+  payout: PayoutTable;
+  simulated_transfer: SimulatedTransferTable;
+  webhook_endpoint: WebhookEndpointTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
   product: ProductTable;
   test_payment: TestPaymentTable;
   dispute: DisputeTable;
+  rate_window: RateWindowTable;
+  statement_entry: StatementEntryTable;
+  subaccount_payout: SubaccountPayoutTable;
 }
 
 interface OfTenant {
@@ -49,6 +57,8 @@ interface ApiKeyTable extends OfTenant {
   permissions: string[];
   created_at: Date;
   revoked_at: Date | null;
+  name: string | null;
+  hint: string | null;
 }
 
 interface TokenTable extends OfTenant {
@@ -160,6 +170,69 @@ interface SimulatedChargeTable {
   settles_at: Date | null;
 }
 
+interface PayoutTable extends OfTenant {
+  number: Generated<number>;
+  withdrawal_id: string;
+  code: string;
+  version: number;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  status: 'pending' | 'processing' | 'completed' | 'denied';
+  amount_cents: number;
+  fee_cents: number;
+  litoshi: number | null;
+  destination: string;
+  requested_at: Date;
+  processed_at: Date | null;
+  denied_reason: string | null;
+  end_to_end_id: string | null;
+}
+
+interface SimulatedTransferTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  destination: string;
+  amount_cents: number;
+  litoshi: number | null;
+  received_at: Date;
+  held_until: Date | null;
+  settles_at: Date;
+  outcome: 'complete' | 'deny' | 'refuse';
+  reason: string | null;
+  end_to_end_id: string | null;
+}
+
+interface WebhookEndpointTable extends OfTenant {
+  url: string | null;
+  secret: string;
+  secret_shown: boolean;
+}
+
+interface WebhookDeliveryTable extends OfTenant {
+  number: Generated<number>;
+  webhook_id: string;
+  event_version: number;
+  event: string;
+  resource: string;
+  resource_id: string;
+  url: string;
+  body: string;
+  status: 'pending' | 'delivered' | 'exhausted';
+  attempts: Generated<number>;
+  failures: Generated<number>;
+  next_attempt_at: Date | null;
+  created_at: Date;
+}
+
+interface WebhookAttemptTable {
+  webhook_id: string;
+  number: number;
+  at: Date;
+  response_status: number | null;
+  error: string | null;
+  duration_ms: number;
+}
+
 interface ProductTable extends OfTenant {
   number: Generated<number>;
   id: string;
@@ -186,4 +259,44 @@ interface DisputeTable extends OfTenant {
   status: 'open' | 'won' | 'lost' | 'forgiven';
   created_at: Date;
   closed_at: Date | null;
+}
+
+interface RateWindowTable {
+  key: string;
+  ends_at: Date;
+  used: number;
+}
+
+interface StatementEntryTable extends OfTenant {
+  number: Generated<number>;
+  subaccount_id: string;
+  kind: 'transfer_in' | 'payout' | 'payout_reversal';
+  ref_id: string;
+  amount_cents: number;
+  balance_after_cents: number;
+  created_at: Date;
+}
+
+interface SubaccountPayoutTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  subaccount_id: string;
+  version: number;
+  payout_id: string;
+  status: 'processing' | 'completed' | 'failed';
+  under_verification: boolean;
+  withdrawal_id: string | null;
+  turbo_code: string | null;
+  sub_code: string | null;
+  amount_cents: number;
+  fee_cents: number;
+  agreed_fee_cents: number;
+  pix_key: string;
+  end_to_end_id: string | null;
+  recipient_name: string | null;
+  recipient_bank_name: string | null;
+  failure_reason: string | null;
+  created_at: Date;
+  completed_at: Date | null;
+  reversed_at: Date | null;
 }

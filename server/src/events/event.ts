@@ -1,6 +1,8 @@
 import type { CardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
+import { type Payout, payoutFromJson } from '../payouts/model.ts';
+import { type SubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
 
 /** What a slice writes when something has happened. The snapshot is the resource as it was then. */
 export type NewEvent =
@@ -10,6 +12,20 @@ export type NewEvent =
       resourceId: string;
       previousStatus: CardPayment['status'] | null;
       snapshot: CardPayment;
+    }
+  | {
+      kind: `payout.${Payout['status']}`;
+      resource: 'payout';
+      resourceId: string;
+      previousStatus: Payout['status'] | null;
+      snapshot: Payout;
+    }
+  | {
+      kind: `subaccount_payout.${SubaccountPayout['status'] | 'reversed'}`;
+      resource: 'subaccount_payout';
+      resourceId: string;
+      previousStatus: SubaccountPayout['status'] | null;
+      snapshot: SubaccountPayout;
     }
   | {
       /** Something was posted: the balances after it. One for all that were posted at once. */
@@ -36,6 +52,8 @@ export type Resource = NewEvent['resource'];
 /** What lies in the log as JSON, as the slice's own type. */
 const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resource: R }>['snapshot'] } = {
   card_payment: cardPaymentFromJson,
+  payout: payoutFromJson,
+  subaccount_payout: subaccountPayoutFromJson,
   // One from before an account was thought of has nothing in it.
   wallet: (json) => ({ ...NO_BALANCES, ...(json as Partial<Balances>) }),
   credential: () => ({}),

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
-import { LITOSHI_PER_LTC, sameWallet, type Wallet, walletOf } from './model.ts';
+import { ltcText, sameWallet, type Wallet, walletOf } from './model.ts';
 
 export const WalletRef = builder.objectRef<Wallet>('Wallet');
 
@@ -45,8 +45,7 @@ builder.node(WalletRef, {
     }),
     cryptoBalanceLtc: t.field({
       type: 'Decimal',
-      resolve: ({ cryptoBalanceLitoshi }) =>
-        `${Math.floor(cryptoBalanceLitoshi / LITOSHI_PER_LTC)}.${String(cryptoBalanceLitoshi % LITOSHI_PER_LTC).padStart(8, '0')}`,
+      resolve: ({ cryptoBalanceLitoshi }) => ltcText(cryptoBalanceLitoshi),
     }),
     sandbox: t.boolean({ resolve: ({ environment }) => environment === 'sandbox' }),
   }),
