@@ -13,6 +13,7 @@ describe('the environment', () => {
       graphqlLimit: 1200,
       trustedProxies: [],
       demo: true,
+      webhookPrivateAddresses: true,
     });
   });
 
@@ -42,6 +43,7 @@ describe('the environment', () => {
       graphqlLimit: 50,
       trustedProxies: ['10.0.0.5', '192.168.0.0/16', '2001:db8::/32'],
       demo: true,
+      webhookPrivateAddresses: false,
     });
   });
 
@@ -71,6 +73,29 @@ describe('the environment', () => {
     ['127.0.0.1', 'false', false],
   ])('on HOST %s with PSA_DEMO %s: the demo is there: %s', (HOST, PSA_DEMO, demo) => {
     expect(readConfig({ HOST, ...(PSA_DEMO ? { PSA_DEMO } : {}) }).demo).toBe(demo);
+  });
+
+  test.each([
+    [{}, true],
+    [{ PUBLIC_URL: 'http://localhost:8080' }, true],
+    [{ PUBLIC_URL: 'http://[::1]:8080' }, true],
+    // Behind a proxy, and nobody's own machine.
+    [{ PUBLIC_URL: 'https://pay.example' }, false],
+    [{ PSA_DEMO: 'off' }, false],
+    [{ PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' }, false],
+    [{ PSA_DEMO: 'off', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' }, true],
+    [{ PUBLIC_URL: 'https://pay.example', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' }, true],
+    [{ HOST: '0.0.0.0' }, false],
+    [{ HOST: '0.0.0.0', PSA_DEMO: 'on' }, false],
+    [{ HOST: '0.0.0.0', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' }, false],
+  ])('%j: webhooks may go to private addresses: %s', (given, allowed) => {
+    expect(readConfig(given).webhookPrivateAddresses).toBe(allowed);
+  });
+
+  test('does not let a server that others can reach send webhooks to private addresses', () => {
+    expect(refusal({ HOST: '0.0.0.0', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' }).message).toMatch(
+      /^PSA_WEBHOOK_PRIVATE_ADDRESSES must be off/,
+    );
   });
 
   test.each([
@@ -107,6 +132,7 @@ describe('the environment', () => {
     ['PSA_TRUSTED_PROXIES', '::/0'],
     ['PSA_TRUSTED_PROXIES', '*'],
     ['PSA_DEMO', 'HIDDEN'],
+    ['PSA_WEBHOOK_PRIVATE_ADDRESSES', 'HIDDEN'],
     ['PSA_UPSTREAM_URL', 'https://HIDDEN.example'],
     ['PSA_UPSTREAM_LIVE_KEY', 'ps_live_HIDDEN0123456789abcdef'],
     ['PSA_UPSTREAM_TEST_KEY', 'ps_test_HIDDEN0123456789abcdef'],

@@ -21,6 +21,7 @@ import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
+import { createDocsRoutes } from './http/docs.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Clock } from './kernel/clock.ts';
@@ -30,10 +31,17 @@ import { createRequestLimit } from './limits/requests.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
+import { createSimulatedBank } from './rails/simulated/bank.ts';
 import { createWalletEngine } from './wallet/engine.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
-import { createWorkQueue, type WorkQueue } from './work/queue.ts';
+import { createWebhookDelivery } from './webhooks/delivery.ts';
+import { createWebhookEngine } from './webhooks/engine.ts';
+import { webhookOutbox } from './webhooks/outbox.ts';
+import { createSender } from './webhooks/sender.ts';
+import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
 
 export interface App {
   readonly url: string;
@@ -47,6 +55,8 @@ export interface App {
   readonly cardPayments: CardPaymentService & HostedCheckout;
   close(): Promise<void>;
 }
+
+const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
 /**
  * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
@@ -98,6 +108,7 @@ export async function createApp({
     const committer = createCommitter({
       database,
       clock,
+      outbox: webhookOutbox,
       onCommit(tenant, { events, tasks }) {
         for (const task of tasks) work.nudge(task.at);
         if (events === 0) return;
@@ -111,11 +122,27 @@ export async function createApp({
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
-    const services = { access, cardPayments, wallet: createWalletEngine({ database, onFault }) };
+    const bank = createSimulatedBank({ database, clock });
+    const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
+    const privateAddresses = config.webhookPrivateAddresses;
+    const webhooks = createWebhookEngine({ database, committer, privateAddresses });
+    const delivery = createWebhookDelivery({
+      database,
+      committer,
+      clock,
+      send: createSender({ clock, privateAddresses }),
+    });
+    const wallet = createWalletEngine({ database, onFault });
+    const services = { access, cardPayments, payouts, wallet, webhooks };
     const work = createWorkQueue({
       database,
       clock,
-      handlers: settlement.tasks,
+      handlers: {
+        ...settlement.tasks,
+        ...createPayoutSettlement({ database, committer, bank }).tasks,
+        ...delivery.tasks,
+      },
+      apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 
@@ -151,17 +178,20 @@ export async function createApp({
         }),
       );
 
+    const operations = [
+      ...createWalletRoutes({ wallet: services.wallet }),
+      ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+    ];
+
     await follower.start();
     work.start();
     closing.push(() => work.close());
     http.serve([
       graphqlRoute(yoga),
       ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+      ...createDocsRoutes({ operations, publicUrl }),
       ...createRestRoutes({
-        operations: [
-          ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-          ...createWalletRoutes({ wallet: services.wallet }),
-        ],
+        operations,
         access,
         takeRequest: createRequestLimit({ sql: database.sql, clock }),
         clock,

@@ -14,8 +14,18 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
+import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
+import type { PayoutService } from '../../server/src/payouts/model.ts';
+import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
+import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
+import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
+import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
+import type { WebhookService } from '../../server/src/webhooks/model.ts';
+import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
+import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 
@@ -30,7 +40,11 @@ export interface Core {
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService & HostedCheckout;
+  /** The bank's own levers, with no faults in between. */
+  readonly bank: SimulatedBank;
+  readonly payouts: PayoutService;
   readonly access: AccessService;
+  readonly webhooks: WebhookService;
   readonly work: WorkQueue;
   /** What went wrong in the background. */
   readonly faults: unknown[];
@@ -48,6 +62,10 @@ export interface CoreOptions {
   account?: Partial<AccountSettings>;
   /** Puts faults between us and the acquirer. */
   acquirer?: (simulated: Acquirer) => Acquirer;
+  /** Puts faults between us and the bank. */
+  bank?: (simulated: Bank) => Bank;
+  /** Puts faults between us and the receivers of webhooks. */
+  send?: (real: Send) => Send;
   /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
   announces?: boolean;
   /** Without it nobody polls the log: for tests that move the clock by days. */
@@ -61,6 +79,8 @@ export async function startCore({
   tenant: given,
   account,
   acquirer: wrap = (simulated) => simulated,
+  bank: wrapBank = (simulated) => simulated,
+  send: wrapSend = (real) => real,
   announces = true,
   follows = true,
 }: CoreOptions): Promise<Core> {
@@ -72,6 +92,7 @@ export async function startCore({
   const committer = createCommitter({
     database,
     clock,
+    outbox: webhookOutbox,
     onCommit(changed, { events, tasks }) {
       for (const task of tasks) work.nudge(task.at);
       if (events === 0) return;
@@ -89,7 +110,22 @@ export async function startCore({
     },
   });
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
-  const work = createWorkQueue({ database, clock, handlers: settlement.tasks, onError });
+  const simulatedBank = createSimulatedBank({ database, clock });
+  const bank = wrapBank(simulatedBank);
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    send: wrapSend(createSender({ clock, privateAddresses: true })),
+    // No jitter: attempts come at the instants that the document's decision names.
+    random: () => 0,
+  });
+  const handlers = {
+    ...settlement.tasks,
+    ...createPayoutSettlement({ database, committer, bank }).tasks,
+    ...delivery.tasks,
+  };
+  const work = createWorkQueue({ database, clock, handlers, onError });
   if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
@@ -102,7 +138,10 @@ export async function startCore({
     acquirer,
     chargeIds,
     cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
+    bank: simulatedBank,
+    payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
     access: createAccessEngine({ database, committer, clock }),
+    webhooks: createWebhookEngine({ database, committer, privateAddresses: true }),
     work,
     faults,
     balances: () => readBalances(database.sql, tenant),

@@ -21,6 +21,11 @@ export interface Tables {
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
   rate_window: RateWindowTable;
+  payout: PayoutTable;
+  simulated_transfer: SimulatedTransferTable;
+  webhook_endpoint: WebhookEndpointTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
 }
 
 interface OfTenant {
@@ -164,4 +169,67 @@ interface RateWindowTable {
   key: string;
   ends_at: Date;
   used: number;
+}
+
+interface PayoutTable extends OfTenant {
+  number: Generated<number>;
+  withdrawal_id: string;
+  code: string;
+  version: number;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  status: 'pending' | 'processing' | 'completed' | 'denied';
+  amount_cents: number;
+  fee_cents: number;
+  litoshi: number | null;
+  destination: string;
+  requested_at: Date;
+  processed_at: Date | null;
+  denied_reason: string | null;
+  end_to_end_id: string | null;
+}
+
+interface SimulatedTransferTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  destination: string;
+  amount_cents: number;
+  litoshi: number | null;
+  received_at: Date;
+  held_until: Date | null;
+  settles_at: Date;
+  outcome: 'complete' | 'deny' | 'refuse';
+  reason: string | null;
+  end_to_end_id: string | null;
+}
+
+interface WebhookEndpointTable extends OfTenant {
+  url: string | null;
+  secret: string;
+  secret_shown: boolean;
+}
+
+interface WebhookDeliveryTable extends OfTenant {
+  number: Generated<number>;
+  webhook_id: string;
+  event_version: number;
+  event: string;
+  resource: string;
+  resource_id: string;
+  url: string;
+  body: string;
+  status: 'pending' | 'delivered' | 'exhausted';
+  attempts: Generated<number>;
+  failures: Generated<number>;
+  next_attempt_at: Date | null;
+  created_at: Date;
+}
+
+interface WebhookAttemptTable {
+  webhook_id: string;
+  number: number;
+  at: Date;
+  response_status: number | null;
+  error: string | null;
+  duration_ms: number;
 }

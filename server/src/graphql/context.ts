@@ -5,13 +5,17 @@ import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
+import type { Payout, PayoutService } from '../payouts/model.ts';
 import type { WalletService } from '../wallet/model.ts';
+import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
 /** The one port that the GraphQL layer knows, whichever implementation is behind it. */
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
+  payouts: PayoutService;
   wallet: WalletService;
+  webhooks: WebhookService;
 }
 
 export interface RateLimitState {
@@ -52,12 +56,25 @@ export interface Context {
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
   cardPayment: DataLoader<string, CardPayment | null>;
+  /** By withdrawal id or code. */
+  payout: DataLoader<string, Payout | null>;
+  webhookDelivery: DataLoader<string, WebhookDelivery | null>;
+  webhookAttempts: DataLoader<string, WebhookAttempt[]>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
   return {
     cardPayment: new DataLoader((orderCodes) =>
       services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes),
+    ),
+    payout: new DataLoader((references) =>
+      services.payouts.findMany(callerOf({ caller }).tenant, references),
+    ),
+    webhookDelivery: new DataLoader((webhookIds) =>
+      services.webhooks.findMany(callerOf({ caller }).tenant, webhookIds),
+    ),
+    webhookAttempts: new DataLoader((webhookIds) =>
+      services.webhooks.attemptsOf(callerOf({ caller }).tenant, webhookIds),
     ),
   };
 }

@@ -7,9 +7,16 @@ export function isCents(value: unknown): value is Cents {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
+const REAIS = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
+
+/** For people: `R$ 1.234,56`. */
+export function reaisText(cents: Cents): string {
+  return REAIS.format(cents / 100).replace('\u00a0', ' ');
+}
+
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────
 
-/** With at most two decimals in JSON, for every safe integer: a quotient is the number nearest to it. */
+/** With at most two decimals in JSON, and exact below 2⁴⁶ reais, where numbers lie closer together than cents do. */
 export function reaisFromCents(cents: Cents): number {
   return cents / 100;
 }
@@ -47,4 +54,4 @@ export const centsAsReais = z.codec(reais, z.number(), { decode: centsFromReais,
 export const cents = z
   .number({ error: 'must be an integer number of cents' })
   .refine(isCents, 'must be an integer number of cents')
-  .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Cents of BRL' });
+  .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [14990] });
