@@ -4,6 +4,7 @@ import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
 import { createCheckoutRoutes } from './card-payments/page/routes.ts';
+import { cardPayments as cardPaymentRecords } from './card-payments/records.ts';
 import { createCardPaymentRoutes } from './card-payments/routes.ts';
 import { createSettlement } from './card-payments/settlement.ts';
 import { createCommitter } from './commit/commit.ts';
@@ -32,10 +33,22 @@ import { createRootFieldLimits } from './limits/root-fields.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutRoutes } from './payouts/routes.ts';
 import { createPayoutSettlement } from './payouts/settlement.ts';
+import { createProductEngine } from './products/engine.ts';
+import { products } from './products/records.ts';
+import { createProductRoutes } from './products/routes.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createSimulatedBank } from './rails/simulated/bank.ts';
-import { createWalletEngine } from './wallet/engine.ts';
+import { createSandboxEngine } from './sandbox/engine.ts';
+import type { TestPaymentLevers } from './sandbox/model.ts';
+import { createSandboxRoutes } from './sandbox/routes.ts';
+import { createSubaccountEngine } from './subaccounts/engine.ts';
+import type { SubaccountPayoutService, SubaccountService } from './subaccounts/model.ts';
+import { createSubaccountRoutes } from './subaccounts/routes.ts';
+import { createSubaccountSettlement } from './subaccounts/settlement.ts';
+import { createWalletEngine, createWalletLevers } from './wallet/engine.ts';
+import type { WalletLevers } from './wallet/model.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
 import { createWebhookDelivery } from './webhooks/delivery.ts';
 import { createWebhookEngine } from './webhooks/engine.ts';
@@ -53,6 +66,9 @@ export interface App {
   readonly work: WorkQueue;
   readonly database: Database;
   readonly cardPayments: CardPaymentService & HostedCheckout;
+  /** What no client can do: the simulator does it. */
+  readonly levers: WalletLevers & TestPaymentLevers;
+  readonly subaccounts: SubaccountService & SubaccountPayoutService;
   close(): Promise<void>;
 }
 
@@ -120,10 +136,21 @@ export async function createApp({
 
     const acquirer = createSimulatedAcquirer({ database, clock });
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
-    const cardPayments = createCardPaymentEngine({ database, committer, accounts });
-    const access = createAccessEngine({ database, committer, clock });
+    const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
+    const productEngine = createProductEngine({ database, committer });
+    const access = createAccessEngine({ database, committer, products: productEngine, clock });
     const bank = createSimulatedBank({ database, clock });
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
+    const subaccountSettlement = createSubaccountSettlement({
+      database,
+      committer,
+      bank,
+      accounts,
+      clock,
+      onFault,
+    });
+    const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
+    const sandbox = createSandboxEngine({ database, committer });
     const privateAddresses = config.webhookPrivateAddresses;
     const webhooks = createWebhookEngine({ database, committer, privateAddresses });
     const delivery = createWebhookDelivery({
@@ -133,7 +160,16 @@ export async function createApp({
       send: createSender({ clock, privateAddresses }),
     });
     const wallet = createWalletEngine({ database, onFault });
-    const services = { access, cardPayments, payouts, wallet, webhooks };
+    const services = {
+      access,
+      cardPayments,
+      payouts,
+      products: productEngine,
+      sandbox,
+      subaccounts,
+      wallet,
+      webhooks,
+    };
     const work = createWorkQueue({
       database,
       clock,
@@ -141,6 +177,7 @@ export async function createApp({
         ...settlement.tasks,
         ...createPayoutSettlement({ database, committer, bank }).tasks,
         ...delivery.tasks,
+        ...subaccountSettlement.tasks,
       },
       apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
@@ -179,8 +216,12 @@ export async function createApp({
       );
 
     const operations = [
-      ...createWalletRoutes({ wallet: services.wallet }),
+      ...createWalletRoutes({ wallet }),
+      ...createPayoutRoutes({ payouts }),
       ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+      ...createProductRoutes({ products: productEngine }),
+      ...createSandboxRoutes({ sandbox }),
+      ...createSubaccountRoutes({ subaccounts }),
     ];
 
     await follower.start();
@@ -212,6 +253,11 @@ export async function createApp({
       work,
       database,
       cardPayments: { ...cardPayments, ...settlement },
+      levers: {
+        ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
+        ...sandbox,
+      },
+      subaccounts,
       close,
     };
   } catch (error) {

@@ -53,6 +53,10 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((number) => number >= min && number <= max, `must lie from ${min} to ${max}`);
 
+const onOrOff = z
+  .enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off')
+  .transform((text) => ['on', '1', 'true'].includes(text));
+
 /** A prefix of 0 would be everyone: then anyone chooses what address is counted. */
 const networks = z
   .string()
@@ -61,10 +65,6 @@ const networks = z
     (all) => all.every(isNetwork),
     'must be addresses or networks such as 10.0.0.0/8, separated by commas',
   );
-
-const onOrOff = z
-  .enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off')
-  .transform((text) => ['on', '1', 'true'].includes(text));
 
 const notYet = z.undefined('is for the remote mode, which this version does not have: unset it').optional();
 

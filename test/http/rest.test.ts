@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '../../server/src/access/model.ts';
-import type { Database } from '../../server/src/db/database.ts';
 import {
   createRestRoutes,
   pageOf,
@@ -26,10 +25,9 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import { instant } from '../../server/src/kernel/instant.ts';
 import { cents, centsAsReais } from '../../server/src/kernel/money.ts';
-import { createRequestLimit } from '../../server/src/limits/requests.ts';
 import { createManualClock } from '../support/clock.ts';
-import { openFreshPglite } from '../support/database.ts';
 import { sendRaw } from '../support/raw-http.ts';
+import { createRequestLimit } from '../support/request-limit.ts';
 import { createRestClient } from '../support/rest.ts';
 
 // ── A shop with every kind of operation ─────────────────────────────────────────────────────────
@@ -180,15 +178,12 @@ const faults: unknown[] = [];
 const onFault = (fault: unknown) => faults.push(fault);
 const server = createHttpServer({ onFault });
 let port: number;
-let database: Database;
 const asked: string[] = [];
 
 beforeAll(async () => {
-  database = await openFreshPglite(clock);
   port = await server.listen(0, '127.0.0.1');
 });
-beforeEach(async () => {
-  await database.sql.deleteFrom('rate_window').execute();
+beforeEach(() => {
   faults.length = 0;
   asked.length = 0;
   server.serve(
@@ -203,16 +198,13 @@ beforeEach(async () => {
           return found;
         },
       },
-      takeRequest: createRequestLimit({ sql: database.sql, clock }),
+      takeRequest: createRequestLimit({ limit: 120, clock }),
       clock,
       onFault,
     }),
   );
 });
-afterAll(async () => {
-  await server.close();
-  await database.close();
-});
+afterAll(() => server.close());
 
 const rest = (key: string | null = KEY) => createRestClient(`http://127.0.0.1:${port}`, key);
 const post = (body: BodyInit, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
@@ -617,7 +609,7 @@ describe('a slip in a declaration is known at the start', () => {
     createRestRoutes({
       operations: declared,
       access: { authenticate: async () => CALLERS[KEY]! },
-      takeRequest: createRequestLimit({ sql: database.sql, clock }),
+      takeRequest: createRequestLimit({ limit: 120, clock }),
       clock,
       onFault,
     });

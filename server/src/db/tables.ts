@@ -20,12 +20,17 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
-  rate_window: RateWindowTable;
   payout: PayoutTable;
   simulated_transfer: SimulatedTransferTable;
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
+  product: ProductTable;
+  test_payment: TestPaymentTable;
+  dispute: DisputeTable;
+  rate_window: RateWindowTable;
+  statement_entry: StatementEntryTable;
+  subaccount_payout: SubaccountPayoutTable;
 }
 
 interface OfTenant {
@@ -165,12 +170,6 @@ interface SimulatedChargeTable {
   settles_at: Date | null;
 }
 
-interface RateWindowTable {
-  key: string;
-  ends_at: Date;
-  used: number;
-}
-
 interface PayoutTable extends OfTenant {
   number: Generated<number>;
   withdrawal_id: string;
@@ -232,4 +231,72 @@ interface WebhookAttemptTable {
   response_status: number | null;
   error: string | null;
   duration_ms: number;
+}
+
+interface ProductTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  name: string;
+  description: string | null;
+  price_cents: number;
+  created_at: Date;
+}
+
+interface TestPaymentTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  value_cents: number;
+  status: 'pending' | 'paid';
+  created_at: Date;
+  paid_at: Date | null;
+}
+
+interface DisputeTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  amount_cents: number;
+  order_code: string | null;
+  status: 'open' | 'won' | 'lost' | 'forgiven';
+  created_at: Date;
+  closed_at: Date | null;
+}
+
+interface RateWindowTable {
+  key: string;
+  ends_at: Date;
+  used: number;
+}
+
+interface StatementEntryTable extends OfTenant {
+  number: Generated<number>;
+  subaccount_id: string;
+  kind: 'transfer_in' | 'payout' | 'payout_reversal';
+  ref_id: string;
+  amount_cents: number;
+  balance_after_cents: number;
+  created_at: Date;
+}
+
+interface SubaccountPayoutTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  subaccount_id: string;
+  version: number;
+  payout_id: string;
+  status: 'processing' | 'completed' | 'failed';
+  under_verification: boolean;
+  withdrawal_id: string | null;
+  turbo_code: string | null;
+  sub_code: string | null;
+  amount_cents: number;
+  fee_cents: number;
+  agreed_fee_cents: number;
+  pix_key: string;
+  end_to_end_id: string | null;
+  recipient_name: string | null;
+  recipient_bank_name: string | null;
+  failure_reason: string | null;
+  created_at: Date;
+  completed_at: Date | null;
+  reversed_at: Date | null;
 }
