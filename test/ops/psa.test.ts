@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { createApp } from '../../server/src/app.ts';
 import { readConfig } from '../../server/src/config.ts';
 import { lockDataDir } from '../../server/src/db/lock.ts';
@@ -17,6 +17,9 @@ import { openRawSocket } from '../support/raw-socket.ts';
 import { onFatal, silent } from '../support/templates.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+// Each command is a process of its own, compiled as it starts.
+vi.setConfig({ testTimeout: 120_000 });
+
 const children = new Set<ChildProcess>();
 const folders: string[] = [];
 afterEach(() => {
@@ -258,21 +261,6 @@ describe('on a folder that a running server has', () => {
     expect(readFileSync(join(PSA_DATA_DIR, 'psa.sock'), 'utf8')).toBe('mine');
   });
 
-  test.each([
-    ['what is no JSON', 'nonsense\n'],
-    ['another protocol', '{"protocol":99,"operation":"keys.list","input":{}}\n'],
-    ['an operation that there is not', '{"protocol":1,"operation":"constructor","input":{}}\n'],
-    ['no object', 'null\n'],
-  ])('tells who sends it %s that the versions differ', async (_, line) => {
-    const PSA_DATA_DIR = temporaryFolder();
-    const app = await startServer(PSA_DATA_DIR);
-    onTestFinished(() => app.close());
-    expect(await exchange(PSA_DATA_DIR, line)).toBe(
-      '{"ok":false,"message":"The running server is of another version: restart it"}\n',
-    );
-    expect(app.faults).toEqual([]);
-  });
-
   test('checks what comes over the socket as what is typed, and bounds it', async () => {
     const PSA_DATA_DIR = temporaryFolder();
     const app = await startServer(PSA_DATA_DIR);
@@ -296,6 +284,15 @@ describe('on a folder that a running server has', () => {
     expect(await ask('keys.create', { environment: 'live', permissions: ['tudo'], name: null })).toContain(
       '--permission \\"tudo\\" is unknown; there are subcontas.gerenciar and subcontas.sacar',
     );
+    for (const line of [
+      'nonsense',
+      'null',
+      '{"protocol":99,"operation":"keys.list","input":{}}',
+      '{"protocol":1,"operation":"constructor","input":{}}',
+    ])
+      expect(await exchange(PSA_DATA_DIR, `${line}\n`)).toBe(
+        '{"ok":false,"message":"The running server is of another version: restart it"}\n',
+      );
     expect(await exchange(PSA_DATA_DIR, 'x'.repeat(70_000))).toBe('');
     expect((await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys).toHaveLength(2);
     expect(app.faults).toEqual([]);

@@ -7,10 +7,7 @@ import type { AccountSettings, Permission } from './model.ts';
 /** The document's sections 5.4 and 8: of both environments together. */
 export const MAX_ACTIVE_KEYS = 10;
 
-export const PERMISSIONS = [
-  'subcontas.gerenciar',
-  'subcontas.sacar',
-] as const satisfies readonly Permission[];
+const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const satisfies readonly Permission[];
 
 /** A key as it may be shown; the key itself is nowhere. */
 export interface ApiKey {

@@ -200,15 +200,16 @@ export async function askControl(
   socket.write(`${JSON.stringify({ protocol: PROTOCOL, operation, input } satisfies Request)}\n`);
   try {
     const line = await readLine(socket, { bytes: ANSWER_BYTES, ms: ANSWER_MS });
-    if (line === null)
-      throw new Error(
-        'The server did not answer: it may have done what was asked; look before you repeat it',
-      );
-    return JSON.parse(line) as Answer;
+    return line === null ? NO_ANSWER : (JSON.parse(line) as Answer);
   } finally {
     socket.destroy();
   }
 }
+
+const NO_ANSWER: Answer = {
+  ok: false,
+  message: 'The server did not answer: it may have done what was asked; look before you repeat it',
+};
 
 function pathOf(folder: string): string {
   if (process.platform === 'win32') return socketPath(folder);
