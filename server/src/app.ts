@@ -1,8 +1,10 @@
+import { createAdministration } from './access/administration.ts';
 import { bootstrap, createAccessEngine, firstTenant } from './access/engine.ts';
 import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
 import { createCheckoutRoutes } from './card-payments/page/routes.ts';
+import { cardPayments as cardPaymentRecords } from './card-payments/records.ts';
 import { createCardPaymentRoutes } from './card-payments/routes.ts';
 import { createSettlement } from './card-payments/settlement.ts';
 import { createCommitter } from './commit/commit.ts';
@@ -16,32 +18,42 @@ import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
-import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { createDocsRoutes } from './http/docs.ts';
-import { createRequestLimit } from './http/request-limit.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
+import { createRequestLimit } from './limits/requests.ts';
+import { createRootFieldLimits } from './limits/root-fields.ts';
+import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createPayoutEngine } from './payouts/engine.ts';
 import { createPayoutSettlement } from './payouts/settlement.ts';
+import { createProductEngine } from './products/engine.ts';
+import { products } from './products/records.ts';
+import { createProductRoutes } from './products/routes.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createSimulatedBank } from './rails/simulated/bank.ts';
+import { createSandboxEngine } from './sandbox/engine.ts';
+import type { TestPaymentLevers } from './sandbox/model.ts';
+import { createSandboxRoutes } from './sandbox/routes.ts';
 import { createSubaccountEngine } from './subaccounts/engine.ts';
 import type { SubaccountPayoutService, SubaccountService } from './subaccounts/model.ts';
 import { createSubaccountRoutes } from './subaccounts/routes.ts';
 import { createSubaccountSettlement } from './subaccounts/settlement.ts';
-import { createWalletEngine } from './wallet/engine.ts';
+import { createWalletEngine, createWalletLevers } from './wallet/engine.ts';
+import type { WalletLevers } from './wallet/model.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
-import { createWorkQueue, type WorkQueue } from './work/queue.ts';
-
-/** Of an account, over all routes of `/v1` (the document's section 8). */
-const REQUESTS_A_MINUTE = 120;
+import { createWebhookDelivery } from './webhooks/delivery.ts';
+import { createWebhookEngine } from './webhooks/engine.ts';
+import { webhookOutbox } from './webhooks/outbox.ts';
+import { createSender } from './webhooks/sender.ts';
+import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
 
 export interface App {
   readonly url: string;
@@ -54,8 +66,12 @@ export interface App {
   readonly database: Database;
   readonly cardPayments: CardPaymentService & HostedCheckout;
   readonly subaccounts: SubaccountService & SubaccountPayoutService;
+  /** What no client can do: the simulator does it. */
+  readonly levers: WalletLevers & TestPaymentLevers;
   close(): Promise<void>;
 }
+
+const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
 /**
  * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
@@ -107,6 +123,7 @@ export async function createApp({
     const committer = createCommitter({
       database,
       clock,
+      outbox: webhookOutbox,
       onCommit(tenant, { events, tasks }) {
         for (const task of tasks) work.nudge(task.at);
         if (events === 0) return;
@@ -118,10 +135,20 @@ export async function createApp({
 
     const acquirer = createSimulatedAcquirer({ database, clock });
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
-    const cardPayments = createCardPaymentEngine({ database, committer, accounts });
-    const access = createAccessEngine({ database, committer, clock });
+    const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
+    const productEngine = createProductEngine({ database, committer });
+    const access = createAccessEngine({ database, committer, products: productEngine, clock });
     const bank = createSimulatedBank({ database, clock });
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
+    const sandbox = createSandboxEngine({ database, committer });
+    const privateAddresses = config.webhookPrivateAddresses;
+    const webhooks = createWebhookEngine({ database, committer, privateAddresses });
+    const delivery = createWebhookDelivery({
+      database,
+      committer,
+      clock,
+      send: createSender({ clock, privateAddresses }),
+    });
     const subaccountSettlement = createSubaccountSettlement({
       database,
       committer,
@@ -132,7 +159,16 @@ export async function createApp({
     });
     const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
     const wallet = createWalletEngine({ database, onFault });
-    const services = { access, cardPayments, payouts, subaccounts, wallet };
+    const services = {
+      access,
+      cardPayments,
+      payouts,
+      products: productEngine,
+      sandbox,
+      subaccounts,
+      wallet,
+      webhooks,
+    };
     const work = createWorkQueue({
       database,
       clock,
@@ -140,11 +176,14 @@ export async function createApp({
         ...settlement.tasks,
         ...createPayoutSettlement({ database, committer, bank }).tasks,
         ...subaccountSettlement.tasks,
+        ...delivery.tasks,
       },
+      apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 
-    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, clock });
+    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
+    const addressOf = createClientAddress(config.trustedProxies);
     const contexts = createContextFactory({
       services,
       access,
@@ -155,13 +194,32 @@ export async function createApp({
       limits,
       publicUrl,
     });
-    const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
-    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
+    const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
+    const sockets = createGraphQLSockets({
+      server: http.server,
+      yoga,
+      contexts,
+      addressOf,
+      onFault,
+      initTimeoutMs,
+    });
+
+    // Only this process has PGlite's folder; whoever manages keys beside it asks here.
+    if (database.engine === 'pglite' && config.dataDir !== 'memory')
+      closing.push(
+        await serveControl({
+          dataDir: config.dataDir,
+          administration: createAdministration({ database, committer, clock }),
+          log,
+        }),
+      );
 
     const operations = [
       ...createWalletRoutes({ wallet }),
       ...createCardPaymentRoutes({ cardPayments, publicUrl }),
       ...createSubaccountRoutes({ subaccounts }),
+      ...createProductRoutes({ products: productEngine }),
+      ...createSandboxRoutes({ sandbox }),
     ];
 
     await follower.start();
@@ -174,7 +232,7 @@ export async function createApp({
       ...createRestRoutes({
         operations,
         access,
-        takeRequest: createRequestLimit({ limit: REQUESTS_A_MINUTE, clock }),
+        takeRequest: createRequestLimit({ sql: database.sql, clock }),
         clock,
         onFault,
       }),
@@ -194,6 +252,10 @@ export async function createApp({
       database,
       cardPayments: { ...cardPayments, ...settlement },
       subaccounts,
+      levers: {
+        ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
+        ...sandbox,
+      },
       close,
     };
   } catch (error) {

@@ -15,7 +15,6 @@ import {
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type LedgerAccountName, ledgerTransaction, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
-import { createWalletEngine } from '../../server/src/wallet/engine.ts';
 import { approved, approvedLate, approvedSoon, card, declined, declinedForGood } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
@@ -153,6 +152,19 @@ describeOnBothEngines('card payments', (open) => {
       });
       expect([...first.items, ...second.items].map(({ payment }) => payment.orderCode)).toEqual(codes);
       expect([first.hasNextPage, second.hasNextPage]).toEqual([true, false]);
+    });
+
+    test('are listed by their number too, with how many there are in all', async () => {
+      const core = await startCore({ database });
+      const codes: string[] = [];
+      for (let count = 0; count < 3; count += 1) codes.unshift(await create(core));
+      const page = async (limit: number, offset: number) => {
+        const { items, total } = await core.cardPayments.listPage(core.tenant, { limit, offset });
+        return { codes: items.map(({ orderCode }) => orderCode), total };
+      };
+      expect(await page(2, 0)).toEqual({ codes: codes.slice(0, 2), total: 3 });
+      expect(await page(2, 2)).toEqual({ codes: codes.slice(2), total: 3 });
+      expect(await page(100, Number.MAX_SAFE_INTEGER)).toEqual({ codes: [], total: 3 });
     });
   });
 
@@ -786,11 +798,22 @@ async function mint(
   const { amount, reusable } = grant(given);
   const { token } = await core.access.createCheckoutToken(core.tenant, null, {
     reusable,
-    amount: amount.kind === 'fixed' ? { fixedCents: amount.cents } : { range: amount },
+    amount: amountInput(amount),
   });
   const { credential } = await core.access.authenticate(`Bearer ${token}`);
   if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
   return credential;
+}
+
+function amountInput(amount: CheckoutGrant['amount']) {
+  switch (amount.kind) {
+    case 'fixed':
+      return { fixedCents: amount.cents };
+    case 'range':
+      return { range: amount };
+    case 'product':
+      return { productId: amount.productId };
+  }
 }
 
 /** At least 128 bits, as a browser makes them. */
@@ -810,9 +833,7 @@ async function told(core: Core, orderCode: string): Promise<CardPaymentStatus[]>
 }
 
 function wallet(core: Core) {
-  return createWalletEngine({ database: core.database, onFault: (fault) => core.faults.push(fault) }).read(
-    core.tenant,
-  );
+  return core.wallet.read(core.tenant);
 }
 
 /** What the acquirer holds for this merchant by its own books, and not by ours. */

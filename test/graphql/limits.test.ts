@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { networkOf } from '../../server/src/graphql/rate.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { networkOf } from '../../server/src/kernel/network.ts';
 import { addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { openRawSocket } from '../support/raw-socket.ts';

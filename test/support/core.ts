@@ -6,6 +6,7 @@ import { accounts } from '../../server/src/access/records.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
 import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/records.ts';
 import { createSettlement } from '../../server/src/card-payments/settlement.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
@@ -17,13 +18,25 @@ import { readBalances } from '../../server/src/ledger/store.ts';
 import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
 import type { PayoutService } from '../../server/src/payouts/model.ts';
 import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
+import { createProductEngine } from '../../server/src/products/engine.ts';
+import type { ProductService } from '../../server/src/products/model.ts';
+import { products } from '../../server/src/products/records.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import { createSandboxEngine } from '../../server/src/sandbox/engine.ts';
+import type { SandboxService, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
 import { createSubaccountEngine } from '../../server/src/subaccounts/engine.ts';
 import type { SubaccountPayoutService, SubaccountService } from '../../server/src/subaccounts/model.ts';
 import { createSubaccountSettlement } from '../../server/src/subaccounts/settlement.ts';
+import { createWalletEngine, createWalletLevers } from '../../server/src/wallet/engine.ts';
+import type { WalletLevers, WalletService } from '../../server/src/wallet/model.ts';
+import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
+import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
+import type { WebhookService } from '../../server/src/webhooks/model.ts';
+import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
+import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 
@@ -43,6 +56,11 @@ export interface Core {
   readonly payouts: PayoutService;
   readonly subaccounts: SubaccountService & SubaccountPayoutService;
   readonly access: AccessService;
+  readonly webhooks: WebhookService;
+  readonly products: ProductService;
+  readonly sandbox: SandboxService;
+  readonly wallet: WalletService;
+  readonly levers: WalletLevers & TestPaymentLevers;
   readonly work: WorkQueue;
   /** What went wrong in the background. */
   readonly faults: unknown[];
@@ -62,6 +80,8 @@ export interface CoreOptions {
   acquirer?: (simulated: Acquirer) => Acquirer;
   /** Puts faults between us and the bank. */
   bank?: (simulated: Bank) => Bank;
+  /** Puts faults between us and the receivers of webhooks. */
+  send?: (real: Send) => Send;
   /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
   announces?: boolean;
   /** Without it nobody polls the log: for tests that move the clock by days. */
@@ -76,6 +96,7 @@ export async function startCore({
   account,
   acquirer: wrap = (simulated) => simulated,
   bank: wrapBank = (simulated) => simulated,
+  send: wrapSend = (real) => real,
   announces = true,
   follows = true,
 }: CoreOptions): Promise<Core> {
@@ -87,6 +108,7 @@ export async function startCore({
   const committer = createCommitter({
     database,
     clock,
+    outbox: webhookOutbox,
     onCommit(changed, { events, tasks }) {
       for (const task of tasks) work.nudge(task.at);
       if (events === 0) return;
@@ -106,6 +128,14 @@ export async function startCore({
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = wrapBank(simulatedBank);
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    send: wrapSend(createSender({ clock, privateAddresses: true })),
+    // No jitter: attempts come at the instants that the document's decision names.
+    random: () => 0,
+  });
   const subaccountSettlement = createSubaccountSettlement({
     database,
     committer,
@@ -114,16 +144,15 @@ export async function startCore({
     clock,
     onFault: onError,
   });
-  const work = createWorkQueue({
-    database,
-    clock,
-    handlers: {
-      ...settlement.tasks,
-      ...createPayoutSettlement({ database, committer, bank }).tasks,
-      ...subaccountSettlement.tasks,
-    },
-    onError,
-  });
+  const handlers = {
+    ...settlement.tasks,
+    ...createPayoutSettlement({ database, committer, bank }).tasks,
+    ...subaccountSettlement.tasks,
+    ...delivery.tasks,
+  };
+  const work = createWorkQueue({ database, clock, handlers, onError });
+  const productEngine = createProductEngine({ database, committer });
+  const sandbox = createSandboxEngine({ database, committer });
   if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
@@ -135,11 +164,16 @@ export async function startCore({
     follower,
     acquirer,
     chargeIds,
-    cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
+    cardPayments: { ...createCardPaymentEngine({ database, committer, accounts, products }), ...settlement },
     bank: simulatedBank,
     payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
+    access: createAccessEngine({ database, committer, products: productEngine, clock }),
     subaccounts: { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement },
-    access: createAccessEngine({ database, committer, clock }),
+    products: productEngine,
+    sandbox,
+    wallet: createWalletEngine({ database, onFault: onError }),
+    levers: { ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }), ...sandbox },
+    webhooks: createWebhookEngine({ database, committer, privateAddresses: true }),
     work,
     faults,
     balances: () => readBalances(database.sql, tenant),

@@ -22,6 +22,13 @@ export interface Tables {
   simulated_charge: SimulatedChargeTable;
   payout: PayoutTable;
   simulated_transfer: SimulatedTransferTable;
+  webhook_endpoint: WebhookEndpointTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
+  product: ProductTable;
+  test_payment: TestPaymentTable;
+  dispute: DisputeTable;
+  rate_window: RateWindowTable;
   statement_entry: StatementEntryTable;
   subaccount_payout: SubaccountPayoutTable;
 }
@@ -50,6 +57,8 @@ interface ApiKeyTable extends OfTenant {
   permissions: string[];
   created_at: Date;
   revoked_at: Date | null;
+  name: string | null;
+  hint: string | null;
 }
 
 interface TokenTable extends OfTenant {
@@ -191,6 +200,71 @@ interface SimulatedTransferTable extends OfTenant {
   outcome: 'complete' | 'deny' | 'refuse';
   reason: string | null;
   end_to_end_id: string | null;
+}
+
+interface WebhookEndpointTable extends OfTenant {
+  url: string | null;
+  secret: string;
+  secret_shown: boolean;
+}
+
+interface WebhookDeliveryTable extends OfTenant {
+  number: Generated<number>;
+  webhook_id: string;
+  event_version: number;
+  event: string;
+  resource: string;
+  resource_id: string;
+  url: string;
+  body: string;
+  status: 'pending' | 'delivered' | 'exhausted';
+  attempts: Generated<number>;
+  failures: Generated<number>;
+  next_attempt_at: Date | null;
+  created_at: Date;
+}
+
+interface WebhookAttemptTable {
+  webhook_id: string;
+  number: number;
+  at: Date;
+  response_status: number | null;
+  error: string | null;
+  duration_ms: number;
+}
+
+interface ProductTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  name: string;
+  description: string | null;
+  price_cents: number;
+  created_at: Date;
+}
+
+interface TestPaymentTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  value_cents: number;
+  status: 'pending' | 'paid';
+  created_at: Date;
+  paid_at: Date | null;
+}
+
+interface DisputeTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  amount_cents: number;
+  order_code: string | null;
+  status: 'open' | 'won' | 'lost' | 'forgiven';
+  created_at: Date;
+  closed_at: Date | null;
+}
+
+interface RateWindowTable {
+  key: string;
+  ends_at: Date;
+  used: number;
 }
 
 interface StatementEntryTable extends OfTenant {

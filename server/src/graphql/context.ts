@@ -6,6 +6,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
+import type { Product, ProductService } from '../products/model.ts';
+import type { SandboxService } from '../sandbox/model.ts';
 import type {
   Subaccount,
   SubaccountPayout,
@@ -13,20 +15,31 @@ import type {
   SubaccountService,
 } from '../subaccounts/model.ts';
 import type { WalletService } from '../wallet/model.ts';
+import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
 /** The one port that the GraphQL layer knows, whichever implementation is behind it. */
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
   payouts: PayoutService;
+  products: ProductService;
+  sandbox: SandboxService;
   subaccounts: SubaccountService & SubaccountPayoutService;
   wallet: WalletService;
+  webhooks: WebhookService;
 }
 
 export interface RateLimitState {
   limit: number;
   remaining: number;
   resetAt: Date;
+}
+
+/** Limits on `/graphql`, counted by root field: an API key has its own, each visitor of a browser token others. */
+export interface RootFieldLimits {
+  /** @throws RateLimitError, at once or later */
+  take(caller: Caller, address: string): void | Promise<void>;
+  look(caller: Caller, address: string): RateLimitState;
 }
 
 /** What an operation stands in, made anew for each. */
@@ -42,8 +55,11 @@ export interface Context {
   updatesCursor(): Promise<string>;
   /** The cursors of one of the account's lists. */
   listCursors(list: string): Cursors;
-  /** Counts one root field. @throws RateLimitError */
-  takeRootField(): void;
+  /**
+   * Counts one root field; it may begin when this is done. Those of one operation are let in in the order in which
+   * they ask, each behind the one before. @throws RateLimitError, at once or later
+   */
+  takeRootField(): void | Promise<void>;
   rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
 }
@@ -53,6 +69,9 @@ export interface Loaders {
   cardPayment: DataLoader<string, CardPayment | null>;
   /** By withdrawal id or code. */
   payout: DataLoader<string, Payout | null>;
+  webhookDelivery: DataLoader<string, WebhookDelivery | null>;
+  webhookAttempts: DataLoader<string, WebhookAttempt[]>;
+  product: DataLoader<string, Product | null>;
   subaccount: DataLoader<string, Subaccount | null>;
   subaccountPayout: DataLoader<string, SubaccountPayout | null>;
 }
@@ -65,6 +84,13 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
     payout: new DataLoader((references) =>
       services.payouts.findMany(callerOf({ caller }).tenant, references),
     ),
+    webhookDelivery: new DataLoader((webhookIds) =>
+      services.webhooks.findMany(callerOf({ caller }).tenant, webhookIds),
+    ),
+    webhookAttempts: new DataLoader((webhookIds) =>
+      services.webhooks.attemptsOf(callerOf({ caller }).tenant, webhookIds),
+    ),
+    product: new DataLoader((ids) => services.products.findMany(callerOf({ caller }).tenant, ids)),
     subaccount: new DataLoader((ids) => services.subaccounts.findMany(callerOf({ caller }).tenant, ids)),
     subaccountPayout: new DataLoader((ids) =>
       services.subaccounts.findPayouts(callerOf({ caller }).tenant, ids),

@@ -2,8 +2,11 @@ import './scalars.ts';
 import './errors.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
+import '../products/schema.ts';
+import '../sandbox/schema.ts';
 import '../subaccounts/schema.ts';
 import '../wallet/schema.ts';
+import '../webhooks/schema.ts';
 import { builder } from './builder.ts';
 
 /** Every slice has added its types by being imported above. */

@@ -29,9 +29,8 @@ export function createDocsRoutes({
   publicUrl: string;
 }): Route[] {
   const description = Buffer.from(JSON.stringify(describeOperations(operations, publicUrl)));
-  const viewer = createRequire(import.meta.url);
+  const require = createRequire(import.meta.url);
   const ours = (name: string) => readFile(new URL(`docs/${name}`, import.meta.url));
-  const theirs = (name: string) => readFile(viewer.resolve(`swagger-ui-dist/${name}`));
   const file = (name: string, type: string, load: () => Promise<Buffer>) =>
     fileRoute(new RegExp(`^/v1/${name.replaceAll('.', '\\.')}$`), `${type}; charset=utf-8`, load);
   return [
@@ -39,8 +38,12 @@ export function createDocsRoutes({
     file('docs', 'text/html', () => ours('page.html')),
     file('docs/page.css', 'text/css', () => ours('page.css')),
     file('docs/page.js', 'text/javascript', () => ours('page.js')),
-    file('docs/swagger-ui.css', 'text/css', () => theirs('swagger-ui.css')),
-    file('docs/swagger-ui-bundle.js', 'text/javascript', () => theirs('swagger-ui-bundle.js')),
+    file('docs/swagger-ui.css', 'text/css', () =>
+      readFile(require.resolve('swagger-ui-dist/swagger-ui.css')),
+    ),
+    file('docs/swagger-ui-bundle.js', 'text/javascript', () =>
+      readFile(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    ),
   ];
 }
 

@@ -301,10 +301,12 @@ function parse(schema: z.ZodType, input: unknown): unknown {
 }
 
 /** What a schema has no words of its own for. */
-function wording({ code, input, expected }: z.core.$ZodRawIssue): string | undefined {
-  if (code !== 'invalid_type') return undefined;
+function wording({ code, input, expected, values }: z.core.$ZodRawIssue): string | undefined {
   if (input === undefined) return 'is required';
-  return `must be ${/^[aeiou]/.test(String(expected)) ? 'an' : 'a'} ${expected}`;
+  if (code === 'invalid_value') return `must be ${(values as unknown[]).join(' or ')}`;
+  if (code !== 'invalid_type') return undefined;
+  const kind = expected === 'int' ? 'integer' : String(expected);
+  return `must be ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
 }
 
 /** What a caller is told of an error: a refusal in its words, a fault in none. */
