@@ -33,6 +33,7 @@ import { createRootFieldLimits } from './limits/root-fields.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutRoutes } from './payouts/routes.ts';
 import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createProductEngine } from './products/engine.ts';
 import { products } from './products/records.ts';
@@ -65,9 +66,9 @@ export interface App {
   readonly work: WorkQueue;
   readonly database: Database;
   readonly cardPayments: CardPaymentService & HostedCheckout;
-  readonly subaccounts: SubaccountService & SubaccountPayoutService;
   /** What no client can do: the simulator does it. */
   readonly levers: WalletLevers & TestPaymentLevers;
+  readonly subaccounts: SubaccountService & SubaccountPayoutService;
   close(): Promise<void>;
 }
 
@@ -140,15 +141,6 @@ export async function createApp({
     const access = createAccessEngine({ database, committer, products: productEngine, clock });
     const bank = createSimulatedBank({ database, clock });
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
-    const sandbox = createSandboxEngine({ database, committer });
-    const privateAddresses = config.webhookPrivateAddresses;
-    const webhooks = createWebhookEngine({ database, committer, privateAddresses });
-    const delivery = createWebhookDelivery({
-      database,
-      committer,
-      clock,
-      send: createSender({ clock, privateAddresses }),
-    });
     const subaccountSettlement = createSubaccountSettlement({
       database,
       committer,
@@ -158,6 +150,15 @@ export async function createApp({
       onFault,
     });
     const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
+    const sandbox = createSandboxEngine({ database, committer });
+    const privateAddresses = config.webhookPrivateAddresses;
+    const webhooks = createWebhookEngine({ database, committer, privateAddresses });
+    const delivery = createWebhookDelivery({
+      database,
+      committer,
+      clock,
+      send: createSender({ clock, privateAddresses }),
+    });
     const wallet = createWalletEngine({ database, onFault });
     const services = {
       access,
@@ -175,8 +176,8 @@ export async function createApp({
       handlers: {
         ...settlement.tasks,
         ...createPayoutSettlement({ database, committer, bank }).tasks,
-        ...subaccountSettlement.tasks,
         ...delivery.tasks,
+        ...subaccountSettlement.tasks,
       },
       apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
@@ -216,10 +217,11 @@ export async function createApp({
 
     const operations = [
       ...createWalletRoutes({ wallet }),
+      ...createPayoutRoutes({ payouts }),
       ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-      ...createSubaccountRoutes({ subaccounts }),
       ...createProductRoutes({ products: productEngine }),
       ...createSandboxRoutes({ sandbox }),
+      ...createSubaccountRoutes({ subaccounts }),
     ];
 
     await follower.start();
@@ -251,11 +253,11 @@ export async function createApp({
       work,
       database,
       cardPayments: { ...cardPayments, ...settlement },
-      subaccounts,
       levers: {
         ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
         ...sandbox,
       },
+      subaccounts,
       close,
     };
   } catch (error) {

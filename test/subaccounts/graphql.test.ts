@@ -459,50 +459,6 @@ describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
   });
 });
 
-test('each change of status and the reversal are announced as subaccount.payout, with the code', async () => {
-  const client = await outsider();
-  const configured = await client.request(
-    `mutation { configureWebhook(input: { url: "https://integrador.example/psa" }) { __typename } }`,
-  );
-  expect(configured.configureWebhook.__typename).toBe('ConfigureWebhookSuccess');
-  const { account_id: accountId } = await app.database.sql
-    .selectFrom('webhook_endpoint')
-    .select('account_id')
-    .executeTakeFirstOrThrow();
-  const tenant = { accountId, environment: 'live' as const };
-  await fund({ database: app.database, tenant }, { cents: 10_000 });
-  const subaccountId = await open(10_000, client);
-  for (const pixKey of [KEY, 'recusa@psa.example'])
-    await ask(client, REQUEST, { subaccountId, amountCents: 4_000, pixKey });
-  await pass(2_000);
-  await pass(2_000);
-  const rows = await app.database.sql
-    .selectFrom('webhook_delivery')
-    .select(['event', 'body'])
-    .where('account_id', '=', accountId)
-    .orderBy('event_version')
-    .execute();
-  const told = rows.map(({ event, body }) => ({ name: event, ...JSON.parse(body as string) }));
-  expect(
-    told.map(({ name, event, status, reversed, code }) => [
-      name,
-      event,
-      status,
-      reversed,
-      code.split('-')[0],
-    ]),
-  ).toEqual(
-    expect.arrayContaining([
-      ['subaccount.payout', 'subaccount.payout', 'processing', false, 'TURBO'],
-      ['subaccount.payout', 'subaccount.payout', 'completed', false, 'TURBO'],
-      ['subaccount.payout', 'subaccount.payout', 'failed', false, 'SUB'],
-      ['subaccount.payout', 'subaccount.payout', 'failed', true, 'SUB'],
-    ]),
-  );
-  expect(told).toHaveLength(4);
-  expect(JSON.stringify(told)).not.toContain(KEY);
-});
-
 test('a test key’s subaccounts live apart', async () => {
   const rest = app.rest(TEST_KEY);
   const id = await open(0, app.sandbox);

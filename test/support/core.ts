@@ -128,14 +128,6 @@ export async function startCore({
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = wrapBank(simulatedBank);
-  const delivery = createWebhookDelivery({
-    database,
-    committer,
-    clock,
-    send: wrapSend(createSender({ clock, privateAddresses: true })),
-    // No jitter: attempts come at the instants that the document's decision names.
-    random: () => 0,
-  });
   const subaccountSettlement = createSubaccountSettlement({
     database,
     committer,
@@ -143,6 +135,14 @@ export async function startCore({
     accounts,
     clock,
     onFault: onError,
+  });
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    send: wrapSend(createSender({ clock, privateAddresses: true })),
+    // No jitter: attempts come at the instants that the document's decision names.
+    random: () => 0,
   });
   const handlers = {
     ...settlement.tasks,
@@ -167,8 +167,8 @@ export async function startCore({
     cardPayments: { ...createCardPaymentEngine({ database, committer, accounts, products }), ...settlement },
     bank: simulatedBank,
     payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
-    access: createAccessEngine({ database, committer, products: productEngine, clock }),
     subaccounts: { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement },
+    access: createAccessEngine({ database, committer, products: productEngine, clock }),
     products: productEngine,
     sandbox,
     wallet: createWalletEngine({ database, onFault: onError }),
