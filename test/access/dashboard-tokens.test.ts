@@ -23,6 +23,15 @@ const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> =
   cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },
   product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
   products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },
+  payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
+  payouts: { scope: 'payouts', query: '{ payouts { totalCount nodes { status } } }' },
+  subaccount: { scope: 'subaccounts', query: '{ subaccount(subaccountId: $subaccountId) { balanceCents } }' },
+  subaccounts: { scope: 'subaccounts', query: '{ subaccounts { totalCount nodes { balanceCents } } }' },
+  subaccountPayout: {
+    scope: 'subaccounts',
+    query: '{ subaccountPayout(subaccountId: $subaccountId, reference: $reference) { status } }',
+  },
+  webhookDeliveries: { scope: 'webhooks', query: '{ webhookDeliveries { totalCount nodes { event } } }' },
 };
 
 /** The same for `Subscription`; each has something to give at once. */
@@ -36,6 +45,20 @@ const SUBSCRIPTIONS: Record<string, { scope: DashboardScope; query: string }> = 
     query: '{ allCardPaymentUpdates(after: $before) { cardPayment { status } } }',
   },
   walletUpdates: { scope: 'wallet', query: '{ walletUpdates { wallet { balanceCents } } }' },
+  payoutUpdates: {
+    scope: 'payouts',
+    query: '{ payoutUpdates(withdrawalId: $withdrawalId) { payout { status } } }',
+  },
+  allPayoutUpdates: { scope: 'payouts', query: '{ allPayoutUpdates(after: $before) { payout { status } } }' },
+  subaccountPayoutUpdates: {
+    scope: 'subaccounts',
+    query:
+      '{ subaccountPayoutUpdates(subaccountId: $subaccountId, reference: $reference) { subaccountPayout { status } } }',
+  },
+  allSubaccountPayoutUpdates: {
+    scope: 'subaccounts',
+    query: '{ allSubaccountPayoutUpdates(after: $before) { subaccountPayout { status } } }',
+  },
 };
 
 /** Each field of `Mutation`, with what an unrestricted key could do. */
@@ -47,6 +70,13 @@ const MUTATIONS: Record<string, string> = {
   createTestPayment: '(input: { valueCents: 500 })',
   deleteProduct: '(productId: $productId)',
   revokeToken: '(token: $token)',
+  configureWebhook: '(input: { url: "https://shop.example/webhook" })',
+  createSubaccount: '(input: { name: "Bia" })',
+  redeliverWebhook: '(webhookId: "whd_unknown")',
+  requestPayout: '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',
+  requestSubaccountPayout:
+    '(input: { subaccountId: $subaccountId, amountCents: 500, pixKey: "maria@example.com" })',
+  transferToSubaccount: '(input: { subaccountId: $subaccountId, amountCents: 500 })',
   startCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
 };
 const SCOPES: readonly DashboardScope[] = [
@@ -69,7 +99,34 @@ beforeAll(async () => {
   }`);
   const { id: payment, orderCode } = createCardPayment.cardPayment;
   const { id: product, productId } = createProduct.product;
-  given = { before, payment, orderCode, product, productId };
+  const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
+  await app.levers.credit({ accountId: account.id, environment: 'live' }, 100_000);
+  const { requestPayout, createSubaccount } = await app.live.request(`mutation {
+    requestPayout(input: { method: PIX, amountCents: 5000, destination: "maria@example.com" }) {
+      ... on PayoutSuccess { payout { withdrawalId } } }
+    createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } }
+  }`);
+  const { withdrawalId } = requestPayout.payout;
+  const { subaccountId } = createSubaccount.subaccount;
+  const { requestSubaccountPayout } = await app.live.request(
+    `mutation ($id: String!) {
+      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000 }) { __typename }
+      requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "maria@example.com" }) {
+        ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } }
+    }`,
+    { id: subaccountId },
+  );
+  const reference = requestSubaccountPayout.subaccountPayout.payoutId;
+  given = {
+    before,
+    payment,
+    orderCode,
+    product,
+    productId,
+    withdrawalId,
+    subaccountId,
+    reference,
+  };
 });
 afterAll(async () => {
   expect(app.faults).toEqual([]);
@@ -280,16 +337,13 @@ function expected(fields: Record<string, { scope: DashboardScope | null }>, scop
 
 /** Whatever a mutation could have changed. */
 async function everything() {
-  const count = (table: 'card_payment' | 'product' | 'event' | 'token' | 'test_payment') =>
-    app.database.sql
-      .selectFrom(table)
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow();
-  return Promise.all([
-    count('card_payment'),
-    count('product'),
-    count('event'),
-    count('token'),
-    count('test_payment'),
-  ]);
+  const tables = ['card_payment', 'product', 'event', 'token', 'test_payment', 'subaccount'] as const;
+  return Promise.all(
+    tables.map((table) =>
+      app.database.sql
+        .selectFrom(table)
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow(),
+    ),
+  );
 }

@@ -32,9 +32,11 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
 
   test('gives who does not read the newest state, and never sends it away', async () => {
     const core = await startCore({ database });
-    const updates = await follow(core);
+    const { instance, joined } = observed(core);
+    const updates = await follow(instance);
     expect(await balance(updates)).toBe(0);
     const first = balance(updates);
+    await joined;
     await core.levers.credit(core.tenant, 1);
     expect(await first).toBe(1);
 
@@ -129,6 +131,17 @@ function unseen({ committer, tenant }: Core): Promise<void> {
   });
 }
 let sales = 0;
+
+/** `joined` resolves when the subscription waits at the live end. */
+function observed(core: Core): { instance: Core; joined: Promise<void> } {
+  const { promise, resolve } = deferred();
+  const join: Core['follower']['join'] = (tenant, listener) => {
+    const leave = core.follower.join(tenant, listener);
+    if (leave) resolve();
+    return leave;
+  };
+  return { instance: { ...core, follower: { ...core.follower, join } }, joined: promise };
+}
 
 /** Resolves when so many changes have been delivered to whoever listens. */
 async function heardOf(core: Core, count: number): Promise<void> {
