@@ -299,6 +299,34 @@ describe('payouts of subaccounts', () => {
     expect(statements.filter((statement) => !statement.includes('rate_window'))).toHaveLength(3);
   });
 
+  test('of many subaccounts, with their statements, are one statement each and one for each count', async () => {
+    const ids = [];
+    for (let count = 0; count < 12; count += 1) ids.unshift(await open(3_000));
+    for (const id of ids.slice(0, 6)) await request(id, { amountCents: 1_000 });
+    await request(ids[0]!, { amountCents: 500, pixKey: 'recusa@psa.example' });
+    statements.length = 0;
+    const { subaccounts } = await app.live.request(
+      `{ subaccounts(first: 12) { nodes { subaccountId
+        payouts(first: 1) { totalCount nodes { amountCents } }
+        failed: payouts(first: 1, status: [FAILED]) { totalCount nodes { status } }
+        statement(first: 2) { totalCount nodes { amountCents } pageInfo { hasNextPage endCursor } } } } }`,
+    );
+    const asked = statements.filter((statement) => /"(subaccount|statement_entry)/.test(statement));
+    // The subaccounts; then pages and counts of the payouts, the failed ones and the statements.
+    expect(asked).toHaveLength(1 + 2 + 2 + 2);
+    const { nodes } = subaccounts;
+    expect(nodes.map((node: { subaccountId: string }) => node.subaccountId)).toEqual(ids);
+    expect(nodes[0].payouts).toEqual({ totalCount: 2, nodes: [{ amountCents: 500 }] });
+    expect(nodes[0].failed).toEqual({ totalCount: 1, nodes: [{ status: 'FAILED' }] });
+    expect(nodes[0].statement.totalCount).toBe(3);
+    expect(nodes[0].statement.pageInfo.hasNextPage).toBe(true);
+    expect(nodes[5].payouts).toEqual({ totalCount: 1, nodes: [{ amountCents: 1_000 }] });
+    expect(nodes[5].failed).toEqual({ totalCount: 0, nodes: [] });
+    expect(nodes[5].statement.nodes).toEqual([{ amountCents: -1_000 }, { amountCents: 3_000 }]);
+    expect(nodes[11].payouts).toEqual({ totalCount: 0, nodes: [] });
+    expect(nodes[11].statement.nodes).toEqual([{ amountCents: 3_000 }]);
+  });
+
   test('are filtered by status', async () => {
     const subaccountId = await open(10_000);
     await request(subaccountId, { pixKey: 'recusa@psa.example' });

@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import { type Committer, put } from '../commit/commit.ts';
 import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
@@ -12,6 +13,8 @@ import {
   type PlacePage,
   type StatementEntry,
   type Subaccount,
+  type SubaccountPayout,
+  type SubaccountPayoutStatus,
   type SubaccountService,
 } from './model.ts';
 import {
@@ -24,11 +27,17 @@ import {
 } from './records.ts';
 import {
   countEntries,
+  countEntriesOfEach,
   countPayouts,
+  countPayoutsOfEach,
   countSubaccounts,
   listEntries,
+  listEntriesOfEach,
   listPayouts,
+  listPayoutsOfEach,
   listSubaccounts,
+  type OfOne,
+  type PageOfOne,
   selectByReference,
   selectPayouts,
   selectSubaccounts,
@@ -46,6 +55,16 @@ export function createSubaccountEngine({
   committer: Committer;
 }): SubaccountService {
   const { sql } = database;
+
+  // Lists of many subaccounts that are asked for together, as inside a list of subaccounts, are read together.
+  const entryPages = readTogether<PageOfOne, PlacedItem<StatementEntry>[]>((pages) =>
+    listEntriesOfEach(sql, pages),
+  );
+  const entryCounts = readTogether<OfOne, number>((pages) => countEntriesOfEach(sql, pages));
+  const payoutPages = readTogether<PageOfOne, PlacedItem<SubaccountPayout>[]>((pages, status) =>
+    listPayoutsOfEach(sql, pages, status),
+  );
+  const payoutCounts = readTogether<OfOne, number>((pages, status) => countPayoutsOfEach(sql, pages, status));
 
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(Subaccount | null)[]> {
     const rows = await selectSubaccounts(sql, tenant, [...new Set(ids)]);
@@ -129,7 +148,8 @@ export function createSubaccountEngine({
     },
     count: (tenant) => countSubaccounts(sql, tenant),
 
-    statement: (tenant, id, page) => placed(page, (window) => listEntries(sql, tenant, id, window)),
+    statement: (tenant, subaccountId, page) =>
+      placed(page, (window) => entryPages({ tenant, subaccountId, ...window })),
     async statementPage(tenant, id, window) {
       const [rows, total] = await Promise.all([
         listEntries(sql, tenant, id, window),
@@ -137,7 +157,7 @@ export function createSubaccountEngine({
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
-    countStatement: (tenant, id) => countEntries(sql, tenant, id),
+    countStatement: (tenant, subaccountId) => entryCounts({ tenant, subaccountId }),
 
     async findPayout(tenant, subaccountId, reference) {
       return (await findPayoutWithVersion(tenant, subaccountId, reference))?.payout ?? null;
@@ -149,7 +169,7 @@ export function createSubaccountEngine({
       return ids.map((id) => found.get(id) ?? null);
     },
     payouts: (tenant, subaccountId, { status, ...page }) =>
-      placed(page, (window) => listPayouts(sql, tenant, { subaccountId, status }, window)),
+      placed(page, (window) => payoutPages({ tenant, subaccountId, ...window }, status)),
     async payoutsPage(tenant, subaccountId, window) {
       const [rows, total] = await Promise.all([
         listPayouts(sql, tenant, { subaccountId }, window),
@@ -157,14 +177,43 @@ export function createSubaccountEngine({
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
-    countPayouts: (tenant, subaccountId, { status }) => countPayouts(sql, tenant, { subaccountId, status }),
+    countPayouts: (tenant, subaccountId, { status }) => payoutCounts({ tenant, subaccountId }, status),
   };
+}
+
+type PlacedItem<Item> = { place: number; item: Item };
+type Status = readonly SubaccountPayoutStatus[] | undefined;
+
+/** Gives what `read` reads of each; those with the same filter that are asked for in one turn, in one go. */
+function readTogether<Of, Value>(read: (all: Of[], status: Status) => Promise<Value[]>) {
+  const byFilter = new DataLoader<{ of: Of; status: Status }, Value>(
+    async (asked) => {
+      const values: Value[] = [];
+      const filters = new Map<string | undefined, { status: Status; places: number[] }>();
+      for (const [place, { status }] of asked.entries()) {
+        const filter = JSON.stringify(status);
+        const same = filters.get(filter);
+        if (same) same.places.push(place);
+        else filters.set(filter, { status, places: [place] });
+      }
+      for (const { status, places } of filters.values()) {
+        const all = await read(
+          places.map((place) => asked[place]!.of),
+          status,
+        );
+        for (const [index, place] of places.entries()) values[place] = all[index]!;
+      }
+      return values;
+    },
+    { cache: false, maxBatchSize: 1_000 },
+  );
+  return (of: Of, status?: Status) => byFilter.load({ of, status });
 }
 
 /** One more than asked for is looked at, which tells whether there is a next page. */
 async function placed<Item>(
   { first, after }: PlacePage,
-  list: (window: Window) => Promise<{ place: number; item: Item }[]>,
+  list: (window: Window) => Promise<PlacedItem<Item>[]>,
 ): Promise<Placed<Item>> {
   const items = await list({ limit: first + 1, before: after });
   return { items: items.slice(0, first), hasNextPage: items.length > first };

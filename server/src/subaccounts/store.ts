@@ -1,8 +1,8 @@
-import type { Selectable } from 'kysely';
+import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { maskPixKey } from '../kernel/pix-key.ts';
-import type { Tenant } from '../kernel/tenant.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
 import {
   type PayoutRecord,
   type ReferenceKind,
@@ -141,6 +141,49 @@ export async function listEntries(
   return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
 }
 
+/** As `listEntries`, for each of several: one statement. */
+export async function listEntriesOfEach(sql: Sql, pages: readonly PageOfOne[]) {
+  const rows = await sql
+    .selectFrom(wanted(pages))
+    .innerJoinLateral(
+      (of) =>
+        of
+          .selectFrom('statement_entry')
+          .selectAll('statement_entry')
+          .whereRef('statement_entry.account_id', '=', 'wanted.account_id')
+          .whereRef('statement_entry.environment', '=', 'wanted.environment')
+          .whereRef('statement_entry.subaccount_id', '=', 'wanted.subaccount_id')
+          .whereRef('statement_entry.number', '<', 'wanted.before')
+          .orderBy('statement_entry.number', 'desc')
+          .limit(raw<number>`wanted.size`)
+          .as('page'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('page')
+    .select('wanted.nth')
+    .orderBy('page.number', 'desc')
+    .execute();
+  return ofEach(pages, rows, (row) => ({ place: row.number, item: toEntry(row) }));
+}
+
+/** As `countEntries`, for each of several: one statement. */
+export async function countEntriesOfEach(sql: Sql, pages: readonly OfOne[]): Promise<number[]> {
+  const rows = await sql
+    .selectFrom(wanted(pages))
+    .select((of) => [
+      'wanted.nth',
+      of
+        .selectFrom('statement_entry')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .whereRef('statement_entry.account_id', '=', 'wanted.account_id')
+        .whereRef('statement_entry.environment', '=', 'wanted.environment')
+        .whereRef('statement_entry.subaccount_id', '=', 'wanted.subaccount_id')
+        .as('count'),
+    ])
+    .execute();
+  return ofEach(pages, rows, ({ count }) => count ?? 0).map(([count]) => count ?? 0);
+}
+
 export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
   if (!isId(subaccountId)) return 0;
   return countOf(
@@ -222,6 +265,61 @@ export async function listPayouts(
 export async function countPayouts(sql: Sql, tenant: Tenant, of: PayoutsOf): Promise<number> {
   if (!isId(of.subaccountId) || of.status?.length === 0) return 0;
   return countOf(payoutsOfOne(sql, tenant, of).select(({ fn }) => fn.countAll<number>().as('count')));
+}
+
+/** As `listPayouts`, for each of several, all with the same filter: one statement. */
+export async function listPayoutsOfEach(
+  sql: Sql,
+  pages: readonly PageOfOne[],
+  status: readonly SubaccountPayoutStatus[] | undefined,
+) {
+  if (status?.length === 0) return pages.map(() => []);
+  const rows = await sql
+    .selectFrom(wanted(pages))
+    .innerJoinLateral(
+      (of) =>
+        of
+          .selectFrom('subaccount_payout')
+          .selectAll('subaccount_payout')
+          .whereRef('subaccount_payout.account_id', '=', 'wanted.account_id')
+          .whereRef('subaccount_payout.environment', '=', 'wanted.environment')
+          .whereRef('subaccount_payout.subaccount_id', '=', 'wanted.subaccount_id')
+          .whereRef('subaccount_payout.number', '<', 'wanted.before')
+          .$if(status !== undefined, (query) => query.where('subaccount_payout.status', 'in', status!))
+          .orderBy('subaccount_payout.number', 'desc')
+          .limit(raw<number>`wanted.size`)
+          .as('page'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('page')
+    .select('wanted.nth')
+    .orderBy('page.number', 'desc')
+    .execute();
+  return ofEach(pages, rows, (row) => ({ place: row.number, item: toRecord(row).payout }));
+}
+
+/** As `countPayouts`, for each of several, all with the same filter: one statement. */
+export async function countPayoutsOfEach(
+  sql: Sql,
+  pages: readonly OfOne[],
+  status: readonly SubaccountPayoutStatus[] | undefined,
+): Promise<number[]> {
+  if (status?.length === 0) return pages.map(() => 0);
+  const rows = await sql
+    .selectFrom(wanted(pages))
+    .select((of) => [
+      'wanted.nth',
+      of
+        .selectFrom('subaccount_payout')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .whereRef('subaccount_payout.account_id', '=', 'wanted.account_id')
+        .whereRef('subaccount_payout.environment', '=', 'wanted.environment')
+        .whereRef('subaccount_payout.subaccount_id', '=', 'wanted.subaccount_id')
+        .$if(status !== undefined, (query) => query.where('subaccount_payout.status', 'in', status!))
+        .as('count'),
+    ])
+    .execute();
+  return ofEach(pages, rows, ({ count }) => count ?? 0).map(([count]) => count ?? 0);
 }
 
 export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
@@ -316,6 +414,56 @@ function toRow(
 }
 
 // ── Of all three ────────────────────────────────────────────────────────────────────────────────
+
+/** What one subaccount has, of the tenant that it is asked for by. */
+export interface OfOne {
+  tenant: Tenant;
+  subaccountId: string;
+}
+
+/** The newest `limit` of it that are older than the number `before`. */
+export interface PageOfOne extends OfOne {
+  limit: number;
+  before?: number | undefined;
+}
+
+interface Wanted {
+  nth: number;
+  account_id: string;
+  environment: Environment;
+  subaccount_id: string;
+  before: number;
+  size: number;
+}
+
+/** What is asked for, as a table. An id that is none is left out, as above. */
+function wanted(pages: readonly (OfOne & Partial<PageOfOne>)[]) {
+  const rows = pages.map(
+    ({ tenant, subaccountId, before = Number.MAX_SAFE_INTEGER, limit = 0 }, nth): Wanted => ({
+      nth,
+      account_id: tenant.accountId,
+      environment: tenant.environment,
+      subaccount_id: subaccountId,
+      before,
+      size: limit,
+    }),
+  );
+  const possible = JSON.stringify(rows.filter((row) => isId(row.subaccount_id)));
+  return raw<Wanted>`jsonb_to_recordset(${possible}::jsonb)`.as<'wanted'>(
+    raw`wanted (nth integer, account_id text, environment text, subaccount_id text, before bigint, size integer)`,
+  );
+}
+
+/** The rows of each, in the order asked. */
+function ofEach<Row extends { nth: number }, Item>(
+  pages: readonly unknown[],
+  rows: readonly Row[],
+  toItem: (row: Row) => Item,
+): Item[][] {
+  const each = pages.map((): Item[] => []);
+  for (const row of rows) each[row.nth]!.push(toItem(row));
+  return each;
+}
 
 function subaccountsOf(sql: Sql, { accountId, environment }: Tenant) {
   return sql
