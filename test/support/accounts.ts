@@ -1,4 +1,9 @@
-import { DEFAULT_SETTINGS, KEY_PREFIX, type Permission, TOKEN_PREFIX } from '../../server/src/access/model.ts';
+import {
+  DEFAULT_SETTINGS,
+  KEY_PREFIX,
+  type Permission,
+  TOKEN_PREFIX,
+} from '../../server/src/access/model.ts';
 import {
   type AccountRow,
   insertAccount,
