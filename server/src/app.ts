@@ -3,6 +3,7 @@ import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
 import { createCheckoutRoutes } from './card-payments/page/routes.ts';
+import { createCardPaymentRoutes } from './card-payments/routes.ts';
 import { createSettlement } from './card-payments/settlement.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
@@ -19,6 +20,8 @@ import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createRequestLimit } from './http/request-limit.ts';
+import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
@@ -26,7 +29,11 @@ import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createWalletEngine } from './wallet/engine.ts';
+import { createWalletRoutes } from './wallet/routes.ts';
 import { createWorkQueue, type WorkQueue } from './work/queue.ts';
+
+/** Of an account, over all routes of `/v1` (the document's section 8). */
+const REQUESTS_A_MINUTE = 120;
 
 export interface App {
   readonly url: string;
@@ -132,6 +139,16 @@ export async function createApp({
     http.serve([
       graphqlRoute(yoga),
       ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+      ...createRestRoutes({
+        operations: [
+          ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+          ...createWalletRoutes({ wallet: services.wallet }),
+        ],
+        access,
+        takeRequest: createRequestLimit({ limit: REQUESTS_A_MINUTE, clock }),
+        clock,
+        onFault,
+      }),
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database) }),
       ...(config.demo

@@ -677,8 +677,7 @@ describeOnBothEngines('card payments', (open) => {
         .where('account_id', '=', core.tenant.accountId)
         .execute();
       const sums = { ...NO_BALANCES };
-      for (const posting of postings)
-        sums[posting.ledger_account as LedgerAccountName] += posting.amount_cents;
+      for (const posting of postings) sums[posting.ledger_account as LedgerAccountName] += posting.amount;
       expect(balances).toEqual(sums);
       expect(Object.values(sums).reduce((sum, cents) => sum + cents, 0)).toBe(0);
       // Who owes has nothing in the balance.
@@ -811,7 +810,9 @@ async function told(core: Core, orderCode: string): Promise<CardPaymentStatus[]>
 }
 
 function wallet(core: Core) {
-  return createWalletEngine({ database: core.database }).read(core.tenant);
+  return createWalletEngine({ database: core.database, onFault: (fault) => core.faults.push(fault) }).read(
+    core.tenant,
+  );
 }
 
 /** What the acquirer holds for this merchant by its own books, and not by ours. */
@@ -841,7 +842,7 @@ async function withdraw(core: Core, amountCents: number): Promise<void> {
       writes: {
         transactions: [
           ledgerTransaction(`withdrawal:${objectId()}`, [
-            { from: 'merchant_balance', to: 'acquirer', amountCents },
+            { from: 'merchant_balance', to: 'acquirer', amount: amountCents },
           ]),
         ],
       },
@@ -858,7 +859,9 @@ async function sellElsewhere(core: Core, amountCents: number): Promise<void> {
       outcome: undefined,
       writes: {
         transactions: [
-          ledgerTransaction('sale:elsewhere', [{ from: 'acquirer', to: 'merchant_pending', amountCents }]),
+          ledgerTransaction('sale:elsewhere', [
+            { from: 'acquirer', to: 'merchant_pending', amount: amountCents },
+          ]),
         ],
       },
     }),

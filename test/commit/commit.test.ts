@@ -122,6 +122,59 @@ describeOnBothEngines('a commit', (open) => {
     expect(await readHead(database.sql, tenant)).toBe(2);
   });
 
+  test('that posts tells those who follow the wallet, once for a group, what it came to', async () => {
+    const tenant = await openAccount(database);
+    const sale = (id: string): Command<void> => ({
+      tenant,
+      read: async () => undefined,
+      decide: () => ({
+        outcome: undefined,
+        writes: {
+          transactions: [ledgerTransaction(id, [{ from: 'acquirer', to: 'merchant_pending', amount: 10 }])],
+        },
+      }),
+    });
+    await grouped(tenant, () => ['a', 'b', 'c'].map((id) => committer.change(sale(id))));
+    const { events } = await readAfter(database.sql, tenant, { after: 0, limit: 10 });
+    expect(events).toMatchObject([
+      { kind: 'wallet.changed', snapshot: { merchant_pending: 30, acquirer: -30, merchant_balance: 0 } },
+    ]);
+  });
+
+  test('writes what its outbox wants with the events, or nothing at all', async () => {
+    const tenant = await openAccount(database);
+    const seen: number[] = [];
+    const posting = createCommitter({
+      database,
+      clock,
+      outbox: async (trx, _tenant, events, now) => {
+        seen.push(...events.map(({ version }) => version));
+        await counters.save(trx, tenant, [{ key: `outbox.${tenant.accountId}`, value: events.length }]);
+        return [{ kind: 'outbox', key: String(events[0]!.version), at: now }];
+      },
+      onCommit: () => undefined,
+    });
+    await posting.change(add(tenant, 'announced', 1));
+    expect(seen).toEqual([1]);
+    expect(await counted(database, `outbox.${tenant.accountId}`)).toBe(1);
+    const tasks = await database.sql
+      .selectFrom('task')
+      .select(['kind', 'key'])
+      .where('account_id', '=', tenant.accountId)
+      .execute();
+    expect(tasks).toEqual([{ kind: 'outbox', key: '1' }]);
+
+    const failing = createCommitter({
+      database,
+      clock,
+      outbox: () => Promise.reject(new Error('the outbox is full')),
+      onCommit: () => undefined,
+    });
+    await expect(failing.change(add(tenant, 'unannounced', 1))).rejects.toThrow('the outbox is full');
+    expect(await readHead(database.sql, tenant)).toBe(1);
+    expect(await counted(database, 'unannounced')).toBeUndefined();
+  });
+
   test('takes each command alone where a statement of the group fails', async () => {
     const tenant = await openAccount(database);
     const results = await grouped(tenant, () => [
@@ -152,7 +205,7 @@ describeOnBothEngines('a commit', (open) => {
           outcome: 0,
           writes: {
             transactions: [
-              ledgerTransaction('overdrawn', [{ from: 'merchant_balance', to: 'acquirer', amountCents: 1 }]),
+              ledgerTransaction('overdrawn', [{ from: 'merchant_balance', to: 'acquirer', amount: 1 }]),
             ],
           },
         }),
@@ -210,7 +263,7 @@ describeOnBothEngines('a commit', (open) => {
         writes: {
           transactions: [
             ledgerTransaction(`sale:${balances.merchant_pending}`, [
-              { from: 'acquirer', to: 'merchant_pending', amountCents: 10 },
+              { from: 'acquirer', to: 'merchant_pending', amount: 10 },
             ]),
           ],
         },

@@ -7,9 +7,10 @@ import {
   ledgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
+import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, signsHold } from '../support/ledger.ts';
 
-const account = fc.constantFrom(...(Object.keys(NO_BALANCES) as LedgerAccountName[]));
-const move = fc.record({ from: account, to: account, amountCents: fc.nat(1_000_000) });
+const account = fc.constantFrom(...CENTS_ACCOUNTS);
+const move = fc.record({ from: account, to: account, amount: fc.nat(1_000_000) });
 
 describe('a ledger transaction', () => {
   test('sums to zero, whatever it moves', () => {
@@ -17,8 +18,7 @@ describe('a ledger transaction', () => {
       fc.property(fc.array(move, { maxLength: 8 }), (moves) => {
         const net = (name: LedgerAccountName) =>
           moves.reduce(
-            (sum, { from, to, amountCents }) =>
-              sum + amountCents * (Number(to === name) - Number(from === name)),
+            (sum, { from, to, amount }) => sum + amount * (Number(to === name) - Number(from === name)),
             0,
           );
         const nets = Object.keys(NO_BALANCES).map((name) => net(name as LedgerAccountName));
@@ -28,11 +28,11 @@ describe('a ledger transaction', () => {
         }
 
         const { lines } = ledgerTransaction('t', moves);
-        expect(lines.reduce((sum, line) => sum + line.amountCents, 0)).toBe(0);
+        expect(lines.reduce((sum, line) => sum + line.amount, 0)).toBe(0);
         expect(new Set(lines.map((line) => line.account)).size).toBe(lines.length);
         for (const line of lines) {
-          expect(line.amountCents).not.toBe(0);
-          expect(line.amountCents).toBe(net(line.account));
+          expect(line.amount).not.toBe(0);
+          expect(line.amount).toBe(net(line.account));
         }
       }),
     );
@@ -40,27 +40,43 @@ describe('a ledger transaction', () => {
 
   test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])(
     'refuses to move %s cents',
-    (amountCents) => {
-      expect(() =>
-        ledgerTransaction('t', [{ from: 'acquirer', to: 'merchant_pending', amountCents }]),
-      ).toThrow(RangeError);
+    (amount) => {
+      expect(() => ledgerTransaction('t', [{ from: 'acquirer', to: 'merchant_pending', amount }])).toThrow(
+        RangeError,
+      );
     },
   );
 
   test('refuses to move more at once than a number can hold', () => {
-    const most = { from: 'acquirer', to: 'merchant_pending', amountCents: Number.MAX_SAFE_INTEGER } as const;
+    const most = { from: 'acquirer', to: 'merchant_pending', amount: Number.MAX_SAFE_INTEGER } as const;
     expect(() => ledgerTransaction('t', [most, most])).toThrow('more than a number can hold');
+  });
+
+  test('never makes cents of litoshi', () => {
+    expect(() =>
+      ledgerTransaction('t', [{ from: 'ltc_received', to: 'merchant_balance', amount: 1 }]),
+    ).toThrow('same unit');
+  });
+
+  test('names the subaccount that it touches, and none where it touches none', () => {
+    const moves = [{ from: 'merchant_balance', to: 'merchant_subaccounts', amount: 1 }] as const;
+    expect(() => ledgerTransaction('t', moves)).toThrow('subaccount');
+    expect(ledgerTransaction('t', moves, 'sacc_1')).toMatchObject({ subaccountId: 'sacc_1' });
+    expect(() =>
+      ledgerTransaction('t', [{ from: 'acquirer', to: 'merchant_pending', amount: 1 }], 'sacc_1'),
+    ).toThrow('subaccount');
   });
 });
 
 describe('balances', () => {
-  const owed = (name: string) => name === 'merchant_receivable' || name === 'acquirer';
-  const balances = fc.record({
-    merchant_balance: fc.nat(1_000),
-    merchant_pending: fc.nat(1_000),
-    merchant_receivable: fc.nat(1_000).map((cents) => 0 - cents),
-    acquirer: fc.nat(1_000).map((cents) => 0 - cents),
-  });
+  const balances: fc.Arbitrary<Balances> = fc
+    .array(fc.nat(1_000), { minLength: ALL_ACCOUNTS.length, maxLength: ALL_ACCOUNTS.length })
+    .map(
+      (sizes) =>
+        Object.fromEntries(
+          ALL_ACCOUNTS.map((name, index) => [name, isOwed(name) ? 0 - sizes[index]! : sizes[index]!]),
+        ) as Balances,
+    );
 
   test('move by a transaction’s lines, or not at all where one would get the wrong sign', () => {
     fc.assert(
@@ -72,10 +88,9 @@ describe('balances', () => {
           return;
         }
         const expected: Balances = { ...before };
-        for (const line of transaction.lines) expected[line.account] += line.amountCents;
-        const wrong = Object.entries(expected).some(([name, cents]) => (owed(name) ? cents > 0 : cents < 0));
+        for (const line of transaction.lines) expected[line.account] += line.amount;
         const untouched = { ...before };
-        if (wrong) expect(() => applyToBalances(before, transaction)).toThrow(RangeError);
+        if (!signsHold(expected)) expect(() => applyToBalances(before, transaction)).toThrow(RangeError);
         else expect(applyToBalances(before, transaction)).toEqual(expected);
         expect(before).toEqual(untouched);
       }),
@@ -84,7 +99,7 @@ describe('balances', () => {
 
   test('refuse a sum that a number cannot hold, for nothing of the account could be read any more', () => {
     const most = ledgerTransaction('t', [
-      { from: 'acquirer', to: 'merchant_pending', amountCents: Number.MAX_SAFE_INTEGER },
+      { from: 'acquirer', to: 'merchant_pending', amount: Number.MAX_SAFE_INTEGER },
     ]);
     const full = applyToBalances(NO_BALANCES, most);
     expect(() => applyToBalances(full, most)).toThrow(RangeError);

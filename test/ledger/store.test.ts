@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import {
   applyToBalances,
@@ -11,9 +12,10 @@ import {
   ledgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
-import { post, readBalances } from '../../server/src/ledger/store.ts';
+import { post, readBalances, readBalancesAndSubaccounts } from '../../server/src/ledger/store.ts';
 import { openAccount } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
+import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, signsHold } from '../support/ledger.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 
@@ -29,14 +31,11 @@ describeOnBothEngines('the ledger', (open) => {
     await post(
       database.sql,
       tenant,
-      [
-        ledgerTransaction('release', [
-          { from: 'merchant_pending', to: 'merchant_balance', amountCents: 2000 },
-        ]),
-      ],
+      [ledgerTransaction('release', [{ from: 'merchant_pending', to: 'merchant_balance', amount: 2000 }])],
       NOW,
     );
     expect(await readBalances(database.sql, tenant)).toEqual({
+      ...NO_BALANCES,
       merchant_balance: 2000,
       merchant_pending: 3000,
       merchant_receivable: 0,
@@ -72,7 +71,8 @@ describeOnBothEngines('the ledger', (open) => {
     const tenant = await openAccount(database);
     const unbalanced: LedgerTransaction = {
       id: 'lost',
-      lines: [{ account: 'merchant_pending', amountCents: 1 }],
+      lines: [{ account: 'merchant_pending', amount: 1 }],
+      subaccountId: null,
     };
     await expect(post(database.sql, tenant, [sale('good', 100), unbalanced], NOW)).rejects.toMatchObject({
       constraint: 'posting_sums_to_zero',
@@ -83,9 +83,10 @@ describeOnBothEngines('the ledger', (open) => {
 
   test('refuses two transactions that balance only together', async () => {
     const tenant = await openAccount(database);
-    const half = (id: string, account: LedgerAccountName, amountCents: number) => ({
+    const half = (id: string, account: LedgerAccountName, amount: number) => ({
       id,
-      lines: [{ account, amountCents }],
+      lines: [{ account, amount }],
+      subaccountId: null,
     });
     await expect(
       post(database.sql, tenant, [half('a', 'acquirer', -5), half('b', 'merchant_pending', 5)], NOW),
@@ -103,7 +104,7 @@ describeOnBothEngines('the ledger', (open) => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
     const again = ledgerTransaction('sale', [
-      { from: 'merchant_receivable', to: 'merchant_balance', amountCents: 100 },
+      { from: 'merchant_receivable', to: 'merchant_balance', amount: 100 },
     ]);
     await expect(post(database.sql, tenant, [again], NOW)).rejects.toMatchObject({
       code: '23505',
@@ -122,7 +123,7 @@ describeOnBothEngines('the ledger', (open) => {
     await sell(tenant, 'sale', 100);
     const before = await readBalances(database.sql, tenant);
     await expect(
-      post(database.sql, tenant, [ledgerTransaction('wrong', [{ from, to, amountCents: 101 }])], NOW),
+      post(database.sql, tenant, [ledgerTransaction('wrong', [{ from, to, amount: 101 }])], NOW),
     ).rejects.toMatchObject({ constraint: 'ledger_account_sign' });
     expect(await readBalances(database.sql, tenant)).toEqual(before);
   });
@@ -137,17 +138,19 @@ describeOnBothEngines('the ledger', (open) => {
   test('refuses an account that it does not know', async () => {
     const tenant = await openAccount(database);
     const lines = [
-      { account: 'merchant_pendng' as LedgerAccountName, amountCents: 5 },
-      { account: 'acquirer' as const, amountCents: -5 },
+      { account: 'merchant_pendng' as LedgerAccountName, amount: 5 },
+      { account: 'acquirer' as const, amount: -5 },
     ];
-    await expect(post(database.sql, tenant, [{ id: 'typo', lines }], NOW)).rejects.toMatchObject({
+    await expect(
+      post(database.sql, tenant, [{ id: 'typo', lines, subaccountId: null }], NOW),
+    ).rejects.toMatchObject({
       constraint: 'ledger_account_known',
     });
   });
 
   test.each([
-    'update posting set amount_cents = amount_cents + 1',
-    'update posting set amount_cents = 0 where false',
+    'update posting set amount = amount + 1',
+    'update posting set amount = 0 where false',
     'delete from posting',
     'truncate posting',
     `update event set snapshot = '{}'`,
@@ -155,10 +158,10 @@ describeOnBothEngines('the ledger', (open) => {
     'truncate event',
     'truncate stream cascade',
     'truncate account cascade',
-    'update ledger_account set balance_cents = balance_cents + 1',
+    'update ledger_account set balance = balance + 1',
     'delete from ledger_account',
     'truncate ledger_account',
-    `insert into ledger_account (account_id, environment, name, balance_cents) select id, 'sandbox', 'merchant_balance', 5 from account`,
+    `insert into ledger_account (account_id, environment, name, balance) select id, 'sandbox', 'merchant_balance', 5 from account`,
   ])('refuses: %s', async (statement) => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
@@ -167,8 +170,8 @@ describeOnBothEngines('the ledger', (open) => {
   });
 
   test('has balances that are the sum of the entries, whatever was posted and refused', async () => {
-    const account = fc.constantFrom(...(Object.keys(NO_BALANCES) as LedgerAccountName[]));
-    const move = fc.record({ from: account, to: account, amountCents: fc.integer({ min: 1, max: 500 }) });
+    const account = fc.constantFrom(...CENTS_ACCOUNTS);
+    const move = fc.record({ from: account, to: account, amount: fc.integer({ min: 1, max: 500 }) });
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(move, { minLength: 1, maxLength: 3 }), { maxLength: 8 }),
@@ -184,8 +187,8 @@ describeOnBothEngines('the ledger', (open) => {
             // is the model that is stricter.
             let after: Balances | null = expected;
             for (const { lines } of transactions)
-              for (const { account: name, amountCents } of lines)
-                after = { ...after, [name]: after[name] + amountCents };
+              for (const { account: name, amount } of lines)
+                after = { ...after, [name]: after[name] + amount };
             const fits = signsHold(after);
             const posted = await post(database.sql, tenant, transactions, NOW).then(
               () => true,
@@ -202,6 +205,108 @@ describeOnBothEngines('the ledger', (open) => {
     );
   });
 
+  describe('of a subaccount', () => {
+    test('moves with the postings that name it, as the account of all does', async () => {
+      const tenant = await openAccount(database);
+      const [ana, bia] = [await openSubaccount(tenant), await openSubaccount(tenant)];
+      await sell(tenant, 'sale', 100);
+      await move(tenant, 'release', 'merchant_pending', 'merchant_balance', 100);
+      await move(tenant, 'a', 'merchant_balance', 'merchant_subaccounts', 70, ana);
+      await move(tenant, 'b', 'merchant_balance', 'merchant_subaccounts', 20, bia);
+      await move(tenant, 'c', 'merchant_subaccounts', 'payouts_in_transit', 30, ana);
+      expect(await readBalancesAndSubaccounts(database.sql, tenant)).toMatchObject({
+        balances: { merchant_balance: 10, merchant_subaccounts: 60, payouts_in_transit: 30 },
+        subaccountsCents: 60,
+      });
+      expect(await balanceOf(ana)).toBe(40);
+      expect(await balanceOf(bia)).toBe(20);
+
+      await expect(
+        move(tenant, 'more', 'merchant_subaccounts', 'payouts_in_transit', 41, ana),
+      ).rejects.toMatchObject({ code: '23514' });
+      expect(await balanceOf(ana)).toBe(40);
+    });
+
+    test('is named by every line that is one’s, and is of the same tenant', async () => {
+      const [tenant, other] = [await openAccount(database), await openAccount(database)];
+      await sell(tenant, 'sale', 100);
+      await move(tenant, 'release', 'merchant_pending', 'merchant_balance', 100);
+      const nameless = {
+        ...ledgerTransaction('n', [{ from: 'merchant_balance', to: 'paid_out', amount: 1 }]),
+        lines: [
+          { account: 'merchant_balance' as const, amount: -1 },
+          { account: 'merchant_subaccounts' as const, amount: 1 },
+        ],
+      };
+      await expect(post(database.sql, tenant, [nameless], NOW)).rejects.toMatchObject({
+        constraint: 'posting_names_subaccount',
+      });
+      const foreign = await openSubaccount(other);
+      await expect(
+        move(tenant, 'f', 'merchant_balance', 'merchant_subaccounts', 1, foreign),
+      ).rejects.toMatchObject({ constraint: 'posting_of_subaccount' });
+    });
+
+    test.each([
+      'update subaccount set balance_cents = balance_cents + 1',
+      'delete from subaccount',
+      'truncate subaccount cascade',
+      `insert into subaccount (account_id, environment, id, name, balance_cents, created_at)
+       select id, 'live', 'sacc_' || md5(random()::text), 'x', 5, '2026-01-01' from account limit 1`,
+    ])('refuses: %s', async (statement) => {
+      const tenant = await openAccount(database);
+      await openSubaccount(tenant);
+      await expect(sql.raw(statement).execute(database.sql)).rejects.toMatchObject({ code: '23001' });
+    });
+
+    async function openSubaccount(tenant: Tenant): Promise<string> {
+      const id = `sacc_${objectId()}${objectId().slice(0, 8)}`;
+      await database.sql
+        .insertInto('subaccount')
+        .values({
+          account_id: tenant.accountId,
+          environment: tenant.environment,
+          id,
+          name: 'Ana',
+          external_id: null,
+          created_at: NOW,
+        })
+        .execute();
+      return id;
+    }
+
+    async function balanceOf(id: string): Promise<number> {
+      const row = await database.sql
+        .selectFrom('subaccount')
+        .select('balance_cents')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      return row.balance_cents;
+    }
+  });
+
+  test('never lets litoshi make up for cents', async () => {
+    const tenant = await openAccount(database);
+    const lines = [
+      { account: 'ltc_received' as const, amount: -5 },
+      { account: 'merchant_balance' as const, amount: 5 },
+    ];
+    await expect(
+      post(database.sql, tenant, [{ id: 'mixed', lines, subaccountId: null }], NOW),
+    ).rejects.toMatchObject({ constraint: 'posting_sums_to_zero' });
+  });
+
+  function move(
+    tenant: Tenant,
+    id: string,
+    from: LedgerAccountName,
+    to: LedgerAccountName,
+    amount: number,
+    subaccountId: string | null = null,
+  ): Promise<void> {
+    return post(database.sql, tenant, [ledgerTransaction(id, [{ from, to, amount }], subaccountId)], NOW);
+  }
+
   function sell(tenant: Tenant, id: string, cents: number): Promise<void> {
     return post(database.sql, tenant, [sale(id, cents)], NOW);
   }
@@ -215,7 +320,7 @@ describeOnBothEngines('the ledger', (open) => {
 
   async function sums(tenant: Tenant): Promise<Balances> {
     const { rows } = await sql<{ name: LedgerAccountName; cents: number }>`
-      select ledger_account as name, sum(amount_cents)::bigint as cents from posting
+      select ledger_account as name, sum(amount)::bigint as cents from posting
       where account_id = ${tenant.accountId} group by ledger_account
     `.execute(database.sql);
     return { ...NO_BALANCES, ...Object.fromEntries(rows.map(({ name, cents }) => [name, cents])) };
@@ -224,23 +329,15 @@ describeOnBothEngines('the ledger', (open) => {
 
 describe('a transaction that the program lets pass', () => {
   test('is one that the database lets pass: their signs are the same', () => {
-    for (const [account, cents] of [
-      ['merchant_balance', -1],
-      ['merchant_pending', -1],
-      ['merchant_receivable', 1],
-      ['acquirer', 1],
-    ] as const)
+    for (const account of ALL_ACCOUNTS) {
+      const amount = isOwed(account) ? 1 : -1;
       expect(() =>
-        applyToBalances(NO_BALANCES, { id: 't', lines: [{ account, amountCents: cents }] }),
+        applyToBalances(NO_BALANCES, { id: 't', lines: [{ account, amount }], subaccountId: null }),
       ).toThrow(RangeError);
+    }
   });
 });
 
 function sale(id: string, cents: number): LedgerTransaction {
-  return ledgerTransaction(id, [{ from: 'acquirer', to: 'merchant_pending', amountCents: cents }]);
-}
-
-function signsHold(balances: Balances): boolean {
-  const { merchant_balance, merchant_pending, merchant_receivable, acquirer } = balances;
-  return merchant_balance >= 0 && merchant_pending >= 0 && merchant_receivable <= 0 && acquirer <= 0;
+  return ledgerTransaction(id, [{ from: 'acquirer', to: 'merchant_pending', amount: cents }]);
 }

@@ -30,7 +30,7 @@ test('a sum that no balance can hold is not taken: what the acquirer holds can a
     }),
   });
   const sold = ledgerTransaction('sold', [
-    { from: 'acquirer', to: 'merchant_pending', amountCents: Number.MAX_SAFE_INTEGER - 100 },
+    { from: 'acquirer', to: 'merchant_pending', amount: Number.MAX_SAFE_INTEGER - 100 },
   ]);
   await post(database.sql, core.tenant, [sold], core.clock.now());
   const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });

@@ -5,6 +5,7 @@ import type { Log } from '../../server/src/db/log.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshPglite } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
+import { createRestClient, type RestClient } from './rest.ts';
 import { silent } from './templates.ts';
 
 export const LIVE_KEY = 'ps_live_test0123456789abcdef';
@@ -17,6 +18,8 @@ export interface TestApp extends App {
   readonly sandbox: GraphQLClient;
   /** With any credential, or with none. */
   client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
+  /** The REST interface, with the first account's live key unless another is given. */
+  rest(credential?: string | null): RestClient;
   /** What the server logged as its own fault; a test that ends well has none. */
   readonly faults: unknown[];
 }
@@ -59,5 +62,6 @@ export async function startApp({
   });
   const client: TestApp['client'] = (credential, headers) =>
     createClient(`${app.url}/graphql`, credential, headers);
-  return { ...app, clock, faults, client, live: client(LIVE_KEY), sandbox: client(TEST_KEY) };
+  const rest: TestApp['rest'] = (credential = LIVE_KEY) => createRestClient(app.url, credential);
+  return { ...app, clock, faults, client, rest, live: client(LIVE_KEY), sandbox: client(TEST_KEY) };
 }

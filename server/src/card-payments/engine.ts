@@ -121,6 +121,13 @@ export function createCardPaymentEngine({
       );
       return { items: items.slice(0, first), hasNextPage: items.length > first };
     },
+    async listPage(tenant, { limit, offset }) {
+      const [rows, total] = await Promise.all([
+        listCardPayments(database.sql, tenant, { before: null, limit, offset }),
+        countCardPayments(database.sql, tenant, {}),
+      ]);
+      return { items: rows.map(({ payment }) => payment), total };
+    },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
   };
 }

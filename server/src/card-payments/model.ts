@@ -172,6 +172,11 @@ export interface CardPaymentService {
     tenant: Tenant,
     page: { first: number; after?: number | undefined; status?: readonly CardPaymentStatus[] | undefined },
   ): Promise<CardPaymentPage>;
+  /** A page by number, newest first, and how many there are in all (the document's 2.1.6). */
+  listPage(
+    tenant: Tenant,
+    page: { limit: number; offset: number },
+  ): Promise<{ items: CardPayment[]; total: number }>;
   count(tenant: Tenant, filter: { status?: readonly CardPaymentStatus[] | undefined }): Promise<number>;
 }
 

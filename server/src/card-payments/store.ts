@@ -71,18 +71,24 @@ export async function selectByAttempts(
   return rows.map((row) => ({ attempt: row.checkout_attempt!, orderCode: row.order_code }));
 }
 
-/** Newest first, `limit` of them older than the number `before`. */
+/** Newest first, `limit` of them older than the number `before`, without the first `offset`. */
 export async function listCardPayments(
   sql: Sql,
   tenant: Tenant,
   {
     before,
     limit,
+    offset = 0,
     status,
-  }: { before: number | null; limit: number; status?: readonly CardPaymentStatus[] | undefined },
+  }: {
+    before: number | null;
+    limit: number;
+    offset?: number;
+    status?: readonly CardPaymentStatus[] | undefined;
+  },
 ): Promise<{ place: number; payment: CardPayment }[]> {
   if (status?.length === 0) return [];
-  let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit);
+  let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit).offset(offset);
   if (before !== null) query = query.where('number', '<', before);
   if (status) query = query.where('status', 'in', status);
   return (await query.execute()).map((row) => ({ place: row.number, payment: toCardPayment(row) }));

@@ -1,6 +1,50 @@
+import { z } from 'zod';
+
 /** Money inside the program: integer cents of BRL. Reais and fractions exist at the wire alone. */
 export type Cents = number;
 
 export function isCents(value: unknown): value is Cents {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
+
+// ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────
+
+/** With at most two decimals in JSON, for every safe integer: a quotient is the number nearest to it. */
+export function reaisFromCents(cents: Cents): number {
+  return cents / 100;
+}
+
+/**
+ * The inverse. Decimals are read as they are written, for products are not exact: 8.2 is 820, and 1.005 is no amount.
+ * @throws RangeError for more than two decimals, below 0, above the safe integers
+ */
+export function centsFromReais(reais: number): Cents {
+  const text = reais.toFixed(2);
+  const cents = Number(text.replace('.', ''));
+  if (!isCents(cents) || Number(text) !== reais) throw new RangeError(`not an amount in reais: ${reais}`);
+  return cents;
+}
+
+function isReais(value: number): boolean {
+  try {
+    return centsFromReais(value) >= 0;
+  } catch {
+    return false;
+  }
+}
+
+/** An amount in reais as a number with at most two decimals. */
+export const reais = z
+  .number({ error: 'must be a number of reais' })
+  .min(0, 'must not be negative')
+  .refine(isReais, 'must be an amount in reais with at most two decimals')
+  .meta({ description: 'BRL, at most two decimals', examples: [149.9] });
+
+/** In JSON an amount in reais, inside the same in cents. */
+export const centsAsReais = z.codec(reais, z.number(), { decode: centsFromReais, encode: reaisFromCents });
+
+/** An amount in cents, in JSON as inside. */
+export const cents = z
+  .number({ error: 'must be an integer number of cents' })
+  .refine(isCents, 'must be an integer number of cents')
+  .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Cents of BRL' });

@@ -2,6 +2,8 @@ import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
 
+export const LITOSHI_PER_LTC = 100_000_000;
+
 /** The document's section 2.4, in cents throughout. */
 export interface Wallet {
   environment: Tenant['environment'];

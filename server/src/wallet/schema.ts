@@ -3,9 +3,7 @@ import { Currency } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { tenantKey } from '../kernel/tenant.ts';
-import type { Wallet } from './model.ts';
-
-const LITOSHI_PER_LTC = 100_000_000;
+import { LITOSHI_PER_LTC, type Wallet } from './model.ts';
 
 const WalletRef = builder.objectRef<Wallet>('Wallet');
 

@@ -29,7 +29,7 @@ let sales = 0;
 
 /** With one statement's rows as arrays, its text is the same for every size of a group. */
 const POST = `
-  insert into posting (account_id, environment, transaction_id, ledger_account, amount_cents, occurred_at)
+  insert into posting (account_id, environment, transaction_id, ledger_account, amount, occurred_at)
   select $1, $2, id, line.account, line.cents, $4
   from unnest($3::text[]) id cross join (values ('acquirer', -100), ('merchant_pending', 100)) line (account, cents)`;
 
@@ -69,7 +69,7 @@ answerParent({
     transactions = 0;
     return during(ms, callers, async () => {
       const transaction = ledgerTransaction(`sale:${++sales}`, [
-        { from: 'acquirer', to: 'merchant_pending', amountCents: 100 },
+        { from: 'acquirer', to: 'merchant_pending', amount: 100 },
       ]);
       await committer.change({
         tenant,

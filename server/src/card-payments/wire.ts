@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { instant } from '../kernel/instant.ts';
+import { cents, centsAsReais } from '../kernel/money.ts';
+import type { CardPayment } from './model.ts';
+
+// ── A card payment in the REST interface (the document's 2.3) ───────────────────────────────────
+
+/** What its creation answers. */
+export const createdCardPaymentWire = z
+  .object({
+    orderCode: z.string().meta({ description: 'Unique; looks the payment up' }),
+    status: z
+      .enum(['pending', 'paid', 'expired', 'refunded', 'failed'])
+      .meta({ description: 'Always pending on creation' }),
+    amountCents: cents,
+    currency: z.literal('BRL'),
+    checkoutUrl: z.string().meta({ format: 'uri', description: 'The page to which the payer is redirected' }),
+    expiresAt: instant.meta({ description: 'Of the checkout session: 30 minutes after creation' }),
+  })
+  .meta({ id: 'CreatedCardPayment' });
+
+/** What a lookup answers: the above, what was given at creation, and what its life added. */
+export const cardPaymentWire = z
+  .object({
+    ...createdCardPaymentWire.shape,
+    status: z.enum(['pending', 'paid', 'expired', 'refunded', 'failed']),
+    amount: centsAsReais,
+    description: z.string().nullable(),
+    customer: z.object({ name: z.string(), email: z.string(), externalId: z.string() }).partial().nullable(),
+    metadata: z.string().nullable().meta({ description: 'The string given at creation, byte for byte' }),
+    paidAt: instant.nullable(),
+    paidLate: z.boolean().meta({ description: 'Confirmed by the acquirer after it had expired' }),
+    refundedAt: instant.nullable(),
+    failureReason: z.string().nullable(),
+    createdAt: instant,
+  })
+  .meta({ id: 'CardPayment' });
+
+/** `publicUrl` is what the payer's browser calls this server. */
+export function cardPaymentToWire(payment: CardPayment, publicUrl: string): z.output<typeof cardPaymentWire> {
+  return {
+    ...payment,
+    currency: 'BRL',
+    checkoutUrl: `${publicUrl}/checkout/${payment.orderCode}`,
+    amount: payment.amountCents,
+  };
+}

@@ -1,0 +1,18 @@
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import type { TakeRequest } from './rest.ts';
+
+const MINUTE_MS = 60_000;
+
+/** So many requests a minute for each account, from its first one on; counted in this instance alone. */
+export function createRequestLimit({ limit, clock }: { limit: number; clock: Clock }): TakeRequest {
+  const windows = new Map<string, { resetAt: Date; used: number }>();
+  return async (accountId) => {
+    const now = clock.now();
+    const last = windows.get(accountId);
+    const window = last && last.resetAt > now ? last : { resetAt: plusMs(now, MINUTE_MS), used: 0 };
+    const admitted = window.used < limit;
+    if (admitted) window.used += 1;
+    windows.set(accountId, window);
+    return { admitted, limit, remaining: limit - window.used, resetAt: window.resetAt };
+  };
+}

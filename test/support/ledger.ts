@@ -1,0 +1,28 @@
+import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+
+/** The accounts that stay at zero or below; all others stay at zero or above. */
+const OWED: readonly LedgerAccountName[] = [
+  'merchant_receivable',
+  'acquirer',
+  'received',
+  'dispute_claims',
+  'ltc_received',
+];
+const LITOSHI: readonly LedgerAccountName[] = [
+  'merchant_ltc',
+  'ltc_in_transit',
+  'ltc_paid_out',
+  'ltc_received',
+];
+
+export const ALL_ACCOUNTS = Object.keys(NO_BALANCES) as LedgerAccountName[];
+/** Between any two of these money can move without more being said. */
+export const CENTS_ACCOUNTS = ALL_ACCOUNTS.filter(
+  (name) => !LITOSHI.includes(name) && name !== 'merchant_subaccounts',
+);
+
+export const isOwed = (name: LedgerAccountName): boolean => OWED.includes(name);
+
+export function signsHold(balances: Balances): boolean {
+  return ALL_ACCOUNTS.every((name) => (isOwed(name) ? balances[name] <= 0 : balances[name] >= 0));
+}
