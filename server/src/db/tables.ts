@@ -20,6 +20,7 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
+  simulated_clock: SimulatedClockTable;
 }
 
 interface OfTenant {
@@ -155,4 +156,9 @@ interface SimulatedChargeTable {
   decline_reason: string | null;
   final_decline: boolean;
   settles_at: Date | null;
+}
+
+interface SimulatedClockTable {
+  one: Generated<true>;
+  offset_ms: number;
 }

@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import { InsufficientFundsError, PaymentError, RateLimitError, ValidationError } from '../kernel/errors.ts';
+import { parse, readObject, STATUS } from './rest.ts';
+import { type Exchange, HttpError, type Route, sendJson } from './routes.ts';
+
+/** Routes that need no credential because our own pages alone reach them: the demo's and the simulator's. */
+export interface OwnPages {
+  /** The same route, closed to every host and page that is not ours. */
+  guard(route: Route): Route;
+  /**
+   * Answers a JSON POST of our own pages with what `handle` returns. The body is an object that `schema` checks. A refusal is
+   * `{ error, code, fields }`: a sentence, the closed code, and each field that is wrong by its path.
+   */
+  action<Schema extends z.ZodType>(
+    path: RegExp,
+    schema: Schema,
+    handle: (input: z.output<Schema>, exchange: Exchange) => Promise<Answer>,
+  ): Route;
+}
+
+interface Answer {
+  status?: number;
+  body: unknown;
+}
+
+/** A program that is no page sends it in place of an Origin. No page of another site can, without our leave. */
+export const ACTION_HEADER = 'x-psa-action';
+
+export function createOwnPages(publicUrl: string): OwnPages {
+  const guard = (route: Route): Route => ({
+    ...route,
+    handle(exchange) {
+      assertOwnHost(exchange, publicUrl);
+      return route.handle(exchange);
+    },
+  });
+  return {
+    guard,
+    action: (path, schema, handle) =>
+      guard({
+        methods: ['POST'],
+        path,
+        async handle(exchange) {
+          assertOwnAction(exchange);
+          const { status = 200, body, headers } = await answer(schema, handle, exchange);
+          sendJson(exchange.response, status, body, { 'cache-control': 'no-store', ...headers });
+        },
+      }),
+  };
+}
+
+async function answer<Schema extends z.ZodType>(
+  schema: Schema,
+  handle: (input: z.output<Schema>, exchange: Exchange) => Promise<Answer>,
+  exchange: Exchange,
+): Promise<Answer & { headers?: Record<string, string> }> {
+  try {
+    const input = parse(schema, await readObject(exchange.request)) as z.output<Schema>;
+    return await handle(input, exchange);
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    return {
+      status: STATUS[error.code],
+      body: {
+        error: error.message,
+        code: error.code,
+        fields: error instanceof ValidationError ? error.fields.map(named) : [],
+        ...(error instanceof InsufficientFundsError ? { withdrawableCents: error.withdrawableCents } : {}),
+      },
+      ...(error instanceof RateLimitError
+        ? { headers: { 'retry-after': String(error.retryAfterSeconds) } }
+        : {}),
+    };
+  }
+}
+
+/** The domain speaks of `input.amountCents`; here nothing is called `input`. */
+function named({ path, message }: { path: string; message: string }) {
+  return { path: path.replace(/^input\./, ''), message };
+}
+
+/** A foreign name that resolves to this machine, or another site's page, gets nothing. @throws HttpError 403 */
+function assertOwnHost({ request }: Exchange, publicUrl: string): void {
+  const own = new Set(['localhost', '127.0.0.1', '[::1]', new URL(publicUrl).hostname]);
+  const { host = '', origin } = request.headers;
+  const isOwn = (url: string) => URL.canParse(url) && own.has(new URL(url).hostname);
+  if (!isOwn(`http://${host}`) || (origin !== undefined && !isOwn(origin)))
+    throw new HttpError(403, 'The demo answers to its own pages alone');
+}
+
+/**
+ * What does something asks for more: a page of the very same host and port, for another program's page on this
+ * machine is foreign too; or, without an Origin, the header. @throws HttpError 403
+ */
+function assertOwnAction({ request: { headers } }: Exchange): void {
+  const { origin, host = '' } = headers;
+  const own =
+    origin === undefined
+      ? headers[ACTION_HEADER] !== undefined
+      : URL.canParse(origin) && new URL(origin).host === new URL(`http://${host}`).host;
+  if (!own) throw new HttpError(403, `Only our own pages may do this; a program sends ${ACTION_HEADER}: 1`);
+}
