@@ -27,7 +27,10 @@ import type { Clock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
+import { createSimulatedBank } from './rails/simulated/bank.ts';
 import { createWalletEngine } from './wallet/engine.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
 import { createWorkQueue, type WorkQueue } from './work/queue.ts';
@@ -111,11 +114,16 @@ export async function createApp({
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
     const cardPayments = createCardPaymentEngine({ database, committer, accounts });
     const access = createAccessEngine({ database, committer, clock });
-    const services = { access, cardPayments, wallet: createWalletEngine({ database, onFault }) };
+    const bank = createSimulatedBank({ database, clock });
+    const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
+    const services = { access, cardPayments, payouts, wallet: createWalletEngine({ database, onFault }) };
     const work = createWorkQueue({
       database,
       clock,
-      handlers: settlement.tasks,
+      handlers: {
+        ...settlement.tasks,
+        ...createPayoutSettlement({ database, committer, bank }).tasks,
+      },
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 

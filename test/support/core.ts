@@ -14,8 +14,13 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
+import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
+import type { PayoutService } from '../../server/src/payouts/model.ts';
+import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
+import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
+import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 
@@ -30,6 +35,9 @@ export interface Core {
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService & HostedCheckout;
+  /** The bank's own levers, with no faults in between. */
+  readonly bank: SimulatedBank;
+  readonly payouts: PayoutService;
   readonly access: AccessService;
   readonly work: WorkQueue;
   /** What went wrong in the background. */
@@ -48,6 +56,8 @@ export interface CoreOptions {
   account?: Partial<AccountSettings>;
   /** Puts faults between us and the acquirer. */
   acquirer?: (simulated: Acquirer) => Acquirer;
+  /** Puts faults between us and the bank. */
+  bank?: (simulated: Bank) => Bank;
   /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
   announces?: boolean;
   /** Without it nobody polls the log: for tests that move the clock by days. */
@@ -61,6 +71,7 @@ export async function startCore({
   tenant: given,
   account,
   acquirer: wrap = (simulated) => simulated,
+  bank: wrapBank = (simulated) => simulated,
   announces = true,
   follows = true,
 }: CoreOptions): Promise<Core> {
@@ -89,7 +100,14 @@ export async function startCore({
     },
   });
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
-  const work = createWorkQueue({ database, clock, handlers: settlement.tasks, onError });
+  const simulatedBank = createSimulatedBank({ database, clock });
+  const bank = wrapBank(simulatedBank);
+  const work = createWorkQueue({
+    database,
+    clock,
+    handlers: { ...settlement.tasks, ...createPayoutSettlement({ database, committer, bank }).tasks },
+    onError,
+  });
   if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
@@ -102,6 +120,8 @@ export async function startCore({
     acquirer,
     chargeIds,
     cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
+    bank: simulatedBank,
+    payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
     access: createAccessEngine({ database, committer, clock }),
     work,
     faults,

@@ -160,6 +160,11 @@ export function assertMayReadCardPayments(caller: Caller): void {
   assertMayRead(caller, 'card_payments');
 }
 
+/** Payouts of the main account. @throws PermissionError */
+export function assertMayReadPayouts(caller: Caller): void {
+  assertMayRead(caller, 'payouts');
+}
+
 function assertMayRead(caller: Caller, scope: DashboardScope): void {
   const { credential } = caller;
   if (credential.kind !== 'dashboard_token') assertUnrestrictedKey(caller);

@@ -3,7 +3,7 @@ import { UnavailableError, ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { metadataText, plainText, publicHttpsUrl, webUrl } from '../kernel/text.ts';
+import { idempotencyKeyText, metadataText, plainText, publicHttpsUrl, webUrl } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
 /** The document's section 3.2, and what it leaves open as decided in the README. */
@@ -101,13 +101,9 @@ export const checkoutDetails = z.object({
   cancelUrl: webUrl({ max: URL_MAX }).nullish(),
 });
 
-const idempotencyKey = z
-  .string()
-  .regex(/^[A-Za-z0-9_\-.:]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ - . :');
-
 export const createCardPaymentInput = checkoutDetails.extend({
   valueCents: cardAmount,
-  idempotencyKey: idempotencyKey.nullish(),
+  idempotencyKey: idempotencyKeyText.nullish(),
 });
 export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
 

@@ -21,6 +21,8 @@ export interface Tables {
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
   simulated_clock: SimulatedClockTable;
+  payout: PayoutTable;
+  simulated_transfer: SimulatedTransferTable;
 }
 
 interface OfTenant {
@@ -161,4 +163,36 @@ interface SimulatedChargeTable {
 interface SimulatedClockTable {
   one: Generated<true>;
   offset_ms: number;
+}
+
+interface PayoutTable extends OfTenant {
+  number: Generated<number>;
+  withdrawal_id: string;
+  code: string;
+  version: number;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  status: 'pending' | 'processing' | 'completed' | 'denied';
+  amount_cents: number;
+  fee_cents: number;
+  litoshi: number | null;
+  destination: string;
+  requested_at: Date;
+  processed_at: Date | null;
+  denied_reason: string | null;
+  end_to_end_id: string | null;
+}
+
+interface SimulatedTransferTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  destination: string;
+  amount_cents: number;
+  litoshi: number | null;
+  received_at: Date;
+  held_until: Date | null;
+  settles_at: Date;
+  outcome: 'complete' | 'deny' | 'refuse';
+  reason: string | null;
+  end_to_end_id: string | null;
 }

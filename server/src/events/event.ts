@@ -1,6 +1,7 @@
 import type { CardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
+import { type Payout, payoutFromJson } from '../payouts/model.ts';
 
 /** What a slice writes when something has happened. The snapshot is the resource as it was then. */
 export type NewEvent =
@@ -10,6 +11,13 @@ export type NewEvent =
       resourceId: string;
       previousStatus: CardPayment['status'] | null;
       snapshot: CardPayment;
+    }
+  | {
+      kind: `payout.${Payout['status']}`;
+      resource: 'payout';
+      resourceId: string;
+      previousStatus: Payout['status'] | null;
+      snapshot: Payout;
     }
   | {
       /** Something was posted: the balances after it. One for all that were posted at once. */
@@ -36,6 +44,7 @@ export type Resource = NewEvent['resource'];
 /** What lies in the log as JSON, as the slice's own type. */
 const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resource: R }>['snapshot'] } = {
   card_payment: cardPaymentFromJson,
+  payout: payoutFromJson,
   // One from before an account was thought of has nothing in it.
   wallet: (json) => ({ ...NO_BALANCES, ...(json as Partial<Balances>) }),
   credential: () => ({}),

@@ -5,12 +5,14 @@ import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
+import type { Payout, PayoutService } from '../payouts/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 
 /** The one port that the GraphQL layer knows, whichever implementation is behind it. */
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
+  payouts: PayoutService;
   wallet: WalletService;
 }
 
@@ -42,12 +44,17 @@ export interface Context {
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
   cardPayment: DataLoader<string, CardPayment | null>;
+  /** By withdrawal id or code. */
+  payout: DataLoader<string, Payout | null>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
   return {
     cardPayment: new DataLoader((orderCodes) =>
       services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes),
+    ),
+    payout: new DataLoader((references) =>
+      services.payouts.findMany(callerOf({ caller }).tenant, references),
     ),
   };
 }

@@ -69,6 +69,39 @@ export class RateLimitError extends PaymentError {
   }
 }
 
+/** More than can be withdrawn. The message is the detailed reason; the figures are those of the decision. */
+export class InsufficientFundsError extends PaymentError {
+  readonly code = 'INSUFFICIENT_FUNDS';
+  readonly requestedCents: number;
+  readonly withdrawableCents: number;
+  readonly balanceCents: number;
+  readonly disputeBlockedCents: number;
+  /** Null where it is not known (remote mode). */
+  readonly subaccountsBalanceCents: number | null;
+  /** Of a payout in LTC, which the LTC balance bounds; null for any other. */
+  readonly cryptoBalanceLitoshi: number | null;
+  constructor(
+    message: string,
+    figures: Pick<
+      InsufficientFundsError,
+      | 'requestedCents'
+      | 'withdrawableCents'
+      | 'balanceCents'
+      | 'disputeBlockedCents'
+      | 'subaccountsBalanceCents'
+      | 'cryptoBalanceLitoshi'
+    >,
+  ) {
+    super(message);
+    this.requestedCents = figures.requestedCents;
+    this.withdrawableCents = figures.withdrawableCents;
+    this.balanceCents = figures.balanceCents;
+    this.disputeBlockedCents = figures.disputeBlockedCents;
+    this.subaccountsBalanceCents = figures.subaccountsBalanceCents;
+    this.cryptoBalanceLitoshi = figures.cryptoBalanceLitoshi;
+  }
+}
+
 /** The environment, the account's set-up or a limit stands in the way. */
 export class UnavailableError extends PaymentError {
   readonly code:

@@ -7,6 +7,13 @@ export function isCents(value: unknown): value is Cents {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
+const REAIS = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
+
+/** For people: `R$ 1.234,56`. */
+export function reaisText(cents: Cents): string {
+  return REAIS.format(cents / 100).replace('\u00a0', ' ');
+}
+
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────
 
 /** With at most two decimals in JSON, for every safe integer: a quotient is the number nearest to it. */

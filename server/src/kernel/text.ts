@@ -14,6 +14,11 @@ export function plainText({ max }: { max: number }) {
     .refine(isPlain, 'must not contain U+0000 or half of a surrogate pair');
 }
 
+/** Names one request for good, within its account, environment and operation. */
+export const idempotencyKeyText = z
+  .string()
+  .regex(/^[A-Za-z0-9_\-.:]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ - . :');
+
 /** Already serialized JSON (the document's 2.1.4): kept and given back byte for byte. */
 export function metadataText({ max }: { max: number }) {
   return z

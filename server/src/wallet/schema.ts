@@ -3,7 +3,7 @@ import { Currency } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { tenantKey } from '../kernel/tenant.ts';
-import { LITOSHI_PER_LTC, type Wallet } from './model.ts';
+import { ltcText, type Wallet } from './model.ts';
 
 const WalletRef = builder.objectRef<Wallet>('Wallet');
 
@@ -44,8 +44,7 @@ builder.node(WalletRef, {
     }),
     cryptoBalanceLtc: t.field({
       type: 'Decimal',
-      resolve: ({ cryptoBalanceLitoshi }) =>
-        `${Math.floor(cryptoBalanceLitoshi / LITOSHI_PER_LTC)}.${String(cryptoBalanceLitoshi % LITOSHI_PER_LTC).padStart(8, '0')}`,
+      resolve: ({ cryptoBalanceLitoshi }) => ltcText(cryptoBalanceLitoshi),
     }),
     sandbox: t.boolean({ resolve: ({ environment }) => environment === 'sandbox' }),
   }),

@@ -1,0 +1,427 @@
+import { z } from 'zod';
+import { RateLimitError, ValidationError } from '../kernel/errors.ts';
+import { readableCode } from '../kernel/ids.ts';
+import { type Cents, isCents, reaisText } from '../kernel/money.ts';
+import { maskPixKey, parsePixKey } from '../kernel/pix-key.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { idempotencyKeyText } from '../kernel/text.ts';
+import {
+  type Balances,
+  type LedgerAccountName,
+  type LedgerTransaction,
+  ledgerTransaction,
+} from '../ledger/postings.ts';
+import { assertLtcWithdrawable, assertWithdrawable } from '../wallet/model.ts';
+import { parseLtcAddress, parseUsdtAddress } from './addresses.ts';
+
+/** How a payout of the main account leaves (the document's 6.1); `usd` is USDT. */
+export type PayoutMethod = 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+export const PAYOUT_METHODS = ['pix', 'pix_turbo', 'ltc', 'usd'] as const satisfies PayoutMethod[];
+
+/** The document's section 3.3: pendente, processing, concluido, negado. */
+export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'denied';
+export const PAYOUT_STATUSES = [
+  'pending',
+  'processing',
+  'completed',
+  'denied',
+] as const satisfies PayoutStatus[];
+
+/** A payout of the main account, which the document calls a withdrawal. All instants in UTC. */
+export interface Payout {
+  /** 24 hex digits. */
+  withdrawalId: string;
+  /** `SAQ-…`: what support asks for. */
+  code: string;
+  /** Grows by one with each change: of two answers the larger is the newer. */
+  version: number;
+  method: PayoutMethod;
+  status: PayoutStatus;
+  /** What it takes from the merchant, the fee included. */
+  amountCents: Cents;
+  feeCents: Cents;
+  /** What it takes from the LTC balance, the fee included, as quoted; null for any other method. */
+  litoshi: number | null;
+  /** PIX key, LTC address or USDT address in its normal form, whole: shown masked. */
+  destination: string;
+  requestedAt: Date;
+  processedAt: Date | null;
+  deniedReason: string | null;
+  /** The bank's identifier of a PIX that has arrived. */
+  endToEndId: string | null;
+}
+
+export function newPayoutCode(): string {
+  return `SAQ-${readableCode(12)}`;
+}
+
+/** Whether a text can be a withdrawal id at all. */
+export function isWithdrawalId(text: string): boolean {
+  return /^[0-9a-f]{24}$/.test(text);
+}
+
+export function isPayoutCode(text: string): boolean {
+  return /^SAQ-[0-9A-Z]{12}$/.test(text);
+}
+
+/** COMPLETED or DENIED: no later status can come. */
+export function isFinal(status: PayoutStatus): boolean {
+  return status === 'completed' || status === 'denied';
+}
+
+/** Where a payout may go from where it is, never back. Only money that left unconfirmed is processing: a turbo one's. */
+export function nextStatuses({ method, status }: Pick<Payout, 'method' | 'status'>): readonly PayoutStatus[] {
+  switch (status) {
+    case 'pending':
+      return method === 'pix_turbo' ? ['processing', 'denied'] : ['completed', 'denied'];
+    case 'processing':
+      return ['completed', 'denied'];
+    case 'completed':
+    case 'denied':
+      return [];
+  }
+}
+
+/** What the destination receives: the amount without the fee. */
+export function netCents({ amountCents, feeCents }: Pick<Payout, 'amountCents' | 'feeCents'>): Cents {
+  return amountCents - feeCents;
+}
+
+/** The net amount's part of the litoshi, down to a whole one: the fraction stays with the fee. Null but for LTC. */
+export function netLitoshi(payout: Pick<Payout, 'amountCents' | 'feeCents' | 'litoshi'>): number | null {
+  if (payout.litoshi === null) return null;
+  return Number((BigInt(payout.litoshi) * BigInt(netCents(payout))) / BigInt(payout.amountCents));
+}
+
+// ── Destinations ────────────────────────────────────────────────────────────────────────────────
+
+const MUST_BE: Record<PayoutMethod, string> = {
+  pix: 'must be a PIX key: CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key',
+  pix_turbo: 'must be a PIX key: CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key',
+  ltc: 'must be an LTC address of the main network, with its checksum',
+  usd: 'must be a USDT address, on TRON (T…) or ERC-20 (0x…), with its checksum',
+};
+
+/** The normal form of a destination; null, and `why`, where the method cannot pay to it. */
+export function parseDestination(
+  method: PayoutMethod,
+  text: string,
+): { destination: string; why: null } | { destination: null; why: string } {
+  const destination =
+    method === 'ltc'
+      ? parseLtcAddress(text)
+      : method === 'usd'
+        ? parseUsdtAddress(text)
+        : (parsePixKey(text)?.key ?? null);
+  return destination === null ? { destination, why: MUST_BE[method] } : { destination, why: null };
+}
+
+/** A PIX key is a person's; an address on a public chain is nobody's by itself, and `masksCrypto` only shortens it. */
+export function maskDestination(
+  { method, destination }: Pick<Payout, 'method' | 'destination'>,
+  { masksCrypto }: { masksCrypto: boolean },
+): string {
+  if (method === 'pix' || method === 'pix_turbo') return maskPixKey(destination);
+  return masksCrypto ? `${destination.slice(0, 6)}…${destination.slice(-4)}` : destination;
+}
+
+// ── What a caller may ask for ───────────────────────────────────────────────────────────────────
+
+export const payoutMethod = z.enum(PAYOUT_METHODS, { error: `must be one of ${PAYOUT_METHODS.join(', ')}` });
+
+export const payoutAmount = z
+  .number({ error: 'must be an integer number of cents' })
+  .refine(isCents, 'must be an integer number of cents')
+  .refine((cents) => cents > 0, 'must be more than 0');
+
+export interface RequestPayoutInput {
+  method: PayoutMethod;
+  amountCents: Cents;
+  /** In its normal form. */
+  destination: string;
+  idempotencyKey?: string | null | undefined;
+}
+
+export const requestPayoutInput = z
+  .object({
+    method: z.enum(PAYOUT_METHODS, { error: 'UNKNOWN cannot be asked for' }),
+    amountCents: payoutAmount,
+    destination: z.string(),
+    idempotencyKey: idempotencyKeyText.nullish(),
+  })
+  .transform((input, context): RequestPayoutInput => {
+    const { destination, why } = parseDestination(input.method, input.destination);
+    if (destination !== null) return { ...input, destination };
+    context.addIssue({ code: 'custom', path: ['destination'], message: why });
+    return z.NEVER;
+  });
+
+export interface PayoutFilter {
+  status?: readonly PayoutStatus[] | undefined;
+  method?: readonly PayoutMethod[] | undefined;
+  /** Requested then or later. */
+  requestedAfter?: Date | undefined;
+  /** Requested before then. */
+  requestedBefore?: Date | undefined;
+}
+
+/**
+ * Part of the list, newest first: of what lies behind the place `after` and before the place `before`, the first
+ * `limit` or the last.
+ */
+export interface PayoutRange extends PayoutFilter {
+  end: 'first' | 'last';
+  limit: number;
+  after?: number | undefined;
+  before?: number | undefined;
+}
+
+// ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+export interface PayoutService {
+  /**
+   * Debits the payout and sends it on its way. With an idempotency key, the same key and input give the same
+   * payout, `replayed`, whatever has become of the balance and the limits since.
+   * @throws ValidationError (the amount does not exceed the fee), IdempotencyError, RateLimitError (10 an hour, 5 of
+   *   them turbo), InsufficientFundsError, UpstreamError (no quote for LTC)
+   */
+  request(tenant: Tenant, input: RequestPayoutInput): Promise<{ payout: Payout; replayed: boolean }>;
+  /** By withdrawal id or code. Null where it does not exist or is another tenant's. */
+  find(tenant: Tenant, reference: string): Promise<Payout | null>;
+  /** In the order asked, null where not found. */
+  findMany(tenant: Tenant, references: readonly string[]): Promise<(Payout | null)[]>;
+  /** Also tells the version of the tenant's log that the state holds for. */
+  findWithVersion(tenant: Tenant, withdrawalId: string): Promise<{ version: number; payout: Payout } | null>;
+  /** Each with its place in the list; whether there is more in the direction read. */
+  list(
+    tenant: Tenant,
+    range: PayoutRange,
+  ): Promise<{ items: { place: number; payout: Payout }[]; more: boolean }>;
+  /** A page by number, newest first, and how many there are in all (the document's 2.1.6). */
+  listPage(
+    tenant: Tenant,
+    page: { limit: number; offset: number },
+  ): Promise<{ items: Payout[]; total: number }>;
+  count(tenant: Tenant, filter: PayoutFilter): Promise<number>;
+  /** The bank has news: looked at now rather than when it was due. False where there is nothing left to learn. */
+  recheck(tenant: Tenant, withdrawalId: string): Promise<boolean>;
+}
+
+// ── Rules: pure, from what is and what happened to what shall be ────────────────────────────────
+
+/** Steps of one payout, with the money and the next look at the bank that go with them. Each step is announced. */
+export interface PayoutChange {
+  readonly payout: Payout;
+  readonly steps: readonly { previous: PayoutStatus | null; payout: Payout }[];
+  readonly transactions: readonly LedgerTransaction[];
+  readonly sendAt: Date | null;
+}
+
+/** Sends a payout, or asks the bank where it stands. */
+export type PayoutTask = 'payout.send';
+
+/** An account's settings as far as payouts look at them. */
+export interface AccountSettings {
+  payoutFeesCents: Record<PayoutMethod, Cents>;
+}
+
+/** @throws ValidationError (the amount does not exceed the fee), RateLimitError, InsufficientFundsError */
+export function decideRequest(
+  input: Omit<RequestPayoutInput, 'idempotencyKey'>,
+  {
+    withdrawalId,
+    code,
+    litoshi,
+    account,
+    recent,
+    balances,
+    now,
+  }: {
+    withdrawalId: string;
+    code: string;
+    /** What the amount was quoted as; null but for LTC. */
+    litoshi: number | null;
+    account: AccountSettings;
+    recent: RecentPayouts;
+    balances: Balances;
+    now: Date;
+  },
+): PayoutChange {
+  const { method, amountCents, destination } = input;
+  const feeCents = account.payoutFeesCents[method];
+  if (amountCents <= feeCents)
+    throw new ValidationError([
+      {
+        path: 'input.amountCents',
+        message: `must be more than the fee of ${feeCents} (${reaisText(feeCents)})`,
+      },
+    ]);
+  assertWithinHourlyLimits(method, recent, now);
+  if (litoshi === null) assertWithdrawable(balances, amountCents);
+  else assertLtcWithdrawable(balances, { amountCents, litoshi });
+
+  const payout: Payout = {
+    withdrawalId,
+    code,
+    version: 1,
+    method,
+    status: 'pending',
+    amountCents,
+    feeCents,
+    litoshi,
+    destination,
+    requestedAt: now,
+    processedAt: null,
+    deniedReason: null,
+    endToEndId: null,
+  };
+  return {
+    payout,
+    steps: [{ previous: null, payout }],
+    transactions: [ledgerTransaction(`payout.requested:${withdrawalId}`, [debitOf(payout)])],
+    sendAt: now,
+  };
+}
+
+/** What the bank says of a transfer. `in_verification`, `queued`: it has not left. */
+export type TransferOutcome =
+  | { status: 'in_verification' | 'queued' | 'sent'; until: Date | null }
+  | { status: 'completed'; receipt: { endToEndId: string | null } }
+  | { status: 'denied' | 'refused'; reason: string };
+
+/** Asked again after so long, where the bank does not say when. */
+export const ASK_AGAIN_MS = 5_000;
+
+/** What the bank's answer makes of the payout; null where it changes nothing, for its end is known. */
+export function decideOutcome(
+  payout: Payout,
+  { outcome, environment, now }: { outcome: TransferOutcome; environment: Environment; now: Date },
+): PayoutChange | null {
+  if (isFinal(payout.status)) return null;
+  switch (outcome.status) {
+    case 'in_verification':
+    case 'queued':
+      return changeOf(payout, [], { sendAt: nextLook(outcome.until, now) });
+    case 'sent':
+      return changeOf(payout, asSent(payout), { sendAt: nextLook(outcome.until, now) });
+    case 'completed': {
+      const endToEndId = outcome.receipt.endToEndId;
+      return changeOf(payout, [...asSent(payout), { status: 'completed', processedAt: now, endToEndId }], {
+        transaction: ledgerTransaction(`payout.completed:${payout.withdrawalId}`, arrivalOf(payout)),
+      });
+    }
+    case 'denied':
+    case 'refused': {
+      if (environment === 'sandbox') throw new RangeError('a sandbox payout is never denied');
+      const { from, to, amount } = debitOf(payout);
+      return changeOf(payout, [{ status: 'denied', processedAt: now, deniedReason: outcome.reason }], {
+        transaction: ledgerTransaction(`payout.denied:${payout.withdrawalId}`, [
+          { from: to, to: from, amount },
+        ]),
+      });
+    }
+  }
+}
+
+/** A turbo payout that left is processing, also where nobody looked until it had arrived. */
+function asSent({ method, status }: Payout): Step[] {
+  return method === 'pix_turbo' && status === 'pending' ? [{ status: 'processing' }] : [];
+}
+
+type Step = Pick<Payout, 'status'> & Partial<Payout>;
+
+function changeOf(
+  payout: Payout,
+  steps: readonly Step[],
+  { transaction, sendAt = null }: { transaction?: LedgerTransaction; sendAt?: Date | null },
+): PayoutChange {
+  let current = payout;
+  const taken = steps.map((step) => {
+    if (!nextStatuses(current).includes(step.status))
+      throw new RangeError(`a ${current.method} payout never goes from ${current.status} to ${step.status}`);
+    const previous = current.status;
+    current = { ...current, ...step, version: current.version + 1 };
+    return { previous, payout: current };
+  });
+  return { payout: current, steps: taken, transactions: transaction ? [transaction] : [], sendAt };
+}
+
+/** An instant that has passed without news is as good as none. */
+function nextLook(until: Date | null, now: Date): Date {
+  return until && until > now ? until : new Date(now.getTime() + ASK_AGAIN_MS);
+}
+
+interface Move {
+  from: LedgerAccountName;
+  to: LedgerAccountName;
+  amount: number;
+}
+
+/** The whole amount, from where it goes back to if the payout is denied. */
+function debitOf({ amountCents, litoshi }: Payout): Move {
+  return litoshi === null
+    ? { from: 'merchant_balance', to: 'payouts_in_transit', amount: amountCents }
+    : { from: 'merchant_ltc', to: 'ltc_in_transit', amount: litoshi };
+}
+
+/** The fee of an LTC payout is in LTC, and no account of the ledger's own: it goes out with the rest. */
+function arrivalOf(payout: Payout): Move[] {
+  const { feeCents, litoshi } = payout;
+  if (litoshi !== null) return [{ from: 'ltc_in_transit', to: 'ltc_paid_out', amount: litoshi }];
+  return [
+    { from: 'payouts_in_transit', to: 'paid_out', amount: netCents(payout) },
+    { from: 'payouts_in_transit', to: 'platform_fees', amount: feeCents },
+  ];
+}
+
+// ── How many an hour (the document's section 8) ─────────────────────────────────────────────────
+
+const HOUR_MS = 3_600_000;
+export const PAYOUTS_AN_HOUR = 10;
+export const TURBO_PAYOUTS_AN_HOUR = 5;
+
+/** When the newest payouts were requested, newest first, as many as the limits look at. */
+export interface RecentPayouts {
+  all: readonly Date[];
+  turbo: readonly Date[];
+}
+
+/** With one more. */
+export function withOneMore({ all, turbo }: RecentPayouts, { method, requestedAt }: Payout): RecentPayouts {
+  return {
+    all: [requestedAt, ...all].slice(0, PAYOUTS_AN_HOUR),
+    turbo: method === 'pix_turbo' ? [requestedAt, ...turbo].slice(0, TURBO_PAYOUTS_AN_HOUR) : turbo,
+  };
+}
+
+/** In any 60 minutes; a turbo payout counts in both. @throws RateLimitError with when the next is possible */
+function assertWithinHourlyLimits(method: PayoutMethod, { all, turbo }: RecentPayouts, now: Date): void {
+  const limits = [
+    { name: `${PAYOUTS_AN_HOUR} withdrawals an hour`, oldest: all[PAYOUTS_AN_HOUR - 1] },
+    ...(method === 'pix_turbo'
+      ? [
+          {
+            name: `${TURBO_PAYOUTS_AN_HOUR} turbo withdrawals an hour`,
+            oldest: turbo[TURBO_PAYOUTS_AN_HOUR - 1],
+          },
+        ]
+      : []),
+  ];
+  const [reached] = limits
+    .map(({ name, oldest }) => ({ name, waitMs: oldest ? oldest.getTime() + HOUR_MS - now.getTime() : 0 }))
+    .filter(({ waitMs }) => waitMs > 0)
+    .sort((left, right) => right.waitMs - left.waitMs);
+  if (reached) throw new RateLimitError(reached.name, Math.ceil(reached.waitMs / 1_000));
+}
+
+// ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
+
+/** A snapshot read back from JSON, where instants are text. */
+export function payoutFromJson(json: unknown): Payout {
+  const payout = json as Payout & { requestedAt: string; processedAt: string | null };
+  return {
+    ...payout,
+    requestedAt: new Date(payout.requestedAt),
+    processedAt: payout.processedAt === null ? null : new Date(payout.processedAt),
+  };
+}

@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { Tables } from '../../db/tables.ts';
+import { type Clock, plusMs } from '../../kernel/clock.ts';
+import { readableCode } from '../../kernel/ids.ts';
+import type { Cents } from '../../kernel/money.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Bank, Transfer, TransferMethod, TransferReceipt, TransferStatus } from '../bank.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/** From its arrival to its end; a turbo one is sent at once and confirmed after that. */
+export const SETTLES_AFTER_MS: Readonly<Record<TransferMethod, number>> = {
+  pix: 2 * SECOND_MS,
+  pix_turbo: 3 * SECOND_MS,
+  ltc: 5 * SECOND_MS,
+  usd: 5 * SECOND_MS,
+};
+
+type Behaviour =
+  | { kind: 'deny'; reason: string }
+  | { kind: 'refuse'; reason: string }
+  | { kind: 'delay'; afterMs: number }
+  | { kind: 'verify'; afterMs: number };
+
+const DENY: Behaviour = { kind: 'deny', reason: 'O banco de destino recusou a transferência' };
+const REFUSE: Behaviour = { kind: 'refuse', reason: 'Destino bloqueado pela análise de segurança' };
+const DELAY: Behaviour = { kind: 'delay', afterMs: 10 * MINUTE_MS };
+const VERIFY: Behaviour = { kind: 'verify', afterMs: 30 * SECOND_MS };
+
+/** Destinations that do not simply receive, and what each does with a live key. Every other one receives. */
+export const MAGIC_DESTINATIONS: Readonly<Record<string, Behaviour>> = {
+  'nega@psa.example': DENY,
+  'negado@psa.example': DENY,
+  'recusa@psa.example': REFUSE,
+  'demora@psa.example': DELAY,
+  'verifica@psa.example': VERIFY,
+  ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3: DENY,
+  ltc1q6vpftd5at0tucj4ruq4ppku9jfkk2ckeh2gjea: DELAY,
+  TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL: DENY,
+  TVCvg8adLK6hGQH5WMw2vu4DFvbKkZeDpg: DELAY,
+};
+
+/** R$ 612,34 for one LTC. */
+const LTC_PRICE_CENTS = 61_234n;
+const LITOSHI_PER_LTC = 100_000_000n;
+/** All the LTC that there will ever be, which no balance reaches. */
+const ALL_LITOSHI = 84_000_000n * LITOSHI_PER_LTC;
+
+/** A transfer as the bank's books have it, for whoever looks into them. */
+export interface BookedTransfer extends Transfer {
+  receivedAt: Date;
+  state: TransferStatus;
+}
+
+/**
+ * The levers on the books, for a simulator. Each tells whether it changed anything: what has ended stays as it
+ * ended. Whoever pulls one then asks the slice that sent the transfer to look again.
+ */
+export interface SimulatedBank extends Bank {
+  /** Ends well, now. */
+  settle(id: string): Promise<boolean>;
+  /** Ends badly, now; never in the sandbox. */
+  deny(id: string, reason: string): Promise<boolean>;
+  /** Ends at `until`, a later instant, and as it would have ended. */
+  delay(id: string, until: Date): Promise<boolean>;
+  /** The newest first, destinations whole. */
+  list(page?: { limit?: number }): Promise<BookedTransfer[]>;
+}
+
+/**
+ * A bank that moves no money. Its books are a table of its own, written before it answers, so that it still knows
+ * what it was told after a crash of ours, as a real one would. What happens to a transfer follows from its
+ * destination when it arrives, and from the clock.
+ */
+export function createSimulatedBank({
+  database,
+  clock,
+}: {
+  database: Database;
+  clock: Clock;
+}): SimulatedBank {
+  async function book(transfer: Transfer): Promise<Row> {
+    await database.sql
+      .insertInto('simulated_transfer')
+      .values(entryOf(transfer, clock.now()))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+    return database.sql
+      .selectFrom('simulated_transfer')
+      .selectAll()
+      .where('id', '=', transfer.id)
+      .executeTakeFirstOrThrow();
+  }
+
+  function open(id: string) {
+    return database.sql
+      .updateTable('simulated_transfer')
+      .where('id', '=', id)
+      .where('outcome', '!=', 'refuse')
+      .where('settles_at', '>', clock.now());
+  }
+
+  return {
+    async quoteLitoshi(amountCents: Cents) {
+      // Up to the next whole one: never less than the amount is worth.
+      const litoshi = (BigInt(amountCents) * LITOSHI_PER_LTC + LTC_PRICE_CENTS - 1n) / LTC_PRICE_CENTS;
+      return Number(litoshi < ALL_LITOSHI ? litoshi : ALL_LITOSHI);
+    },
+
+    send: async (transfer) => statusOf(await book(transfer), clock.now()),
+
+    async settle(id) {
+      const changes = {
+        outcome: 'complete' as const,
+        reason: null,
+        held_until: null,
+        settles_at: clock.now(),
+      };
+      return changed(await open(id).set(changes).executeTakeFirstOrThrow());
+    },
+    async deny(id, reason) {
+      const changes = { outcome: 'deny' as const, reason, held_until: null, settles_at: clock.now() };
+      return changed(await open(id).where('environment', '=', 'live').set(changes).executeTakeFirstOrThrow());
+    },
+    async delay(id, until) {
+      if (until <= clock.now()) return false;
+      return changed(await open(id).set({ settles_at: until }).executeTakeFirstOrThrow());
+    },
+
+    async list({ limit = 100 } = {}) {
+      const now = clock.now();
+      const rows = await database.sql
+        .selectFrom('simulated_transfer')
+        .selectAll()
+        .orderBy('number', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({
+        id: row.id,
+        tenant: tenantOf(row),
+        method: row.method,
+        destination: row.destination,
+        amountCents: row.amount_cents,
+        litoshi: row.litoshi,
+        receivedAt: row.received_at,
+        state: statusOf(row, now),
+      }));
+    },
+  };
+}
+
+type Row = Selectable<Tables['simulated_transfer']>;
+
+function changed({ numUpdatedRows }: { numUpdatedRows: bigint }): boolean {
+  return numUpdatedRows > 0n;
+}
+
+function tenantOf(row: Row): Tenant {
+  return { accountId: row.account_id, environment: row.environment };
+}
+
+/** What a transfer's end will be, unless a lever is pulled. */
+function entryOf({ id, tenant, method, destination, amountCents, litoshi }: Transfer, now: Date) {
+  const behaviour = MAGIC_DESTINATIONS[destination];
+  const fails = tenant.environment === 'live' && (behaviour?.kind === 'deny' || behaviour?.kind === 'refuse');
+  const heldUntil = behaviour?.kind === 'verify' ? plusMs(now, behaviour.afterMs) : null;
+  const afterMs = behaviour?.kind === 'delay' ? behaviour.afterMs : SETTLES_AFTER_MS[method];
+  return {
+    id,
+    account_id: tenant.accountId,
+    environment: tenant.environment,
+    method,
+    destination,
+    amount_cents: amountCents,
+    litoshi,
+    received_at: now,
+    held_until: heldUntil,
+    settles_at: plusMs(heldUntil ?? now, afterMs),
+    outcome: fails ? (behaviour.kind as 'deny' | 'refuse') : ('complete' as const),
+    reason: fails ? behaviour.reason : null,
+    end_to_end_id: isPix(method) ? endToEndId(now) : null,
+  };
+}
+
+function statusOf(row: Row, now: Date): TransferStatus {
+  if (row.outcome === 'refuse') return { status: 'refused', reason: row.reason! };
+  if (row.held_until && row.held_until > now) return { status: 'in_verification', until: row.held_until };
+  if (row.settles_at > now)
+    return { status: row.method === 'pix_turbo' ? 'sent' : 'queued', until: row.settles_at };
+  if (row.outcome === 'deny') return { status: 'denied', reason: row.reason! };
+  return { status: 'completed', receipt: receiptOf(row) };
+}
+
+// ── Receipts ────────────────────────────────────────────────────────────────────────────────────
+
+const isPix = (method: TransferMethod) => method === 'pix' || method === 'pix_turbo';
+
+/** Made up: no institution has it. */
+const OWN_ISPB = '99999999';
+
+/** As the Banco Central prescribes: E, the sender's ISPB, the minute in UTC, and 11 of its own; 32 in all. */
+function endToEndId(now: Date): string {
+  const minute = now.toISOString().replace(/\D/g, '').slice(0, 12);
+  return `E${OWN_ISPB}${minute}${readableCode(11)}`;
+}
+
+const RECIPIENTS = ['Ana Souza', 'Bruno Lima', 'Carla Dias', 'Diego Alves', 'Elisa Rocha', 'Fábio Nunes'];
+const BANKS = ['Banco Ipê S.A.', 'Banco Jatobá S.A.', 'Cooperativa Araucária', 'Pagamentos Jequitibá S.A.'];
+
+/** Whose key it is: the same person at the same bank each time. */
+function receiptOf({ method, destination, end_to_end_id: endToEndId }: Row): TransferReceipt {
+  if (!isPix(method)) return { endToEndId: null, recipientName: null, recipientBankName: null };
+  const [person = 0, bank = 0] = createHash('sha256').update(destination).digest();
+  return {
+    endToEndId,
+    recipientName: RECIPIENTS[person % RECIPIENTS.length]!,
+    recipientBankName: BANKS[bank % BANKS.length]!,
+  };
+}
