@@ -23,6 +23,17 @@ interface Answer {
   body: unknown;
 }
 
+/** What a strict shop would send with a page: nothing from elsewhere, no inline script or style, no frame around it. */
+export const PAGE_CSP = [
+  "default-src 'self'",
+  "connect-src 'self' ws: wss:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types lit-html',
+].join('; ');
+
 /** A program that is no page sends it in place of an Origin. No page of another site can, without our leave. */
 export const ACTION_HEADER = 'x-psa-action';
 

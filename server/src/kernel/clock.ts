@@ -56,7 +56,8 @@ export function createShiftableClock(base: Clock): ShiftableClock {
     },
     offsetMs: () => offset,
     shiftTo(offsetMs) {
-      if (!Number.isSafeInteger(offsetMs)) throw new RangeError('an offset is a whole number of milliseconds');
+      if (!Number.isSafeInteger(offsetMs))
+        throw new RangeError('an offset is a whole number of milliseconds');
       if (offsetMs <= offset) return;
       offset = offsetMs;
       for (const entry of [...waiting].sort((left, right) => left.at.getTime() - right.at.getTime())) {
