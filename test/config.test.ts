@@ -12,6 +12,7 @@ describe('the environment', () => {
       bootstrapKeys: { live: undefined, sandbox: undefined },
       graphqlLimit: 1200,
       demo: true,
+      webhookPrivateAddresses: true,
     });
   });
 
@@ -39,6 +40,7 @@ describe('the environment', () => {
       bootstrapKeys: { live, sandbox },
       graphqlLimit: 50,
       demo: true,
+      webhookPrivateAddresses: false,
     });
   });
 
@@ -71,6 +73,29 @@ describe('the environment', () => {
   });
 
   test.each([
+    [{}, true],
+    [{ PUBLIC_URL: 'http://localhost:8080' }, true],
+    [{ PUBLIC_URL: 'http://[::1]:8080' }, true],
+    // Behind a proxy, and nobody's own machine.
+    [{ PUBLIC_URL: 'https://pay.example' }, false],
+    [{ PSA_DEMO: 'off' }, false],
+    [{ PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' }, false],
+    [{ PSA_DEMO: 'off', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' }, true],
+    [{ PUBLIC_URL: 'https://pay.example', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' }, true],
+    [{ HOST: '0.0.0.0' }, false],
+    [{ HOST: '0.0.0.0', PSA_DEMO: 'on' }, false],
+    [{ HOST: '0.0.0.0', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' }, false],
+  ])('%j: webhooks may go to private addresses: %s', (given, allowed) => {
+    expect(readConfig(given).webhookPrivateAddresses).toBe(allowed);
+  });
+
+  test('does not let a server that others can reach send webhooks to private addresses', () => {
+    expect(refusal({ HOST: '0.0.0.0', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' }).message).toMatch(
+      /^PSA_WEBHOOK_PRIVATE_ADDRESSES must be off/,
+    );
+  });
+
+  test.each([
     ['PORT', 'HIDDEN'],
     ['PORT', '-1'],
     ['PORT', '65536'],
@@ -93,6 +118,7 @@ describe('the environment', () => {
     ['PSA_GRAPHQL_LIMIT', '1e3'],
     ['PSA_GRAPHQL_LIMIT', '1000001'],
     ['PSA_DEMO', 'HIDDEN'],
+    ['PSA_WEBHOOK_PRIVATE_ADDRESSES', 'HIDDEN'],
     ['PSA_UPSTREAM_URL', 'https://HIDDEN.example'],
     ['PSA_UPSTREAM_LIVE_KEY', 'ps_live_HIDDEN0123456789abcdef'],
     ['PSA_UPSTREAM_TEST_KEY', 'ps_test_HIDDEN0123456789abcdef'],

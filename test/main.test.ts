@@ -58,6 +58,8 @@ describe('the program', () => {
       body: JSON.stringify({ query: '{ viewer { environment } }' }),
     });
     expect(await answer.json()).toEqual({ data: { viewer: { environment: 'LIVE' } } });
+    const docs = /REST\s+(\S+)/.exec(first.said.stdout)![1]!;
+    expect(await (await fetch(docs)).text()).toContain('REST interface');
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     first.child.kill('SIGINT');

@@ -20,6 +20,7 @@ import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createDocsRoutes } from './http/docs.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
@@ -33,7 +34,11 @@ import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.
 import { createSimulatedBank } from './rails/simulated/bank.ts';
 import { createWalletEngine } from './wallet/engine.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
-import { createWorkQueue, type WorkQueue } from './work/queue.ts';
+import { createWebhookDelivery } from './webhooks/delivery.ts';
+import { createWebhookEngine } from './webhooks/engine.ts';
+import { webhookOutbox } from './webhooks/outbox.ts';
+import { createSender } from './webhooks/sender.ts';
+import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
 
 /** Of an account, over all routes of `/v1` (the document's section 8). */
 const REQUESTS_A_MINUTE = 120;
@@ -50,6 +55,8 @@ export interface App {
   readonly cardPayments: CardPaymentService & HostedCheckout;
   close(): Promise<void>;
 }
+
+const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
 /**
  * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
@@ -101,6 +108,7 @@ export async function createApp({
     const committer = createCommitter({
       database,
       clock,
+      outbox: webhookOutbox,
       onCommit(tenant, { events, tasks }) {
         for (const task of tasks) work.nudge(task.at);
         if (events === 0) return;
@@ -116,14 +124,25 @@ export async function createApp({
     const access = createAccessEngine({ database, committer, clock });
     const bank = createSimulatedBank({ database, clock });
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
-    const services = { access, cardPayments, payouts, wallet: createWalletEngine({ database, onFault }) };
+    const privateAddresses = config.webhookPrivateAddresses;
+    const webhooks = createWebhookEngine({ database, committer, privateAddresses });
+    const delivery = createWebhookDelivery({
+      database,
+      committer,
+      clock,
+      send: createSender({ clock, privateAddresses }),
+    });
+    const wallet = createWalletEngine({ database, onFault });
+    const services = { access, cardPayments, payouts, wallet, webhooks };
     const work = createWorkQueue({
       database,
       clock,
       handlers: {
         ...settlement.tasks,
         ...createPayoutSettlement({ database, committer, bank }).tasks,
+        ...delivery.tasks,
       },
+      apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 
@@ -141,17 +160,20 @@ export async function createApp({
     const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
 
+    const operations = [
+      ...createWalletRoutes({ wallet: services.wallet }),
+      ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+    ];
+
     await follower.start();
     work.start();
     closing.push(() => work.close());
     http.serve([
       graphqlRoute(yoga),
       ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+      ...createDocsRoutes({ operations, publicUrl }),
       ...createRestRoutes({
-        operations: [
-          ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-          ...createWalletRoutes({ wallet: services.wallet }),
-        ],
+        operations,
         access,
         takeRequest: createRequestLimit({ limit: REQUESTS_A_MINUTE, clock }),
         clock,

@@ -12,6 +12,8 @@ export interface Config {
   bootstrapKeys: { live: string | undefined; sandbox: string | undefined };
   graphqlLimit: number;
   demo: boolean;
+  /** Whether webhooks may go to private addresses, and without TLS. */
+  webhookPrivateAddresses: boolean;
 }
 
 export class ConfigError extends Error {
@@ -48,6 +50,10 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((number) => number >= min && number <= max, `must lie from ${min} to ${max}`);
 
+const onOrOff = z
+  .enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off')
+  .transform((text) => ['on', '1', 'true'].includes(text));
+
 const notYet = z.undefined('is for the remote mode, which this version does not have: unset it').optional();
 
 const environment = z.object({
@@ -64,7 +70,8 @@ const environment = z.object({
   PSA_UPSTREAM_LIVE_KEY: notYet,
   PSA_UPSTREAM_TEST_KEY: notYet,
   PSA_UPSTREAM_WEBHOOK_SECRET: notYet,
-  PSA_DEMO: z.enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off').optional(),
+  PSA_DEMO: onOrOff.optional(),
+  PSA_WEBHOOK_PRIVATE_ADDRESSES: onOrOff.optional(),
 });
 
 /** The only reader of the environment. @throws ConfigError naming each variable that is wrong, never its value */
@@ -78,6 +85,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
         .map(({ path, message }) => `${path.join('.')} ${message}`)
         .join('; '),
     );
+  const isLocal = LOOPBACK.has(data.HOST);
+  // Whoever may name a webhook's URL could have such a server call into its own network.
+  if (data.PSA_WEBHOOK_PRIVATE_ADDRESSES && !isLocal)
+    throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
+  const demo = data.PSA_DEMO ?? isLocal;
   return {
     port: data.PORT,
     host: data.HOST,
@@ -86,8 +98,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataDir: data.PSA_DATA_DIR,
     bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,
-    demo: data.PSA_DEMO ? ['on', '1', 'true'].includes(data.PSA_DEMO) : LOOPBACK.has(data.HOST),
+    demo,
+    // With a public address of its own it stands behind a proxy, and is nobody's own machine.
+    webhookPrivateAddresses:
+      data.PSA_WEBHOOK_PRIVATE_ADDRESSES ??
+      (isLocal && demo && (data.PUBLIC_URL === undefined || LOOPBACK.has(hostOf(data.PUBLIC_URL)))),
   };
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, '');
 }
 
 /** The first that is wrong of each variable explains the others. */

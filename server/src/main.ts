@@ -33,6 +33,7 @@ function greet({ url, demo, firstKeys }: App): void {
   const lines = ['', `PSA is running at ${url}`, ''];
   if (demo) lines.push(`  Demo shop   ${url}/demo`, `  GraphiQL    ${url}/graphql`);
   else lines.push(`  GraphQL     ${url}/graphql`);
+  lines.push(`  REST        ${url}/v1/docs`);
   if (firstKeys)
     lines.push(
       '',

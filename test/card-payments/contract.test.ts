@@ -154,6 +154,19 @@ describeOnBothEngines('card payments', (open) => {
       expect([...first.items, ...second.items].map(({ payment }) => payment.orderCode)).toEqual(codes);
       expect([first.hasNextPage, second.hasNextPage]).toEqual([true, false]);
     });
+
+    test('are listed by their number too, with how many there are in all', async () => {
+      const core = await startCore({ database });
+      const codes: string[] = [];
+      for (let count = 0; count < 3; count += 1) codes.unshift(await create(core));
+      const page = async (limit: number, offset: number) => {
+        const { items, total } = await core.cardPayments.listPage(core.tenant, { limit, offset });
+        return { codes: items.map(({ orderCode }) => orderCode), total };
+      };
+      expect(await page(2, 0)).toEqual({ codes: codes.slice(0, 2), total: 3 });
+      expect(await page(2, 2)).toEqual({ codes: codes.slice(2), total: 3 });
+      expect(await page(100, Number.MAX_SAFE_INTEGER)).toEqual({ codes: [], total: 3 });
+    });
   });
 
   describe('paid by card', () => {

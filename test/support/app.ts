@@ -19,7 +19,7 @@ export interface TestApp extends App {
   /** With any credential, or with none. */
   client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
   /** The REST interface, with the first account's live key unless another is given. */
-  rest(credential?: string | null): RestClient;
+  rest(credential?: string | null, baseUrl?: string): RestClient;
   /** What the server logged as its own fault; a test that ends well has none. */
   readonly faults: unknown[];
 }
@@ -62,6 +62,7 @@ export async function startApp({
   });
   const client: TestApp['client'] = (credential, headers) =>
     createClient(`${app.url}/graphql`, credential, headers);
-  const rest: TestApp['rest'] = (credential = LIVE_KEY) => createRestClient(app.url, credential);
+  const rest: TestApp['rest'] = (credential = LIVE_KEY, baseUrl = app.url) =>
+    createRestClient(baseUrl, credential);
   return { ...app, clock, faults, client, rest, live: client(LIVE_KEY), sandbox: client(TEST_KEY) };
 }

@@ -21,6 +21,11 @@ import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
+import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
+import type { WebhookService } from '../../server/src/webhooks/model.ts';
+import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
+import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 
@@ -39,6 +44,7 @@ export interface Core {
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService;
   readonly access: AccessService;
+  readonly webhooks: WebhookService;
   readonly work: WorkQueue;
   /** What went wrong in the background. */
   readonly faults: unknown[];
@@ -58,6 +64,8 @@ export interface CoreOptions {
   acquirer?: (simulated: Acquirer) => Acquirer;
   /** Puts faults between us and the bank. */
   bank?: (simulated: Bank) => Bank;
+  /** Puts faults between us and the receivers of webhooks. */
+  send?: (real: Send) => Send;
   /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
   announces?: boolean;
   /** Without it nobody polls the log: for tests that move the clock by days. */
@@ -72,6 +80,7 @@ export async function startCore({
   account,
   acquirer: wrap = (simulated) => simulated,
   bank: wrapBank = (simulated) => simulated,
+  send: wrapSend = (real) => real,
   announces = true,
   follows = true,
 }: CoreOptions): Promise<Core> {
@@ -83,6 +92,7 @@ export async function startCore({
   const committer = createCommitter({
     database,
     clock,
+    outbox: webhookOutbox,
     onCommit(changed, { events, tasks }) {
       for (const task of tasks) work.nudge(task.at);
       if (events === 0) return;
@@ -102,12 +112,20 @@ export async function startCore({
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = wrapBank(simulatedBank);
-  const work = createWorkQueue({
+  const delivery = createWebhookDelivery({
     database,
+    committer,
     clock,
-    handlers: { ...settlement.tasks, ...createPayoutSettlement({ database, committer, bank }).tasks },
-    onError,
+    send: wrapSend(createSender({ clock, privateAddresses: true })),
+    // No jitter: attempts come at the instants that the document's decision names.
+    random: () => 0,
   });
+  const handlers = {
+    ...settlement.tasks,
+    ...createPayoutSettlement({ database, committer, bank }).tasks,
+    ...delivery.tasks,
+  };
+  const work = createWorkQueue({ database, clock, handlers, onError });
   if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
@@ -123,6 +141,7 @@ export async function startCore({
     bank: simulatedBank,
     payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
     access: createAccessEngine({ database, committer, clock }),
+    webhooks: createWebhookEngine({ database, committer, privateAddresses: true }),
     work,
     faults,
     balances: () => readBalances(database.sql, tenant),

@@ -205,6 +205,54 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
+  test('of a kind set apart takes none of the others’ places, and of its own a tenant only some', async () => {
+    const others: Tenant[] = ['acc_a', 'acc_b'].map((accountId) => ({ ...TENANT, accountId }));
+    const [finish, othersServed] = [deferred(), deferred()];
+    const begun: Task[] = [];
+    const done: string[] = [];
+    const clock = createManualClock();
+    const served = () => {
+      const isOther = ({ accountId }: Task) => accountId !== TENANT.accountId;
+      if (done.length >= 60 && begun.filter(isOther).length === 4) othersServed.resolve();
+    };
+    const queue = createWorkQueue({
+      database,
+      clock,
+      handlers: {
+        async test(task) {
+          done.push(task.key);
+          served();
+        },
+        async slow(task) {
+          begun.push(task);
+          served();
+          await finish.promise;
+          done.push(`slow ${task.key}`);
+        },
+      },
+      apart: { kinds: ['slow'], places: 12, placesOfTenant: 4 },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    onTestFinished(() => queue.close());
+    const slow = (key: string, ms: number) => ({ ...at(clock, ms, key), kind: 'slow' });
+    // The dead one's have been due for longest.
+    await schedule(...Array.from({ length: 100 }, (_, index) => slow(`s${index}`, -SECOND)));
+    await schedule(...Array.from({ length: 60 }, (_, index) => at(clock, 0, `t${index}`)));
+    for (const tenant of others) await scheduleTasks(database.sql, tenant, [slow('x', 0), slow('y', 0)]);
+
+    queue.start();
+    await othersServed.promise;
+    expect(done).toHaveLength(60);
+    const ofDead = begun.filter(({ accountId }) => accountId === TENANT.accountId);
+    expect(ofDead.length).toBeGreaterThanOrEqual(4);
+    expect(ofDead.length).toBeLessThan(8);
+
+    finish.resolve();
+    await queue.settled();
+    expect(done).toHaveLength(164);
+    expect(await tasks()).toEqual([]);
+  });
+
   test('that its own handler schedules anew is done again, behind itself', async () => {
     let together = 0;
     const { clock, done, queue } = worker(database, {

@@ -165,6 +165,11 @@ export function assertMayReadPayouts(caller: Caller): void {
   assertMayRead(caller, 'payouts');
 }
 
+/** @throws PermissionError */
+export function assertMayReadWebhooks(caller: Caller): void {
+  assertMayRead(caller, 'webhooks');
+}
+
 function assertMayRead(caller: Caller, scope: DashboardScope): void {
   const { credential } = caller;
   if (credential.kind !== 'dashboard_token') assertUnrestrictedKey(caller);

@@ -81,7 +81,8 @@ export const cardAmount = z
   .number({ error: 'must be an integer number of cents' })
   .refine(isCents, 'must be an integer number of cents')
   .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`)
-  .refine((cents) => cents <= CARD_PAYMENT_MAX_CENTS, `must be at most ${CARD_PAYMENT_MAX_CENTS}`);
+  .refine((cents) => cents <= CARD_PAYMENT_MAX_CENTS, `must be at most ${CARD_PAYMENT_MAX_CENTS}`)
+  .meta({ type: 'integer', minimum: CARD_PAYMENT_MIN_CENTS, maximum: CARD_PAYMENT_MAX_CENTS });
 
 const customerInput = z.object({
   name: plainText({ max: 200 }).nullish(),
@@ -93,17 +94,21 @@ const customerInput = z.object({
 
 /** What the payer sees and where it goes: the same in a card payment and in a checkout token. */
 export const checkoutDetails = z.object({
-  description: plainText({ max: 200 }).nullish(),
-  callbackUrl: publicHttpsUrl({ max: URL_MAX }).nullish(),
+  description: plainText({ max: 200 }).nullish().describe('Shown on the checkout'),
+  callbackUrl: publicHttpsUrl({ max: URL_MAX })
+    .nullish()
+    .describe('Public https URL that gets the webhook of this payment'),
   customer: customerInput.nullish(),
-  metadata: metadataText({ max: 2048 }).nullish(),
-  successUrl: webUrl({ max: URL_MAX }).nullish(),
-  cancelUrl: webUrl({ max: URL_MAX }).nullish(),
+  metadata: metadataText({ max: 2048 }).nullish().describe('Serialized JSON, given back byte for byte'),
+  successUrl: webUrl({ max: URL_MAX })
+    .nullish()
+    .describe('Where the payer goes after an approved payment; reaching it proves nothing'),
+  cancelUrl: webUrl({ max: URL_MAX }).nullish().describe('Where the payer goes who gives up'),
 });
 
 export const createCardPaymentInput = checkoutDetails.extend({
   valueCents: cardAmount,
-  idempotencyKey: idempotencyKeyText.nullish(),
+  idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same payment'),
 });
 export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
 

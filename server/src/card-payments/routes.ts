@@ -23,6 +23,12 @@ export function createCardPaymentRoutes({
       tag: TAG,
       section: '4.2',
       body: createCardPaymentInput,
+      example: {
+        valueCents: 14990,
+        description: 'Rede Varanda',
+        customer: { name: 'Maria da Silva', email: 'maria@example.com' },
+        metadata: '{"order":"1042"}',
+      },
       answers: { 201: { description: 'The payment, pending', schema: createdCardPaymentWire } },
       errors: {
         403: 'A test key: there are no card payments in sandbox',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
-import { cents, centsAsReais } from '../kernel/money.ts';
+import { cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import type { CardPayment } from './model.ts';
 
 // ── A card payment in the REST interface (the document's 2.3) ───────────────────────────────────
@@ -8,7 +8,9 @@ import type { CardPayment } from './model.ts';
 /** What its creation answers. */
 export const createdCardPaymentWire = z
   .object({
-    orderCode: z.string().meta({ description: 'Unique; looks the payment up' }),
+    orderCode: z
+      .string()
+      .meta({ description: 'Unique; looks the payment up', examples: ['PSC-8NY3SQZHKXF939DW6BZ7C980'] }),
     status: z
       .enum(['pending', 'paid', 'expired', 'refunded', 'failed'])
       .meta({ description: 'Always pending on creation' }),
@@ -43,5 +45,23 @@ export function cardPaymentToWire(payment: CardPayment, publicUrl: string): z.ou
     currency: 'BRL',
     checkoutUrl: `${publicUrl}/checkout/${payment.orderCode}`,
     amount: payment.amountCents,
+  };
+}
+
+// ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
+
+/** `card_payment.paid`, the one event of a card payment that a webhook reports; null for every other state. */
+export function cardPaymentWebhook(payment: CardPayment) {
+  if (payment.status !== 'paid' || !payment.paidAt) return null;
+  const { name, email } = payment.customer ?? {};
+  return {
+    event: 'card_payment.paid',
+    orderCode: payment.orderCode,
+    amount: reaisFromCents(payment.amountCents),
+    status: payment.status,
+    paidAt: payment.paidAt.toISOString(),
+    // What was given of it, where anything was.
+    ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
+    metadata: payment.metadata,
   };
 }

@@ -23,6 +23,9 @@ export interface Tables {
   simulated_clock: SimulatedClockTable;
   payout: PayoutTable;
   simulated_transfer: SimulatedTransferTable;
+  webhook_endpoint: WebhookEndpointTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
 }
 
 interface OfTenant {
@@ -195,4 +198,35 @@ interface SimulatedTransferTable extends OfTenant {
   outcome: 'complete' | 'deny' | 'refuse';
   reason: string | null;
   end_to_end_id: string | null;
+}
+
+interface WebhookEndpointTable extends OfTenant {
+  url: string | null;
+  secret: string;
+  secret_shown: boolean;
+}
+
+interface WebhookDeliveryTable extends OfTenant {
+  number: Generated<number>;
+  webhook_id: string;
+  event_version: number;
+  event: string;
+  resource: string;
+  resource_id: string;
+  url: string;
+  body: string;
+  status: 'pending' | 'delivered' | 'exhausted';
+  attempts: Generated<number>;
+  failures: Generated<number>;
+  next_attempt_at: Date | null;
+  created_at: Date;
+}
+
+interface WebhookAttemptTable {
+  webhook_id: string;
+  number: number;
+  at: Date;
+  response_status: number | null;
+  error: string | null;
+  duration_ms: number;
 }

@@ -7,6 +7,7 @@ import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
 import type { WalletService } from '../wallet/model.ts';
+import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
 /** The one port that the GraphQL layer knows, whichever implementation is behind it. */
 export interface PaymentsService {
@@ -14,6 +15,7 @@ export interface PaymentsService {
   cardPayments: CardPaymentService;
   payouts: PayoutService;
   wallet: WalletService;
+  webhooks: WebhookService;
 }
 
 export interface RateLimitState {
@@ -46,6 +48,8 @@ export interface Loaders {
   cardPayment: DataLoader<string, CardPayment | null>;
   /** By withdrawal id or code. */
   payout: DataLoader<string, Payout | null>;
+  webhookDelivery: DataLoader<string, WebhookDelivery | null>;
+  webhookAttempts: DataLoader<string, WebhookAttempt[]>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
@@ -55,6 +59,12 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
     ),
     payout: new DataLoader((references) =>
       services.payouts.findMany(callerOf({ caller }).tenant, references),
+    ),
+    webhookDelivery: new DataLoader((webhookIds) =>
+      services.webhooks.findMany(callerOf({ caller }).tenant, webhookIds),
+    ),
+    webhookAttempts: new DataLoader((webhookIds) =>
+      services.webhooks.attemptsOf(callerOf({ caller }).tenant, webhookIds),
     ),
   };
 }

@@ -3,6 +3,7 @@ import './errors.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
 import '../wallet/schema.ts';
+import '../webhooks/schema.ts';
 import { builder } from './builder.ts';
 
 /** Every slice has added its types by being imported above. */

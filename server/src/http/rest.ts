@@ -54,6 +54,8 @@ interface Definition<
   readonly query?: Query;
   /** An object. Members that the schema does not name are ignored, so that clients may be ahead of us. */
   readonly body?: Body;
+  /** A body that works as it is: the page offers it to whoever tries the operation. */
+  readonly example?: NoInfer<z.input<Body>>;
   readonly answers: Answers;
   /** What each refusal of its own means, by status. 400, 401, 403, 429 and 500 are described without it. */
   readonly errors?: Readonly<Record<number, string>>;
@@ -101,8 +103,8 @@ function wholeNumber({ min, max, initial }: { min: number; max: number; initial:
     .refine((text) => /^[0-9]{1,16}$/.test(text), { message, abort: true })
     .transform(Number)
     .refine((number) => number >= min && number <= max, message)
-    .meta({ type: 'integer', minimum: min, maximum: max, default: initial })
-    .default(initial);
+    .default(initial)
+    .meta({ type: 'integer', minimum: min, maximum: max, default: initial });
 }
 
 /** `limit` and `offset` of a list. */
@@ -299,10 +301,12 @@ export function parse(schema: z.ZodType, input: unknown): unknown {
 }
 
 /** What a schema has no words of its own for. */
-function wording({ code, input, expected }: z.core.$ZodRawIssue): string | undefined {
-  if (code !== 'invalid_type') return undefined;
+function wording({ code, input, expected, values }: z.core.$ZodRawIssue): string | undefined {
   if (input === undefined) return 'is required';
-  return `must be ${/^[aeiou]/.test(String(expected)) ? 'an' : 'a'} ${expected}`;
+  if (code === 'invalid_value') return `must be ${(values as unknown[]).join(' or ')}`;
+  if (code !== 'invalid_type') return undefined;
+  const kind = expected === 'int' ? 'integer' : String(expected);
+  return `must be ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
 }
 
 /** What a caller is told of an error: a refusal in its words, a fault in none. */

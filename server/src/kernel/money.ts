@@ -16,7 +16,7 @@ export function reaisText(cents: Cents): string {
 
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────
 
-/** With at most two decimals in JSON, for every safe integer: a quotient is the number nearest to it. */
+/** With at most two decimals in JSON, and exact below 2⁴⁶ reais, where numbers lie closer together than cents do. */
 export function reaisFromCents(cents: Cents): number {
   return cents / 100;
 }
@@ -54,4 +54,4 @@ export const centsAsReais = z.codec(reais, z.number(), { decode: centsFromReais,
 export const cents = z
   .number({ error: 'must be an integer number of cents' })
   .refine(isCents, 'must be an integer number of cents')
-  .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Cents of BRL' });
+  .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [14990] });

@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
+import { tenantKey } from '../kernel/tenant.ts';
 import { claimTasks, completeTask, nextDue, postponeTask, renewLeases, type Task } from './store.ts';
 
 /** Does what is due. Runs again after a crash, so it looks at the state and does nothing twice. */
@@ -17,6 +18,23 @@ export interface WorkQueue {
 
 /** Tasks under way at once. One that takes long holds its own place and nobody else's. */
 const PLACES = 50;
+
+/**
+ * Kinds of task that wait for servers of the tenants' own choosing. They have places of their own, so that none of
+ * them keeps money waiting, and of these a tenant has only so many (or, taken in one go, less than twice that), so
+ * that one whose server is dead does not keep the others waiting.
+ */
+export interface PlacesApart {
+  readonly kinds: readonly string[];
+  readonly places: number;
+  readonly placesOfTenant: number;
+}
+
+interface Lane {
+  readonly of: { kinds: readonly string[]; only: boolean };
+  readonly places: number;
+  readonly placesOfTenant: number;
+}
 /** What an instance held falls due again so long after its death. */
 const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3;
@@ -29,15 +47,21 @@ export function createWorkQueue({
   database,
   clock,
   handlers,
+  apart,
   onError,
 }: {
   database: Database;
   clock: Clock;
   handlers: Readonly<Record<string, TaskHandler>>;
+  apart?: PlacesApart;
   onError: (error: unknown, task: Task | null) => void;
 }): WorkQueue {
+  const lanes: Lane[] = [
+    { of: { kinds: apart?.kinds ?? [], only: false }, places: PLACES, placesOfTenant: PLACES },
+    ...(apart ? [{ ...apart, of: { kinds: apart.kinds, only: true } }] : []),
+  ];
   /** By lease. */
-  const underWay = new Map<string, Promise<void>>();
+  const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let looking: Promise<void> | null = null;
   let again = false;
   let closed = false;
@@ -57,7 +81,7 @@ export function createWorkQueue({
         const now = clock.now();
         let due: Date | null = null;
         try {
-          await takeDue(now);
+          for (const lane of lanes) await takeDue(lane, now);
           due = await nextDue(database.sql);
         } catch (error) {
           if (!closed) onError(error, null);
@@ -71,13 +95,24 @@ export function createWorkQueue({
     return looking;
   }
 
-  async function takeDue(now: Date): Promise<void> {
-    for (let free = PLACES - underWay.size; free > 0 && !closed; free = PLACES - underWay.size) {
+  async function takeDue(lane: Lane, now: Date): Promise<void> {
+    while (!closed) {
+      const byTenant = new Map<string, number>();
+      let free = lane.places;
+      for (const { lane: its, tenant } of underWay.values()) {
+        if (its !== lane) continue;
+        free -= 1;
+        byTenant.set(tenant, (byTenant.get(tenant) ?? 0) + 1);
+      }
+      const limit = Math.min(free, lane.placesOfTenant);
+      if (limit <= 0) return;
+      const passingOver = [...byTenant].flatMap(([tenant, n]) => (n >= lane.placesOfTenant ? [tenant] : []));
       const leasedUntil = plusMs(now, LEASE_MS);
-      const tasks = await claimTasks(database.sql, { now, leasedUntil, limit: free });
-      for (const task of tasks) underWay.set(task.lease, doTask(task));
+      const tasks = await claimTasks(database.sql, { now, leasedUntil, limit, of: lane.of, passingOver });
+      for (const task of tasks)
+        underWay.set(task.lease, { lane, tenant: tenantKey(task), ended: doTask(task) });
       if (tasks.length > 0) cancelRenewal ??= renewSoon();
-      if (tasks.length < free) return;
+      if (tasks.length < limit) return;
     }
   }
 
@@ -132,14 +167,14 @@ export function createWorkQueue({
     async settled() {
       do {
         await look();
-        await Promise.all(underWay.values());
+        await Promise.all([...underWay.values()].map(({ ended }) => ended));
       } while (underWay.size > 0 || looking !== null);
     },
     async close() {
       closed = true;
       cancelWake?.();
       await looking;
-      await Promise.all(underWay.values());
+      await Promise.all([...underWay.values()].map(({ ended }) => ended));
       cancelRenewal?.();
     },
   };

@@ -54,7 +54,21 @@ export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly Ne
  */
 export async function claimTasks(
   sql: Sql,
-  { now, leasedUntil, limit }: { now: Date; leasedUntil: Date; limit: number },
+  {
+    now,
+    leasedUntil,
+    limit,
+    of = { kinds: [], only: false },
+    passingOver = [],
+  }: {
+    now: Date;
+    leasedUntil: Date;
+    limit: number;
+    /** Tasks of these kinds only, or of all others only. */
+    of?: { kinds: readonly string[]; only: boolean };
+    /** Tenants, by their keys, whose tasks stay where they are. */
+    passingOver?: readonly string[];
+  },
 ): Promise<Task[]> {
   const { rows } = await raw<{
     kind: string;
@@ -70,6 +84,8 @@ export async function claimTasks(
     from (
       select kind, account_id, environment, key from task
       where due_at <= ${now} and (leased_until is null or leased_until <= ${now})
+        and (kind = any(${[...of.kinds]}::text[])) = ${of.only}
+        and (account_id || '/' || environment = any(${[...passingOver]}::text[])) = false
       order by due_at limit ${limit}
       for update skip locked
     ) due

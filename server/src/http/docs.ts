@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { METHODS } from 'node:http';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { describeOperations } from './openapi.ts';
+import type { RestOperation } from './rest.ts';
+import { type Exchange, HttpError, type Route, send } from './routes.ts';
+
+/** All from this server; the viewer writes its icons as `data:` and the widths of its parts as styles. */
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The description of the REST interface for programs, and a page on which people try it. Neither needs a key. */
+export function createDocsRoutes({
+  operations,
+  publicUrl,
+}: {
+  operations: readonly RestOperation[];
+  publicUrl: string;
+}): Route[] {
+  const description = Buffer.from(JSON.stringify(describeOperations(operations, publicUrl)));
+  const require = createRequire(import.meta.url);
+  const ours = (name: string) => readFile(new URL(`docs/${name}`, import.meta.url));
+  const file = (name: string, type: string, load: () => Promise<Buffer>) =>
+    fileRoute(new RegExp(`^/v1/${name.replaceAll('.', '\\.')}$`), `${type}; charset=utf-8`, load);
+  return [
+    file('openapi.json', 'application/json', async () => description),
+    file('docs', 'text/html', () => ours('page.html')),
+    file('docs/page.css', 'text/css', () => ours('page.css')),
+    file('docs/page.js', 'text/javascript', () => ours('page.js')),
+    file('docs/swagger-ui.css', 'text/css', () =>
+      readFile(require.resolve('swagger-ui-dist/swagger-ui.css')),
+    ),
+    file('docs/swagger-ui-bundle.js', 'text/javascript', () =>
+      readFile(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    ),
+  ];
+}
+
+/** A file that stays as it is while the server runs; a browser asks each time whether it still has it. */
+function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Route {
+  let loading: ReturnType<typeof pack> | null = null;
+  return {
+    methods: METHODS,
+    path,
+    async handle({ request, response }: Exchange) {
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        throw new HttpError(405, 'Method not allowed', { allow: 'GET, HEAD' });
+      loading ??= load().then(pack);
+      const { plain, packed, etag } = await loading;
+      const headers = {
+        'content-type': type,
+        'cache-control': 'no-cache',
+        'content-security-policy': CSP,
+        'referrer-policy': 'no-referrer',
+        etag,
+        vary: 'accept-encoding',
+      };
+      if (request.headers['if-none-match'] === etag) {
+        response.writeHead(304, headers).end();
+        return;
+      }
+      const packs = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+      send(
+        response,
+        200,
+        packs ? packed : plain,
+        packs ? { ...headers, 'content-encoding': 'gzip' } : headers,
+      );
+    },
+  };
+}
+
+/** Once: the viewer's script is 1.7 MB, a quarter of it packed. */
+async function pack(plain: Buffer) {
+  return {
+    plain,
+    packed: await promisify(gzip)(plain),
+    etag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+  };
+}

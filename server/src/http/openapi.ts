@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import type { RestOperation } from './rest.ts';
+
+type Json = Record<string, unknown>;
+
+/** Of the interface, not of this program: the document's section 9. */
+const INTERFACE_VERSION = '1.0.0';
+
+const INTRODUCTION = `
+Every request carries an API key: \`Authorization: Bearer ps_live_…\`, or \`ps_test_…\` for the sandbox. The key selects the
+environment; what belongs to the other one is not found.
+
+- Fields whose names end in \`Cents\` are integers in cents of BRL. \`amount\`, and what the wallet names without \`Cents\`, is
+  in reais with at most two decimals.
+- Instants are ISO 8601 in UTC, with milliseconds.
+- Lists take \`limit\` (1 to 100, 50 where left out) and \`offset\`, and answer \`total\` beside them.
+- An account may send 120 requests a minute, which the \`RateLimit-*\` headers count.
+- Every error is \`{ "error": "…" }\`. Go by the status: the words may change.
+- Members of a body that are not described here are ignored.
+`.trim();
+
+/** The OpenAPI 3.1 description of these operations, made from the schemas that validate and encode them. */
+export function describeOperations(operations: readonly RestOperation[], publicUrl: string): Json {
+  const named: Json = {};
+  const paths: Record<string, Json> = {};
+  for (const operation of operations)
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describe(operation, named),
+    };
+  return {
+    openapi: '3.1.1',
+    info: { title: 'PSA payments', version: INTERFACE_VERSION, description: INTRODUCTION },
+    servers: [{ url: publicUrl }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Error: ERROR, ...named },
+      responses: Object.fromEntries(
+        Object.entries(REFUSALS).map(([name, { description, headers }]) => [
+          name,
+          refused(description, headers),
+        ]),
+      ),
+      headers: {
+        ...RATE_HEADERS,
+        'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
+      },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `ps_live_…` or `ps_test_…`' },
+      },
+    },
+  };
+}
+
+function describe(operation: RestOperation, named: Json): Json {
+  const { operationId, summary, description, tag, permissions, params, query, body, example } = operation;
+  const needs = permissions
+    ? `A restricted key needs one of: ${permissions.map((permission) => `\`${permission}\``).join(', ')}.`
+    : 'Needs an unrestricted key.';
+  return {
+    operationId,
+    summary,
+    description: description ? `${description}\n\n${needs}` : needs,
+    tags: [tag],
+    parameters: [...parametersOf(params, 'path', named), ...parametersOf(query, 'query', named)],
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: toJsonSchema(body, named), ...(example && { example }) } },
+      },
+    }),
+    responses: { ...answersOf(operation, named), ...refusalsOf(operation) },
+  };
+}
+
+function parametersOf(fields: z.ZodObject | undefined, place: 'path' | 'query', named: Json): Json[] {
+  return Object.entries(fields?.shape ?? {}).map(([name, field]) => {
+    const { description, ...schema } = toJsonSchema(field as z.ZodType, named);
+    return {
+      name,
+      in: place,
+      required: place === 'path' || !(field as z.ZodType).safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema,
+    };
+  });
+}
+
+function answersOf({ answers }: RestOperation, named: Json): Json {
+  return Object.fromEntries(
+    Object.entries(answers as Record<string, { description: string; schema: z.ZodType }>).map(
+      ([status, { description, schema }]) => [
+        status,
+        {
+          description,
+          headers: RATE_HEADER_REFERENCES,
+          content: { 'application/json': { schema: toJsonSchema(schema, named) } },
+        },
+      ],
+    ),
+  );
+}
+
+/** Its own refusals, and those that every operation like it has. */
+function refusalsOf({ params, query, body, errors = {} }: RestOperation): Json {
+  const common: Partial<Record<number, keyof typeof REFUSALS>> = {
+    ...(params || query || body ? { 400: 'Invalid' } : {}),
+    401: 'Unauthenticated',
+    403: 'Forbidden',
+    ...(body ? { 413: 'TooLarge' } : {}),
+    429: 'TooManyRequests',
+    500: 'Fault',
+  };
+  return {
+    ...Object.fromEntries(
+      Object.entries(common).map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(errors).map(([status, text]) => {
+        const name = common[Number(status)];
+        const { description, headers } = name ? REFUSALS[name] : { headers: RATE_HEADER_REFERENCES };
+        return [status, refused(description ? `${text}; or: ${description}` : text, headers)];
+      }),
+    ),
+  };
+}
+
+/** What a client sends and gets, which is the input of a codec. Schemas with an id become `named` ones. */
+function toJsonSchema(schema: z.ZodType, named: Json): Json {
+  const {
+    $schema: _,
+    $defs = {},
+    ...json
+  } = JSON.parse(
+    JSON.stringify(z.toJSONSchema(schema, { io: 'input', override: keepDefault })).replaceAll(
+      '"#/$defs/',
+      '"#/components/schemas/',
+    ),
+  ) as Json & { $defs?: Json };
+  Object.assign(named, $defs);
+  return json;
+}
+
+/** Zod leaves the default of what is transformed out: it is the output's, unless `meta` says that it is the input's. */
+function keepDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+  const { default: initial } = z.globalRegistry.get(zodSchema) ?? {};
+  if (initial !== undefined) jsonSchema.default = initial;
+}
+
+// ── What all answers share ──────────────────────────────────────────────────────────────────────
+
+const ERROR = {
+  type: 'object',
+  properties: { error: { type: 'string', description: 'For people; the words may change' } },
+  required: ['error'],
+  additionalProperties: false,
+};
+
+const RATE_HEADERS = {
+  'RateLimit-Limit': { description: 'Requests a minute of the account', schema: { type: 'integer' } },
+  'RateLimit-Remaining': { description: 'Requests left of them', schema: { type: 'integer' } },
+  'RateLimit-Reset': { description: 'Seconds until all are there again', schema: { type: 'integer' } },
+};
+
+const RATE_HEADER_REFERENCES = Object.fromEntries(
+  Object.keys(RATE_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
+
+const REFUSALS = {
+  Invalid: {
+    description: 'The body is not a JSON object, or a field is wrong: the message names it',
+    headers: RATE_HEADER_REFERENCES,
+  },
+  Unauthenticated: {
+    description: 'The API key is missing or invalid',
+    headers: { 'WWW-Authenticate': { schema: { type: 'string' } } },
+  },
+  Forbidden: { description: 'The API key lacks a permission', headers: RATE_HEADER_REFERENCES },
+  TooLarge: { description: 'The body has more than 64 kB', headers: RATE_HEADER_REFERENCES },
+  TooManyRequests: {
+    description: 'The account has sent more than its requests a minute',
+    headers: { ...RATE_HEADER_REFERENCES, 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+  },
+  Fault: { description: 'Internal error', headers: RATE_HEADER_REFERENCES },
+};
+
+function refused(description: string, headers: Json): Json {
+  return {
+    description,
+    headers,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
+}

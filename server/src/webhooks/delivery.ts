@@ -1,0 +1,110 @@
+import { type Committer, put } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { TaskHandler } from '../work/queue.ts';
+import { decideAttempt, heldBackUntil, isHeldBack, type WebhookAttempt } from './model.ts';
+import { attempts, deliveries, neighbours } from './records.ts';
+import type { Send } from './sender.ts';
+import { signedHeaders } from './signing.ts';
+import { selectForAttempt } from './store.ts';
+
+const DELIVER = 'webhook.deliver';
+
+/**
+ * Makes the attempts that are due. The receiver is asked outside of any transaction, and what it said is recorded in
+ * one, with the instant of the next attempt: after a crash in between the attempt is made again, under the same id.
+ */
+export function createWebhookDelivery({
+  database,
+  committer,
+  clock,
+  send,
+  random = Math.random,
+}: {
+  database: Database;
+  committer: Committer;
+  clock: Clock;
+  send: Send;
+  /** From 0 up to 1, for the jitter. */
+  random?: () => number;
+}): { tasks: Record<typeof DELIVER, TaskHandler> } {
+  /**
+   * Whether it waits for an earlier event of its resource. Asked under the tenant's lock: the earlier one's success
+   * is recorded before, and seen here, or after, and then wakes this one.
+   */
+  function holdBack(tenant: Tenant, webhookId: string): Promise<boolean> {
+    return committer.change({
+      tenant,
+      async read(reader) {
+        const others = await reader.load(neighbours, webhookId);
+        await Promise.all([webhookId, ...(others?.earlier ?? [])].map((id) => reader.load(deliveries, id)));
+      },
+      decide(state) {
+        const delivery = state.need(deliveries, webhookId);
+        const earlier = state.need(neighbours, webhookId).earlier.map((id) => state.get(deliveries, id));
+        const until = heldBackUntil(delivery, earlier, state.now);
+        if (until === null || delivery.status !== 'pending') return { outcome: false };
+        return {
+          outcome: true,
+          writes: {
+            records: [put(deliveries, { ...delivery, nextAttemptAt: until })],
+            tasks: [{ kind: DELIVER, key: webhookId, at: until }],
+          },
+        };
+      },
+    });
+  }
+
+  /** Writes an attempt down, plans the next, and wakes what has waited for this delivery. */
+  function record(tenant: Tenant, webhookId: string, attempt: WebhookAttempt): Promise<void> {
+    const luck = random();
+    return committer.change({
+      tenant,
+      async read(reader) {
+        const others = await reader.load(neighbours, webhookId);
+        await Promise.all([
+          reader.load(deliveries, webhookId),
+          others?.next ? reader.load(deliveries, others.next) : null,
+        ]);
+      },
+      decide(state) {
+        const delivery = decideAttempt(state.need(deliveries, webhookId), {
+          delivered: attempt.error === null,
+          now: state.now,
+          random: luck,
+        });
+        const { next } = state.need(neighbours, webhookId);
+        const waiting = delivery.status !== 'pending' && next ? state.get(deliveries, next) : null;
+        const woken = waiting && isHeldBack(waiting) ? [{ ...waiting, nextAttemptAt: state.now }] : [];
+        const due = delivery.status === 'pending' ? [delivery, ...woken] : woken;
+        return {
+          outcome: undefined,
+          writes: {
+            records: [
+              ...[delivery, ...woken].map((each) => put(deliveries, each)),
+              put(attempts, { ...attempt, webhookId, number: delivery.attempts }),
+            ],
+            tasks: due.map((each) => ({ kind: DELIVER, key: each.webhookId, at: each.nextAttemptAt! })),
+          },
+        };
+      },
+    });
+  }
+
+  return {
+    tasks: {
+      [DELIVER]: async (task) => {
+        const found = await selectForAttempt(database.sql, task, task.key);
+        if (found?.delivery.status !== 'pending') return;
+        if (found.isBehindAnother && (await holdBack(task, task.key))) return;
+        const { delivery, body, secret } = found;
+        const at = clock.now();
+        const headers = signedHeaders({ webhookId: delivery.webhookId, body, secret, at });
+        const { responseStatus, error } = await send({ url: delivery.url, headers, body });
+        const durationMs = clock.now().getTime() - at.getTime();
+        await record(task, task.key, { at, responseStatus, error, durationMs });
+      },
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { plusMs } from '../kernel/clock.ts';
+import { ValidationError } from '../kernel/errors.ts';
+import { objectId } from '../kernel/ids.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { publicHttpsUrl, webUrl } from '../kernel/text.ts';
+
+/** Pending: an attempt is still to come. Exhausted: as many as there may be have failed. */
+export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'exhausted';
+
+/** One event on its way to one address (the document's section 6). All instants in UTC. */
+export interface WebhookDelivery {
+  /** The X-Webhook-Id header: the same on every attempt. */
+  webhookId: string;
+  /** The event's place in the tenant's log. */
+  eventVersion: number;
+  /** Its name on the wire. */
+  event: string;
+  url: string;
+  status: WebhookDeliveryStatus;
+  /** Made so far, those before a redelivery included. */
+  attempts: number;
+  /** Failed ones of the series under way. */
+  failures: number;
+  /** Null where none is to come. */
+  nextAttemptAt: Date | null;
+  createdAt: Date;
+}
+
+export interface WebhookAttempt {
+  at: Date;
+  /** Null where no answer came. */
+  responseStatus: number | null;
+  /** Why it failed, in plain words; null where it did not. */
+  error: string | null;
+  durationMs: number;
+}
+
+/** Where a tenant's events go, and what they are signed with. */
+export interface WebhookEndpoint {
+  /** Null until the merchant names one. */
+  url: string | null;
+  /** `whsec_…`. It is there from the first delivery on, for a payment's own callbackUrl needs no URL of the account. */
+  secret: string;
+  /** Whether the merchant was ever told it. */
+  secretShown: boolean;
+}
+
+export function newWebhookId(): string {
+  return `whd_${objectId()}`;
+}
+
+/** Whether a text can be the id of a delivery at all. */
+export function isWebhookId(text: string): boolean {
+  return /^whd_[0-9a-f]{24}$/.test(text);
+}
+
+// ── What a caller may ask for ───────────────────────────────────────────────────────────────────
+
+const URL_MAX = 500;
+
+export interface ConfigureWebhookInput {
+  url: string;
+  rotateSecret?: boolean | null | undefined;
+}
+
+const endpointUrl = {
+  public: z.object({ url: publicHttpsUrl({ max: URL_MAX }) }),
+  // For a developer's own machine alone.
+  any: z.object({ url: webUrl({ max: URL_MAX }) }),
+};
+
+/**
+ * Whether a URL may be called: https to a public name; with `privateAddresses` also http, and wherever it leads.
+ * What the name resolves to is looked at again with each call.
+ */
+export function mayBeCalled(url: string, privateAddresses: boolean): boolean {
+  return endpointUrl[privateAddresses ? 'any' : 'public'].safeParse({ url }).success;
+}
+
+/** @throws ValidationError */
+export function assertEndpointUrl(url: string, privateAddresses: boolean): void {
+  const { error } = endpointUrl[privateAddresses ? 'any' : 'public'].safeParse({ url });
+  if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
+}
+
+// ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+export interface WebhookDeliveryPage {
+  /** Newest first, each with its place in the list, which is what `after` takes. */
+  items: { place: number; delivery: WebhookDelivery }[];
+  hasNextPage: boolean;
+}
+
+interface Filter {
+  status?: readonly WebhookDeliveryStatus[] | undefined;
+}
+
+export interface WebhookService {
+  /**
+   * Names the account's URL, for events from now on. The secret is told where it was never told before, or is new;
+   * a new one signs at once, attempts of older deliveries included.
+   * @throws ValidationError
+   */
+  configure(tenant: Tenant, input: ConfigureWebhookInput): Promise<{ url: string; secret: string | null }>;
+  /**
+   * Sends it again under the same id, with as many attempts as the first time; one that waits is due now.
+   * @throws NotFoundError
+   */
+  redeliver(tenant: Tenant, webhookId: string): Promise<WebhookDelivery>;
+  /** In the order asked, null where not found or another tenant's. */
+  findMany(tenant: Tenant, webhookIds: readonly string[]): Promise<(WebhookDelivery | null)[]>;
+  /** Of each delivery the last 50 attempts, oldest first. */
+  attemptsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<WebhookAttempt[][]>;
+  list(
+    tenant: Tenant,
+    page: Filter & { first: number; after?: number | undefined },
+  ): Promise<WebhookDeliveryPage>;
+  count(tenant: Tenant, filter: Filter): Promise<number>;
+}
+
+// ── Rules ───────────────────────────────────────────────────────────────────────────────────────
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Between attempts: the first is made at once, so seven in all. */
+const BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
+/** Each wait is longer by up to a fifth, so that what failed together does not come back together. */
+const JITTER = 0.2;
+/** The whole exchange: connect, request, answer (section 6). */
+export const ATTEMPT_TIMEOUT_MS = 5 * SECOND;
+/** So long an event of a resource waits for an earlier one of it that has not reached the same URL. */
+const HOLD_BACK_MS = 30 * SECOND;
+/** A delivery shows its last ones: it may be sent again without end. */
+export const SHOWN_ATTEMPTS = 50;
+
+/** What an attempt makes of a delivery. `random` lies from 0 up to 1. */
+export function decideAttempt(
+  delivery: WebhookDelivery,
+  { delivered, now, random }: { delivered: boolean; now: Date; random: number },
+): WebhookDelivery {
+  const next = { ...delivery, attempts: delivery.attempts + 1 };
+  // Somebody else's attempt has settled it meanwhile: this one is written down and changes nothing.
+  if (delivery.status !== 'pending') return next;
+  if (delivered) return { ...next, status: 'delivered', nextAttemptAt: null };
+  const waitMs = BACKOFF_MS[delivery.failures];
+  const failures = delivery.failures + 1;
+  if (waitMs === undefined) return { ...next, failures, status: 'exhausted', nextAttemptAt: null };
+  return { ...next, failures, nextAttemptAt: plusMs(now, Math.round(waitMs * (1 + JITTER * random))) };
+}
+
+/**
+ * Until when a delivery waits for the `earlier` ones of its resource to its URL; null where it need not. Once it is
+ * 30 seconds old it waits no longer: a receiver that refuses one event must not keep the others from itself.
+ */
+export function heldBackUntil(
+  delivery: WebhookDelivery,
+  earlier: readonly (WebhookDelivery | null)[],
+  now: Date,
+): Date | null {
+  const until = plusMs(delivery.createdAt, HOLD_BACK_MS);
+  return until > now && earlier.some((each) => each?.status === 'pending') ? until : null;
+}
+
+/** Whether a delivery waits for an earlier one and not for its own next attempt. */
+export function isHeldBack({ status, attempts }: WebhookDelivery): boolean {
+  return status === 'pending' && attempts === 0;
+}
+
+/** Sent again, in a new series of attempts; one that waits is due now and stays in its series. */
+export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDelivery {
+  if (delivery.status === 'pending') return { ...delivery, nextAttemptAt: now };
+  return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: now };
+}
+
+/** @returns the endpoint as it shall be, and its secret where the merchant is told it now */
+export function decideConfigure(
+  endpoint: WebhookEndpoint | null,
+  { url, rotateSecret, freshSecret }: { url: string; rotateSecret: boolean; freshSecret: string },
+): { endpoint: WebhookEndpoint; secret: string | null } {
+  const secret = endpoint && !rotateSecret ? endpoint.secret : freshSecret;
+  const isKnown = endpoint?.secretShown === true && secret === endpoint.secret;
+  return { endpoint: { url, secret, secretShown: true }, secret: isKnown ? null : secret };
+}

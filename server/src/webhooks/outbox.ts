@@ -1,0 +1,75 @@
+import { cardPaymentWebhook } from '../card-payments/wire.ts';
+import type { Sql } from '../db/database.ts';
+import type { StoredEvent } from '../events/event.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { NewTask } from '../work/store.ts';
+import { newWebhookId } from './model.ts';
+import { newWebhookSecret } from './signing.ts';
+import { insertDeliveries, type NewDelivery, saveEndpoint, selectEndpoint } from './store.ts';
+
+/**
+ * What the document's section 6 announces of what has just happened, to whom it goes: run by the transaction that
+ * makes it happen, so neither is there without the other. Holds the tenant's lock, so the URL is the one that
+ * is configured now; events from before it was are never sent to it.
+ */
+export async function webhookOutbox(
+  sql: Sql,
+  tenant: Tenant,
+  events: readonly StoredEvent[],
+  now: Date,
+): Promise<NewTask[]> {
+  const announced = events.flatMap((event) => {
+    const announcement = announcementOf(event, tenant);
+    return announcement ? [{ event, ...announcement }] : [];
+  });
+  if (announced.length === 0) return [];
+
+  const endpoint = await selectEndpoint(sql, tenant);
+  const deliveries = announced.flatMap(({ event, name, payload, callbackUrl }): NewDelivery[] => {
+    const url = callbackUrl ?? endpoint?.url;
+    if (!url) return [];
+    return [
+      {
+        webhookId: newWebhookId(),
+        eventVersion: event.version,
+        event: name,
+        resource: event.resource,
+        resourceId: event.resourceId,
+        url,
+        body: JSON.stringify(payload),
+        status: 'pending',
+        attempts: 0,
+        failures: 0,
+        nextAttemptAt: now,
+        createdAt: now,
+      },
+    ];
+  });
+  if (deliveries.length === 0) return [];
+
+  // A callbackUrl needs no URL of the account, but what is sent to it is signed.
+  if (!endpoint)
+    await saveEndpoint(sql, tenant, { url: null, secret: newWebhookSecret(), secretShown: false });
+  await insertDeliveries(sql, tenant, deliveries);
+  return deliveries.map(({ webhookId }) => ({ kind: 'webhook.deliver', key: webhookId, at: now }));
+}
+
+interface Announcement {
+  /** The event's name on the wire. */
+  name: string;
+  payload: object;
+  /** In place of the account's URL. */
+  callbackUrl?: string | null;
+}
+
+/** Which event is announced, and how it reads: each slice's wire knows. Null where no webhook reports it. */
+function announcementOf(event: StoredEvent, _tenant: Tenant): Announcement | null {
+  switch (event.resource) {
+    case 'card_payment': {
+      const payload = cardPaymentWebhook(event.snapshot);
+      return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    default:
+      return null;
+  }
+}

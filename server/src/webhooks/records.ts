@@ -1,0 +1,49 @@
+import type { Collection } from '../commit/commit.ts';
+import type { WebhookDelivery, WebhookEndpoint } from './model.ts';
+import {
+  insertAttempts,
+  type Neighbours,
+  type StoredAttempt,
+  saveEndpoint,
+  selectDeliveries,
+  selectEndpoint,
+  selectNeighbours,
+  updateDeliveries,
+} from './store.ts';
+
+/** A tenant has one. */
+export const ENDPOINT = 'endpoint';
+
+export const endpoints: Collection<WebhookEndpoint> = {
+  name: 'webhook_endpoint',
+  async load(sql, tenant) {
+    const endpoint = await selectEndpoint(sql, tenant);
+    return endpoint ? [endpoint] : [];
+  },
+  keyOf: () => ENDPOINT,
+  save: (sql, tenant, [endpoint]) => saveEndpoint(sql, tenant, endpoint!),
+};
+
+/** Made by the outbox alone; here they change. */
+export const deliveries: Collection<WebhookDelivery> = {
+  name: 'webhook_delivery',
+  load: selectDeliveries,
+  keyOf: (delivery) => delivery.webhookId,
+  save: (sql, _tenant, rows) => updateDeliveries(sql, rows),
+};
+
+/** Written once each, and read by nobody who decides. */
+export const attempts: Collection<StoredAttempt> = {
+  name: 'webhook_attempt',
+  load: () => Promise.reject(new Error('an attempt is written only')),
+  keyOf: ({ webhookId, number }) => `${webhookId} ${number}`,
+  save: (sql, _tenant, rows) => insertAttempts(sql, rows),
+};
+
+/** Follows from the deliveries; read only. */
+export const neighbours: Collection<Neighbours> = {
+  name: 'webhook_neighbours',
+  load: selectNeighbours,
+  keyOf: (row) => row.webhookId,
+  save: () => Promise.reject(new Error('neighbours are read only')),
+};

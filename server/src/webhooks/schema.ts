@@ -1,0 +1,176 @@
+import { assertMayReadWebhooks, assertUnrestrictedKey } from '../access/model.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { pageSize, placeArgument } from '../graphql/paging.ts';
+import {
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import type { WebhookAttempt, WebhookDelivery } from './model.ts';
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
+  values: {
+    PENDING: { value: 'pending', description: 'An attempt is still to come.' },
+    DELIVERED: { value: 'delivered' },
+    EXHAUSTED: { value: 'exhausted', description: 'All seven attempts have failed; it can be sent again.' },
+  } as const,
+});
+
+const WebhookAttemptRef = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime' }),
+    responseStatus: t.exposeInt('responseStatus', { nullable: true, description: 'Null where none came.' }),
+    error: t.exposeString('error', {
+      nullable: true,
+      description: 'Why it failed, in words; null where it was delivered.',
+    }),
+    durationMs: t.exposeInt('durationMs'),
+  }),
+});
+
+const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery');
+
+builder.node(WebhookDeliveryRef, {
+  id: { resolve: (delivery) => delivery.webhookId },
+  loadOne: (webhookId, context) => {
+    assertMayReadWebhooks(callerOf(context));
+    return context.loaders.webhookDelivery.load(webhookId);
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'webhookId' in value,
+  description: 'One event on its way to one URL.',
+  fields: (t) => ({
+    webhookId: t.exposeString('webhookId', {
+      description: 'The X-Webhook-Id header: the same on every attempt.',
+    }),
+    event: t.exposeString('event'),
+    url: t.expose('url', { type: 'Url' }),
+    status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
+    attempts: t.field({
+      type: [WebhookAttemptRef],
+      description: 'Oldest first; of many the last 50.',
+      resolve: ({ webhookId }, _, context) => context.loaders.webhookAttempts.load(webhookId),
+    }),
+    nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+  }),
+});
+
+const WebhookDeliveryConnection = builder.connectionObject(
+  {
+    type: WebhookDeliveryRef,
+    name: 'WebhookDeliveryConnection',
+    fields: (t) => ({
+      totalCount: t.int({
+        resolve: (connection) => (connection as unknown as { total: () => Promise<number> }).total(),
+      }),
+    }),
+  },
+  { name: 'WebhookDeliveryEdge' },
+);
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryField('webhookDeliveries', (t) =>
+  t.field({
+    type: WebhookDeliveryConnection,
+    description: 'Newest first.',
+    args: {
+      first: t.arg.int({ description: '1 to 100; 50 where left out.' }),
+      after: t.arg.string(),
+      status: t.arg({ type: [WebhookDeliveryStatusEnum] }),
+    },
+    resolve: async (_, args, context) => {
+      const caller = callerOf(context);
+      assertMayReadWebhooks(caller);
+      const status = args.status ?? undefined;
+      const first = pageSize(args.first);
+      const cursors = context.listCursors('webhookDeliveries');
+      const after = placeArgument(cursors, args.after);
+      const { items, hasNextPage } = await context.services.webhooks.list(caller.tenant, {
+        first,
+        after,
+        status,
+      });
+      const edges = items.map(({ place, delivery }) => ({ cursor: cursors.encode(place), node: delivery }));
+      return {
+        edges,
+        pageInfo: {
+          hasNextPage,
+          hasPreviousPage: after !== undefined,
+          startCursor: edges[0]?.cursor ?? null,
+          endCursor: edges.at(-1)?.cursor ?? null,
+        },
+        total: () => context.services.webhooks.count(caller.tenant, { status }),
+      };
+    },
+  }),
+);
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
+  fields: (t) => ({
+    url: t.field({
+      type: 'Url',
+      required: true,
+      description: 'Public https URL, at most 500 characters: events from now on go there.',
+    }),
+    rotateSecret: t.boolean({
+      defaultValue: false,
+      description: 'A new secret signs from now on, retries of older deliveries included.',
+    }),
+  }),
+});
+
+const ConfigureWebhookSuccess = builder
+  .objectRef<{ url: string; secret: string | null }>('ConfigureWebhookSuccess')
+  .implement({
+    description: 'secret is shown once.',
+    fields: (t) => ({
+      url: t.expose('url', { type: 'Url' }),
+      secret: t.exposeString('secret', { nullable: true }),
+    }),
+  });
+
+const WebhookDeliverySuccess = builder
+  .objectRef<{ delivery: WebhookDelivery }>('WebhookDeliverySuccess')
+  .implement({
+    fields: (t) => ({ delivery: t.field({ type: WebhookDeliveryRef, resolve: ({ delivery }) => delivery }) }),
+  });
+
+builder.mutationFields((t) => ({
+  configureWebhook: t.field({
+    type: ConfigureWebhookSuccess,
+    args: { input: t.arg({ type: ConfigureWebhookInput, required: true }) },
+    errors: {
+      union: { name: 'ConfigureWebhookResult' },
+      types: [ValidationError, PermissionError, UnavailableError, UpstreamError],
+    },
+    resolve: (_, { input }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      return context.services.webhooks.configure(caller.tenant, input);
+    },
+  }),
+  redeliverWebhook: t.field({
+    type: WebhookDeliverySuccess,
+    description:
+      'Sends it again under the same webhookId, with up to seven attempts; one that waits is due now.',
+    args: { webhookId: t.arg.string({ required: true }) },
+    errors: {
+      union: { name: 'RedeliverWebhookResult' },
+      types: [NotFoundError, PermissionError, RateLimitError, UnavailableError, UpstreamError],
+    },
+    resolve: async (_, { webhookId }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      return { delivery: await context.services.webhooks.redeliver(caller.tenant, webhookId) };
+    },
+  }),
+}));

@@ -1,0 +1,312 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import {
+  isWebhookId,
+  SHOWN_ATTEMPTS,
+  type WebhookAttempt,
+  type WebhookDelivery,
+  type WebhookDeliveryStatus,
+  type WebhookEndpoint,
+} from './model.ts';
+
+// A text that is no delivery's id is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
+
+// ── Where a tenant's events go ──────────────────────────────────────────────────────────────────
+
+export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookEndpoint | null> {
+  const row = await sql
+    .selectFrom('webhook_endpoint')
+    .selectAll()
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .executeTakeFirst();
+  return row ? { url: row.url, secret: row.secret, secretShown: row.secret_shown } : null;
+}
+
+export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEndpoint): Promise<void> {
+  await sql
+    .insertInto('webhook_endpoint')
+    .values({
+      account_id: tenant.accountId,
+      environment: tenant.environment,
+      url: endpoint.url,
+      secret: endpoint.secret,
+      secret_shown: endpoint.secretShown,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'environment']).doUpdateSet((row) => ({
+        url: row.ref('excluded.url'),
+        secret: row.ref('excluded.secret'),
+        secret_shown: row.ref('excluded.secret_shown'),
+      })),
+    )
+    .execute();
+}
+
+// ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
+
+/** What it announces besides, which nobody asks for later: the resource, and the body as it goes out. */
+export interface NewDelivery extends WebhookDelivery {
+  resource: string;
+  resourceId: string;
+  body: string;
+}
+
+export async function insertDeliveries(
+  sql: Sql,
+  tenant: Tenant,
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  await sql
+    .insertInto('webhook_delivery')
+    .values(
+      deliveries.map((delivery) => ({
+        webhook_id: delivery.webhookId,
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        event_version: delivery.eventVersion,
+        event: delivery.event,
+        resource: delivery.resource,
+        resource_id: delivery.resourceId,
+        url: delivery.url,
+        body: delivery.body,
+        status: delivery.status,
+        attempts: delivery.attempts,
+        failures: delivery.failures,
+        next_attempt_at: delivery.nextAttemptAt,
+        created_at: delivery.createdAt,
+      })),
+    )
+    .execute();
+}
+
+export async function selectDeliveries(
+  sql: Sql,
+  tenant: Tenant,
+  webhookIds: readonly string[],
+): Promise<WebhookDelivery[]> {
+  const possible = webhookIds.filter(isWebhookId);
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, tenant).select(SHOWN).where('webhook_id', 'in', possible).execute();
+  return rows.map(toDelivery);
+}
+
+/** What becomes of deliveries that are there; all else of them stays as it was made. */
+export async function updateDeliveries(sql: Sql, deliveries: readonly WebhookDelivery[]): Promise<void> {
+  const changed = deliveries.map((delivery) => ({
+    webhook_id: delivery.webhookId,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    failures: delivery.failures,
+    next_attempt_at: delivery.nextAttemptAt,
+  }));
+  await raw`
+    update webhook_delivery d
+    set status = c.status, attempts = c.attempts, failures = c.failures, next_attempt_at = c.next_attempt_at
+    from jsonb_to_recordset(${JSON.stringify(changed)}::jsonb)
+      as c (webhook_id text, status text, attempts integer, failures integer, next_attempt_at timestamptz)
+    where d.webhook_id = c.webhook_id
+  `.execute(sql);
+}
+
+/** Everything that an attempt needs; null where there is no such delivery. */
+export async function selectForAttempt(
+  sql: Sql,
+  tenant: Tenant,
+  webhookId: string,
+): Promise<{ delivery: WebhookDelivery; body: string; secret: string; isBehindAnother: boolean } | null> {
+  const row = await ofTenant(sql, tenant)
+    .innerJoin('webhook_endpoint', (join) =>
+      join
+        .onRef('webhook_endpoint.account_id', '=', 'webhook_delivery.account_id')
+        .onRef('webhook_endpoint.environment', '=', 'webhook_delivery.environment'),
+    )
+    .select([...SHOWN, 'body', 'webhook_endpoint.secret'])
+    .select((row) =>
+      row
+        .exists(
+          row
+            .selectFrom('webhook_delivery as earlier')
+            .select('earlier.number')
+            .whereRef('earlier.account_id', '=', 'webhook_delivery.account_id')
+            .whereRef('earlier.environment', '=', 'webhook_delivery.environment')
+            .whereRef('earlier.resource', '=', 'webhook_delivery.resource')
+            .whereRef('earlier.resource_id', '=', 'webhook_delivery.resource_id')
+            .whereRef('earlier.url', '=', 'webhook_delivery.url')
+            .whereRef('earlier.event_version', '<', 'webhook_delivery.event_version')
+            .where('earlier.status', '=', 'pending'),
+        )
+        .as('is_behind_another'),
+    )
+    .where('webhook_id', '=', webhookId)
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    delivery: toDelivery(row),
+    body: row.body,
+    secret: row.secret,
+    isBehindAnother: Boolean(row.is_behind_another),
+  };
+}
+
+/** The deliveries on whose account others wait, or that wait for others: same resource, same URL. */
+export interface Neighbours {
+  webhookId: string;
+  /** Not delivered yet, of earlier events. */
+  earlier: string[];
+  /** The next that is not delivered yet, of a later event. */
+  next: string | null;
+}
+
+export async function selectNeighbours(
+  sql: Sql,
+  tenant: Tenant,
+  webhookIds: readonly string[],
+): Promise<Neighbours[]> {
+  const { rows } = await raw<{ webhook_id: string; other_id: string; is_earlier: boolean }>`
+    select d.webhook_id, other.webhook_id as other_id, other.event_version < d.event_version as is_earlier
+    from webhook_delivery d
+    join webhook_delivery other
+      on other.account_id = d.account_id and other.environment = d.environment
+      and other.resource = d.resource and other.resource_id = d.resource_id
+      and other.url = d.url and other.status = 'pending' and other.event_version <> d.event_version
+    where d.account_id = ${tenant.accountId} and d.environment = ${tenant.environment}
+      and d.webhook_id in (${raw.join(webhookIds)})
+    order by other.event_version
+  `.execute(sql);
+  return webhookIds.map((webhookId) => {
+    const others = rows.filter((row) => row.webhook_id === webhookId);
+    return {
+      webhookId,
+      earlier: others.filter((row) => row.is_earlier).map((row) => row.other_id),
+      next: others.find((row) => !row.is_earlier)?.other_id ?? null,
+    };
+  });
+}
+
+/** Newest first, `limit` of them older than the number `before`. */
+export async function listDeliveries(
+  sql: Sql,
+  tenant: Tenant,
+  {
+    before,
+    limit,
+    status,
+  }: { before: number | null; limit: number; status?: readonly WebhookDeliveryStatus[] | undefined },
+): Promise<{ place: number; delivery: WebhookDelivery }[]> {
+  if (status?.length === 0) return [];
+  let query = ofTenant(sql, tenant)
+    .select([...SHOWN, 'number'])
+    .orderBy('number', 'desc')
+    .limit(limit);
+  if (before !== null) query = query.where('number', '<', before);
+  if (status) query = query.where('status', 'in', status);
+  return (await query.execute()).map((row) => ({ place: row.number, delivery: toDelivery(row) }));
+}
+
+export async function countDeliveries(
+  sql: Sql,
+  tenant: Tenant,
+  { status }: { status?: readonly WebhookDeliveryStatus[] | undefined },
+): Promise<number> {
+  if (status?.length === 0) return 0;
+  let query = ofTenant(sql, tenant).select((row) => row.fn.countAll<number>().as('count'));
+  if (status) query = query.where('status', 'in', status);
+  return (await query.executeTakeFirstOrThrow()).count;
+}
+
+// ── Attempts ────────────────────────────────────────────────────────────────────────────────────
+
+export interface StoredAttempt extends WebhookAttempt {
+  webhookId: string;
+  /** Counts the attempts of its delivery. */
+  number: number;
+}
+
+export async function insertAttempts(sql: Sql, attempts: readonly StoredAttempt[]): Promise<void> {
+  await sql
+    .insertInto('webhook_attempt')
+    .values(
+      attempts.map(({ webhookId, number, at, responseStatus, error, durationMs }) => ({
+        webhook_id: webhookId,
+        number,
+        at,
+        response_status: responseStatus,
+        error,
+        duration_ms: durationMs,
+      })),
+    )
+    .execute();
+}
+
+/** The last of each delivery, oldest first. */
+export async function selectAttempts(
+  sql: Sql,
+  tenant: Tenant,
+  webhookIds: readonly string[],
+): Promise<StoredAttempt[]> {
+  const rows = await ofTenant(sql, tenant)
+    .innerJoin('webhook_attempt', 'webhook_attempt.webhook_id', 'webhook_delivery.webhook_id')
+    .selectAll('webhook_attempt')
+    .where('webhook_delivery.webhook_id', 'in', webhookIds)
+    .where((row) => row('webhook_attempt.number', '>', row('webhook_delivery.attempts', '-', SHOWN_ATTEMPTS)))
+    .orderBy('webhook_attempt.number')
+    .execute();
+  return rows.map((row) => ({
+    webhookId: row.webhook_id,
+    number: row.number,
+    at: row.at,
+    responseStatus: row.response_status,
+    error: row.error,
+    durationMs: row.duration_ms,
+  }));
+}
+
+/** A list shows no body. */
+const SHOWN = [
+  'webhook_delivery.webhook_id',
+  'event_version',
+  'event',
+  'webhook_delivery.url',
+  'status',
+  'attempts',
+  'failures',
+  'next_attempt_at',
+  'created_at',
+] as const;
+
+function ofTenant(sql: Sql, tenant: Tenant) {
+  return sql
+    .selectFrom('webhook_delivery')
+    .where('webhook_delivery.account_id', '=', tenant.accountId)
+    .where('webhook_delivery.environment', '=', tenant.environment);
+}
+
+function toDelivery(
+  row: Pick<
+    Selectable<Tables['webhook_delivery']>,
+    | 'webhook_id'
+    | 'event_version'
+    | 'event'
+    | 'url'
+    | 'status'
+    | 'attempts'
+    | 'failures'
+    | 'next_attempt_at'
+    | 'created_at'
+  >,
+): WebhookDelivery {
+  return {
+    webhookId: row.webhook_id,
+    eventVersion: row.event_version,
+    event: row.event,
+    url: row.url,
+    status: row.status,
+    attempts: row.attempts,
+    failures: row.failures,
+    nextAttemptAt: row.next_attempt_at,
+    createdAt: row.created_at,
+  };
+}

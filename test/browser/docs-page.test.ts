@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { launchBrowser, openVisitor } from '../support/browser.ts';
+
+/** A folder that every page looked at is also drawn into. */
+const SCREENSHOTS = process.env.PSA_SCREENSHOTS;
+
+let app: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  app = await startApp();
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+const LOOKS = [390, 1280].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+
+describe('the page of the REST interface', () => {
+  // By a name of the server that its links do not have: what is tried goes to where the page is from.
+  const address = () => `http://127.0.0.1:${app.port}/v1/docs`;
+
+  test.each(LOOKS)('is tried out at $width px, $colorScheme', async ({ width, colorScheme }) => {
+    const visitor = await openVisitor(browser, { viewport: { width, height: 900 }, colorScheme });
+    const { page } = visitor;
+    const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+    const draw = (name: string) =>
+      SCREENSHOTS &&
+      page.screenshot({
+        path: join(SCREENSHOTS, `docs-${width}-${colorScheme}-${name}.png`),
+        fullPage: true,
+      });
+
+    await page.goto(address());
+    await page.getByText('/v1/wallet', { exact: true }).waitFor();
+    expect(await fits()).toBe(true);
+    const dark = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    expect(dark !== 'rgba(0, 0, 0, 0)').toBe(colorScheme === 'dark');
+    await draw('closed');
+
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    await page.getByLabel('auth-bearer-value').fill(LIVE_KEY);
+    await page.getByRole('button', { name: 'Apply credentials' }).click();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.locator('#operations-Card_payments-createCardPayment').getByRole('button').first().click();
+    await page.getByRole('button', { name: 'Try it out' }).click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+
+    await page.locator('.live-responses-table').getByText('"orderCode"').waitFor();
+    expect(await page.locator('.live-responses-table .response-col_status').last().textContent()).toContain(
+      '201',
+    );
+    expect(await fits()).toBe(true);
+    await draw('tried');
+    expect(visitor.problems()).toEqual([]);
+    await visitor.context.close();
+  });
+
+  test('is from this server alone, and for no frame', async () => {
+    const { headers } = await fetch(address());
+    const policy = headers.get('content-security-policy')!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('http');
+
+    const asked: string[] = [];
+    const { page, context } = await openVisitor(browser);
+    page.on('request', (request) => asked.push(new URL(request.url()).host));
+    await page.goto(address());
+    await page.getByText('/v1/wallet', { exact: true }).waitFor();
+    expect(new Set(asked)).toEqual(new Set([`127.0.0.1:${app.port}`]));
+    await context.close();
+  });
+
+  test('comes packed, and not again to whoever has it', async () => {
+    const script = `${address()}/swagger-ui-bundle.js`;
+    const first = await fetch(script);
+    expect(first.headers.get('content-encoding')).toBe('gzip');
+    expect(Number(first.headers.get('content-length'))).toBeLessThan(600_000);
+    const etag = first.headers.get('etag')!;
+    expect((await fetch(script, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    expect((await fetch(script, { headers: { 'accept-encoding': 'identity' } })).headers.get('etag')).toBe(
+      etag,
+    );
+  });
+
+  test.each(['/docs/', '/docs/page.ts', '/docs/package.json', '/docs/../openapi.json/x'])(
+    'has no file %s',
+    async (path) => {
+      expect((await app.rest().get(path)).status).toBe(404);
+    },
+  );
+});

@@ -1,0 +1,155 @@
+import { validate } from '@readme/openapi-parser';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+
+let app: TestApp;
+// biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
+let description: any;
+beforeAll(async () => {
+  app = await startApp({ environment: { PUBLIC_URL: 'https://pay.example/psa' } });
+  description = (await describedBy()).body;
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+const base = () => `http://127.0.0.1:${app.port}`;
+async function describedBy(init: RequestInit = {}) {
+  const answer = await fetch(`${base()}/v1/openapi.json`, init);
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) };
+}
+/** Every operation, with the path and method that it stands under. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+const described = (): { path: string; method: string; operation: any }[] =>
+  Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.entries(methods as object).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+describe('the description', () => {
+  test('is OpenAPI 3.1 by its meta-schema', async () => {
+    expect(description.openapi).toBe('3.1.1');
+    // The parser puts what is referred to in its place.
+    expect(await validate(structuredClone(description))).toEqual(
+      expect.objectContaining({ valid: true, warnings: [] }),
+    );
+  });
+
+  test('is for everybody, and no request of an account', async () => {
+    const { status, headers } = await describedBy();
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('ratelimit-limit')).toBeNull();
+  });
+
+  test('is not sent again to whoever has it', async () => {
+    const { headers } = await describedBy();
+    const again = await describedBy({ headers: { 'if-none-match': headers.get('etag')! } });
+    expect([again.status, again.body]).toEqual([304, null]);
+  });
+
+  test('knows no other method', async () => {
+    const { status, headers, body } = await describedBy({ method: 'POST' });
+    expect([status, headers.get('allow'), body]).toEqual([405, 'GET, HEAD', { error: 'Method not allowed' }]);
+  });
+
+  test('says where it is served, in which version, and with which keys', () => {
+    expect(description.servers).toEqual([{ url: 'https://pay.example/psa' }]);
+    expect(description.info.version).toBe('1.0.0');
+    expect(description.security).toEqual([{ apiKey: [] }]);
+    expect(description.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
+  });
+
+  test('has the one form of all errors', () => {
+    expect(description.components.schemas.Error).toMatchObject({
+      properties: { error: { type: 'string' } },
+      required: ['error'],
+      additionalProperties: false,
+    });
+  });
+});
+
+describe('each operation', () => {
+  test('has a name of its own, words, a group, and its answers with their headers', () => {
+    const names = described().map(({ operation }) => operation.operationId);
+    expect(names.length).toBeGreaterThanOrEqual(5);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { operation } of described()) {
+      expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
+      expect(operation.description).toContain('key');
+      expect(description.tags).toContainEqual({ name: operation.tags[0] });
+      const statuses = Object.keys(operation.responses);
+      expect(statuses).toEqual(expect.arrayContaining(['401', '403', '429', '500']));
+      expect(statuses.some((status) => status.startsWith('2'))).toBe(true);
+      for (const [status, answer] of Object.entries(operation.responses)) {
+        const { content, headers } = resolved(answer);
+        const { schema } = content['application/json'];
+        if (Number(status) >= 400) expect(schema).toEqual({ $ref: '#/components/schemas/Error' });
+        if (status !== '401') expect(Object.keys(headers)).toContain('RateLimit-Remaining');
+      }
+    }
+  });
+
+  test('describes each parameter of its path, and its body where it has one', () => {
+    for (const { path, method, operation } of described()) {
+      const inPath = operation.parameters.filter((parameter: { in: string }) => parameter.in === 'path');
+      expect(inPath.map(({ name }: { name: string }) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
+      expect(inPath.every(({ required }: { required: boolean }) => required)).toBe(true);
+      if (method !== 'post') expect(operation.requestBody).toBeUndefined();
+      if (operation.requestBody) {
+        expect(operation.responses['400']).toBeDefined();
+        expect(operation.responses['413']).toBeDefined();
+      }
+    }
+  });
+
+  test('that takes a page says what a page may be', () => {
+    const { parameters, responses } = description.paths['/v1/card-payments'].get;
+    expect(parameters).toEqual([
+      {
+        name: 'limit',
+        in: 'query',
+        required: false,
+        schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
+      },
+      {
+        name: 'offset',
+        in: 'query',
+        required: false,
+        schema: { type: 'integer', minimum: 0, maximum: 9007199254740991, default: 0 },
+      },
+    ]);
+    expect(responses['200'].content['application/json'].schema.required).toEqual([
+      'cardPayments',
+      'total',
+      'limit',
+      'offset',
+    ]);
+  });
+
+  test('that takes a body has an example of one', () => {
+    const bodies = described().filter(({ operation }) => operation.requestBody);
+    expect(bodies.length).toBeGreaterThan(0);
+    for (const { operation } of bodies)
+      expect(operation.requestBody.content['application/json'].example).toBeDefined();
+  });
+
+  test('is answered under its address, whether or not the answer is yes', async () => {
+    for (const { path, method } of described()) {
+      const answer = await fetch(`${base()}${path.replaceAll(/\{\w+\}/g, 'unknown')}`, {
+        method: method.toUpperCase(),
+        headers: { authorization: `Bearer ${TEST_KEY}` },
+      });
+      expect(answer.status).not.toBe(405);
+      expect(await answer.json()).not.toEqual({ error: 'Not found' });
+    }
+  });
+});
+
+/** What a response says, there or where it refers to. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+function resolved(answer: any) {
+  const name = answer.$ref?.replace('#/components/responses/', '');
+  return name ? description.components.responses[name] : answer;
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { cents, centsAsReais, centsFromReais, reais, reaisFromCents } from '../../server/src/kernel/money.ts';
+
+describe('an amount in reais', () => {
+  test('is every amount of cents up to R$ 200,000, there and back', () => {
+    let wrong = 0;
+    for (let amountCents = 0; amountCents <= 20_000_000; amountCents += 1)
+      if (centsFromReais(reaisFromCents(amountCents)) !== amountCents) wrong += 1;
+    expect(wrong).toBe(0);
+  });
+
+  test('has at most two decimals in JSON, whatever the amount', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 46 * 100 - 100 }), (amountCents) => {
+        const text = JSON.stringify(z.encode(centsAsReais, amountCents));
+        expect(text).toMatch(/^\d+(\.\d{1,2})?$/);
+        expect(z.decode(centsAsReais, JSON.parse(text))).toBe(amountCents);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  test.each([
+    [8.2, 820],
+    [0, 0],
+    [-0, 0],
+    [0.01, 1],
+    [1.1, 110],
+    [4.35, 435],
+    [1e3, 100_000],
+    [70_368_744_177_663.99, 7_036_874_417_766_399],
+  ])('%d is %d cents', (amount, expected) => {
+    expect(centsFromReais(amount)).toBe(expected);
+    expect(reais.safeParse(amount).success).toBe(true);
+  });
+
+  test.each([
+    1.005,
+    0.001,
+    0.1 + 0.2,
+    -0.01,
+    -1,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1e14,
+    1e21,
+    1e300,
+    Number.MAX_VALUE,
+    5e-324,
+  ])('%d is none', (amount) => {
+    expect(() => centsFromReais(amount)).toThrow(RangeError);
+    expect(reais.safeParse(amount).success).toBe(false);
+  });
+
+  test.each([['8.20'], [null], [[]], [{}], [true], [undefined]])('%j is none', (value) => {
+    expect(reais.safeParse(value).error?.issues).toMatchObject([{ message: 'must be a number of reais' }]);
+  });
+});
+
+test.each([1.5, -1, Number.MAX_SAFE_INTEGER + 1, Number.NaN, '1', null])(
+  '%j is no amount in cents',
+  (value) => {
+    expect(cents.safeParse(value).error?.issues).toMatchObject([
+      { message: 'must be an integer number of cents' },
+    ]);
+  },
+);

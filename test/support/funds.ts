@@ -1,0 +1,26 @@
+import type { Database } from '../../server/src/db/database.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { type LedgerAccountName, ledgerTransaction } from '../../server/src/ledger/postings.ts';
+import { post } from '../../server/src/ledger/store.ts';
+
+interface Funds {
+  cents?: number;
+  litoshi?: number;
+  /** Of the balance, blocked by a dispute. */
+  heldCents?: number;
+}
+
+/** Puts money into a merchant's accounts, as if it had come in somehow. */
+export async function fund(
+  { database, tenant }: { database: Database; tenant: Tenant },
+  { cents = 0, litoshi = 0, heldCents = 0 }: Funds,
+): Promise<void> {
+  const moves: { from: LedgerAccountName; to: LedgerAccountName; amount: number }[] = [
+    { from: 'received', to: 'merchant_balance', amount: cents },
+    { from: 'ltc_received', to: 'merchant_ltc', amount: litoshi },
+    { from: 'dispute_claims', to: 'dispute_hold', amount: heldCents },
+  ];
+  const transaction = ledgerTransaction(`funds:${objectId()}`, moves);
+  await post(database.sql, tenant, [transaction], new Date('2026-01-01T00:00:00.000Z'));
+}

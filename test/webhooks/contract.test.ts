@@ -1,0 +1,615 @@
+import { sql } from 'kysely';
+import { Webhook } from 'standardwebhooks';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import { NotFoundError, ValidationError } from '../../server/src/kernel/errors.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
+import { createManualClock } from '../support/clock.ts';
+import { type Core, type CoreOptions, startCore } from '../support/core.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const WAITS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
+
+describeOnBothEngines('webhooks', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  // Hours pass here, and nobody follows the log meanwhile.
+  const start = (options: Partial<CoreOptions> = {}) => startCore({ database, follows: false, ...options });
+
+  describe('of a card payment', () => {
+    test('say that it was paid, once, to the account’s URL', async () => {
+      const { core, receiver, secret } = await configured();
+      const payment = await paid(core, {
+        valueCents: 4990,
+        customer: { name: 'Ana', email: 'ana@example.com', externalId: '7' },
+        metadata: ' {"pedido": "\\u0000 1", "pão": "🧀"} ',
+      });
+      await core.pass(HOUR);
+
+      expect(receiver.received).toHaveLength(1);
+      const { headers, body } = receiver.received[0]!;
+      expect(JSON.parse(body)).toEqual({
+        event: 'card_payment.paid',
+        orderCode: payment.orderCode,
+        amount: 49.9,
+        status: 'paid',
+        paidAt: payment.paidAt!.toISOString(),
+        customer: { name: 'Ana', email: 'ana@example.com' },
+        metadata: ' {"pedido": "\\u0000 1", "pão": "🧀"} ',
+      });
+      vi.useFakeTimers({ toFake: ['Date'], now: payment.paidAt! });
+      onTestFinished(() => void vi.useRealTimers());
+      expect(new Webhook(secret!).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body));
+      const [delivery] = await listed(core);
+      expect(delivery).toMatchObject({
+        webhookId: headers['x-webhook-id'],
+        event: 'card_payment.paid',
+        url: receiver.url,
+        status: 'delivered',
+        attempts: 1,
+        nextAttemptAt: null,
+        createdAt: payment.paidAt,
+      });
+      expect(await attempts(core, delivery!.webhookId)).toEqual([
+        { at: payment.paidAt, responseStatus: 200, error: null, durationMs: 0 },
+      ]);
+    });
+
+    test('leave out the customer that was not given, and say null for metadata', async () => {
+      const { core, receiver } = await configured();
+      await paid(core);
+      await paid(core, { customer: { externalId: '7' } });
+      await core.work.settled();
+      for (const { body } of receiver.received) {
+        expect(JSON.parse(body)).toMatchObject({ metadata: null });
+        expect(JSON.parse(body)).not.toHaveProperty('customer');
+      }
+      expect(receiver.received).toHaveLength(2);
+    });
+
+    test('go to its own callbackUrl in place of the account’s', async () => {
+      const { core, receiver } = await configured();
+      const own = await startReceiver();
+      await paid(core, { callbackUrl: own.url });
+      await core.work.settled();
+      expect([receiver.received.length, own.received.length]).toEqual([0, 1]);
+    });
+
+    test('are signed where the account has no URL, with the secret that it is told later', async () => {
+      const core = await start();
+      const own = await startReceiver();
+      const payment = await paid(core, { callbackUrl: own.url });
+      await core.work.settled();
+      const { secret } = await core.webhooks.configure(core.tenant, { url: own.url });
+      const { headers, body } = own.received[0]!;
+      vi.useFakeTimers({ toFake: ['Date'], now: payment.paidAt! });
+      onTestFinished(() => void vi.useRealTimers());
+      new Webhook(secret!).verify(body, headers as Record<string, string>);
+      expect((await core.webhooks.configure(core.tenant, { url: own.url })).secret).toBeNull();
+    });
+
+    test('are not made where there is no URL, and not later either', async () => {
+      const core = await start();
+      const receiver = await startReceiver();
+      await paid(core);
+      await core.webhooks.configure(core.tenant, { url: receiver.url });
+      await core.pass(HOUR);
+      expect(await listed(core)).toEqual([]);
+      const payment = await paid(core);
+      await core.work.settled();
+      expect(receiver.received.map(({ body }) => JSON.parse(body).orderCode)).toEqual([payment.orderCode]);
+    });
+
+    test('do not speak of one that was created, failed, expired or refunded', async () => {
+      const { core, receiver } = await configured();
+      const { payment: failed } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+      await core.cardPayments.pay(failed.orderCode, declinedForGood());
+      const { payment: expired } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+      await core.pass(HOUR);
+      expect(await statuses(core, failed, expired)).toEqual(['failed', 'expired']);
+      expect(receiver.received).toEqual([]);
+
+      const refunded = await paid(core);
+      await core.work.settled();
+      await core.cardPayments.refund(core.tenant, refunded.orderCode);
+      await core.work.settled();
+      expect(await statuses(core, refunded)).toEqual(['refunded']);
+      expect(receiver.received).toHaveLength(1);
+    });
+
+    test('speak of one that was paid late', async () => {
+      const { core, receiver } = await configured();
+      const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+      await core.cardPayments.pay(payment.orderCode, approvedLate());
+      await core.pass(HOUR);
+      expect(receiver.received.map(({ body }) => JSON.parse(body).orderCode)).toEqual([payment.orderCode]);
+    });
+  });
+
+  describe('are one transaction with what they announce', () => {
+    test('so that where they cannot be written nothing has happened', async () => {
+      const own = await open();
+      const core = await start({ database: own });
+      const receiver = await startReceiver();
+      await core.webhooks.configure(core.tenant, { url: receiver.url });
+      const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+      await sql`alter table webhook_delivery add constraint refused check (false)`.execute(own.sql);
+      await expect(core.cardPayments.pay(payment.orderCode, approved())).rejects.toThrow('refused');
+      expect(await statuses(core, payment)).toEqual(['pending']);
+      expect((await core.balances()).merchant_pending).toBe(0);
+      expect(receiver.received).toEqual([]);
+
+      await sql`alter table webhook_delivery drop constraint refused`.execute(own.sql);
+      await core.pass(MINUTE);
+      expect(await statuses(core, payment)).toEqual(['paid']);
+      expect(receiver.received).toHaveLength(1);
+    });
+
+    test('and are sent only after it', async () => {
+      const { core, receiver } = await configured();
+      const seen: (string | undefined)[] = [];
+      const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+      const looked = deferred();
+      receiver.answer = async (response) => {
+        seen.push((await core.cardPayments.find(core.tenant, payment.orderCode))?.status);
+        response.end();
+        looked.resolve();
+      };
+      await core.cardPayments.pay(payment.orderCode, approved());
+      await core.work.settled();
+      await looked.promise;
+      expect(seen).toEqual(['paid']);
+    });
+  });
+
+  describe('to a receiver that fails', () => {
+    test('are sent seven times in all, with the same id and body, and then no more', async () => {
+      const { core, receiver } = await configured((response) => response.writeHead(500).end());
+      const payment = await paid(core);
+      await core.pass(24 * HOUR);
+
+      const instants = [payment.paidAt!];
+      for (const wait of WAITS) instants.push(plusMs(instants.at(-1)!, wait));
+      const [delivery] = await listed(core);
+      expect(delivery).toMatchObject({ status: 'exhausted', attempts: 7, nextAttemptAt: null });
+      expect(await attempts(core, delivery!.webhookId)).toEqual(
+        instants.map((at) => ({
+          at,
+          responseStatus: 500,
+          error: 'the receiver answered 500',
+          durationMs: 0,
+        })),
+      );
+      expect(receiver.received).toHaveLength(7);
+      expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+      for (const header of ['x-webhook-id', 'webhook-id'])
+        expect(new Set(receiver.received.map(({ headers }) => headers[header]))).toEqual(
+          new Set([delivery!.webhookId]),
+        );
+      // Of Standard Webhooks the time is the attempt's, and so the signature is another.
+      expect(receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']))).toEqual(
+        instants.map((at) => Math.floor(at.getTime() / SECOND)),
+      );
+      expect(core.faults).toEqual([]);
+    });
+
+    test('say when they are sent next', async () => {
+      const { core } = await configured((response) => response.writeHead(500).end());
+      const payment = await paid(core);
+      await core.work.settled();
+      expect((await listed(core))[0]).toMatchObject({
+        status: 'pending',
+        attempts: 1,
+        nextAttemptAt: plusMs(payment.paidAt!, 5 * SECOND),
+      });
+      await core.pass(5 * SECOND);
+      expect((await listed(core))[0]).toMatchObject({
+        attempts: 2,
+        nextAttemptAt: plusMs(payment.paidAt!, 35 * SECOND),
+      });
+    });
+
+    test('arrive when it has come back', async () => {
+      let failures = 3;
+      const { core, receiver } = await configured((response) => {
+        response.writeHead(failures-- > 0 ? 503 : 200).end();
+      });
+      await paid(core);
+      await core.pass(24 * HOUR);
+      expect((await listed(core))[0]).toMatchObject({ status: 'delivered', attempts: 4 });
+      expect(receiver.received).toHaveLength(4);
+    });
+
+    test('wait five seconds for it and no longer', async () => {
+      const { core, receiver } = await configured(() => undefined);
+      const came = receiver.next();
+      const payment = await paid(core);
+      core.work.start();
+      await came;
+      core.clock.advance(5 * SECOND);
+      await core.work.settled();
+      const [delivery] = await listed(core);
+      expect(await attempts(core, delivery!.webhookId)).toEqual([
+        {
+          at: payment.paidAt,
+          responseStatus: null,
+          error: 'no complete answer within 5 seconds',
+          durationMs: 5 * SECOND,
+        },
+      ]);
+      expect(delivery!.nextAttemptAt).toEqual(plusMs(payment.paidAt!, 10 * SECOND));
+    });
+
+    test('that is down are not lost', async () => {
+      const { core, receiver } = await configured();
+      await receiver.shut();
+      await paid(core);
+      await core.pass(HOUR);
+      const [delivery] = await listed(core);
+      expect(delivery).toMatchObject({ status: 'pending', attempts: 5 });
+      expect((await attempts(core, delivery!.webhookId)).map(({ error }) => error)).toEqual(
+        Array.from({ length: 5 }, () => 'the connection was refused'),
+      );
+    });
+  });
+
+  describe('over a crash', () => {
+    test.each(['before', 'after'] as const)(
+      '%s the receiver was reached are sent by another instance',
+      async (when) => {
+        const [reached, die] = [deferred(), deferred()];
+        const receiver = await startReceiver();
+        // Its clock stands still: it renews no lease, as the dead do not.
+        const dying = await start({
+          send: (real) => async (message) => {
+            if (when === 'after') await real(message);
+            reached.resolve();
+            await die.promise;
+            throw new Error('dead');
+          },
+        });
+        await dying.webhooks.configure(dying.tenant, { url: receiver.url });
+        await paid(dying);
+        dying.work.start();
+        await reached.promise;
+
+        const other = await start({ tenant: dying.tenant, clock: createManualClock() });
+        await other.pass(29 * SECOND);
+        expect(receiver.received).toHaveLength(when === 'after' ? 1 : 0);
+        await other.pass(SECOND);
+        expect(receiver.received).toHaveLength(when === 'after' ? 2 : 1);
+        expect(new Set(receiver.received.map(({ headers }) => headers['x-webhook-id'])).size).toBe(1);
+        expect(await listed(other)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+        die.resolve();
+        await dying.close();
+      },
+    );
+
+    test('of the database, between an answer and its record, are sent again', async () => {
+      const { core, receiver } = await configured();
+      await paid(core);
+      await sql`alter table webhook_attempt add constraint refused check (false) not valid`.execute(
+        database.sql,
+      );
+      try {
+        await core.work.settled();
+      } finally {
+        await sql`alter table webhook_attempt drop constraint refused`.execute(database.sql);
+      }
+      expect(core.faults).toHaveLength(1);
+      await core.pass(SECOND);
+      expect(receiver.received).toHaveLength(2);
+      expect(await listed(core)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+    });
+  });
+
+  describe('of one resource', () => {
+    test('come in order: a later one follows as soon as the earlier has arrived', async () => {
+      let failures = 1;
+      const { core, receiver } = await configured((response) => {
+        response.writeHead(failures-- > 0 ? 500 : 200).end();
+      });
+      const payment = await paid(core);
+      await announce(core, payment, 'second');
+      await announce(core, payment, 'third');
+      await core.work.settled();
+      expect(metadata(receiver)).toEqual([null]);
+      expect((await listed(core)).map(({ nextAttemptAt }) => nextAttemptAt?.getTime())).toEqual(
+        [30, 30, 5].map((seconds) => plusMs(payment.paidAt!, seconds * SECOND).getTime()),
+      );
+      await core.pass(5 * SECOND - 1);
+      expect(metadata(receiver)).toEqual([null]);
+      await core.pass(1);
+      expect(metadata(receiver)).toEqual([null, null, 'second', 'third']);
+      expect((await listed(core)).map(({ status }) => status)).toEqual([
+        'delivered',
+        'delivered',
+        'delivered',
+      ]);
+    });
+
+    test('of one commit come in order too', async () => {
+      const { core, receiver } = await configured();
+      const payment = await paid(core);
+      await announce(core, payment, 'second', 'third', 'fourth');
+      await core.work.settled();
+      expect(metadata(receiver)).toEqual([null, 'second', 'third', 'fourth']);
+    });
+
+    test('come in order, and at once, where many are sent by two instances', async () => {
+      const { core, receiver } = await configured();
+      const other = await start({ tenant: core.tenant, clock: core.clock });
+      const payments = await Promise.all(Array.from({ length: 20 }, () => paid(core)));
+      const words = ['second', 'third', 'fourth'];
+      for (const word of words) await Promise.all(payments.map((payment) => announce(core, payment, word)));
+      // Each wakes what the other holds back, and neither goes twice.
+      for (let round = 0; round < words.length; round += 1)
+        await Promise.all([core.work.settled(), other.work.settled()]);
+      expect(await core.webhooks.count(core.tenant, { status: ['pending'] })).toBe(0);
+      expect(receiver.received).toHaveLength(80);
+      for (const { orderCode } of payments) {
+        const ofOne = receiver.received
+          .map(({ body }) => JSON.parse(body))
+          .filter((each) => each.orderCode === orderCode);
+        expect(ofOne.map((each) => each.metadata)).toEqual([null, ...words]);
+      }
+    });
+
+    test('wait 30 seconds at most', async () => {
+      const { core, receiver } = await configured((response, { body }) => {
+        response.writeHead(JSON.parse(body).metadata === null ? 500 : 200).end();
+      });
+      const payment = await paid(core);
+      await core.pass(10 * SECOND);
+      await announce(core, payment, 'second');
+      await core.pass(30 * SECOND - 1);
+      expect(metadata(receiver)).toEqual([null, null, null]);
+      await core.pass(1);
+      expect(metadata(receiver)).toEqual([null, null, null, 'second']);
+      expect((await listed(core)).map(({ status }) => status)).toEqual(['delivered', 'pending']);
+    });
+
+    test('that was given up keep nothing waiting', async () => {
+      const { core, receiver } = await configured((response) => response.writeHead(500).end());
+      const payment = await paid(core);
+      await core.pass(24 * HOUR);
+      receiver.answer = (response) => response.end();
+      await announce(core, payment, 'second');
+      await core.work.settled();
+      expect(metadata(receiver).at(-1)).toBe('second');
+    });
+
+    test('keep those of another resource, URL or merchant from nothing', async () => {
+      const { core, receiver } = await configured((response) => response.writeHead(500).end());
+      const elsewhere = await startReceiver();
+      const payment = await paid(core);
+      await paid(core);
+      await announce(core, { ...payment, callbackUrl: elsewhere.url }, 'elsewhere');
+      const { core: other } = await configured(undefined, elsewhere);
+      await announce(other, payment, 'other');
+      await core.work.settled();
+      await other.work.settled();
+      expect(receiver.received).toHaveLength(2);
+      expect(metadata(elsewhere).sort()).toEqual(['elsewhere', 'other']);
+    });
+  });
+
+  describe('sent again', () => {
+    test('are the same delivery, and have a series of attempts of their own', async () => {
+      const { core, receiver } = await configured((response) => response.writeHead(500).end());
+      await paid(core);
+      await core.pass(24 * HOUR);
+      const webhookId = await onlyId(core);
+      const again = await core.webhooks.redeliver(core.tenant, webhookId);
+      expect(again).toMatchObject({
+        webhookId,
+        status: 'pending',
+        attempts: 7,
+        nextAttemptAt: core.clock.now(),
+      });
+      await core.pass(24 * HOUR);
+      expect(await listed(core)).toMatchObject([{ webhookId, status: 'exhausted', attempts: 14 }]);
+
+      receiver.answer = (response) => response.end();
+      await core.webhooks.redeliver(core.tenant, webhookId);
+      await core.work.settled();
+      await core.webhooks.redeliver(core.tenant, webhookId);
+      await core.work.settled();
+      expect(await listed(core)).toMatchObject([{ webhookId, status: 'delivered', attempts: 16 }]);
+      expect(
+        new Set(receiver.received.map(({ headers, body }) => `${headers['x-webhook-id']} ${body}`)).size,
+      ).toBe(1);
+      expect(receiver.received).toHaveLength(16);
+    });
+
+    test('where one waits, come now', async () => {
+      const { core, receiver } = await configured((response) => response.writeHead(500).end());
+      await paid(core);
+      await core.pass(MINUTE);
+      expect(receiver.received).toHaveLength(3);
+      const webhookId = await onlyId(core);
+      receiver.answer = (response) => response.end();
+      await core.webhooks.redeliver(core.tenant, webhookId);
+      await core.work.settled();
+      expect(await listed(core)).toMatchObject([{ status: 'delivered', attempts: 4 }]);
+      await core.pass(24 * HOUR);
+      expect(receiver.received).toHaveLength(4);
+    });
+
+    test('show the last 50 of their attempts', async () => {
+      const { core } = await configured();
+      await paid(core);
+      await core.work.settled();
+      const webhookId = await onlyId(core);
+      for (let count = 0; count < 51; count += 1) {
+        await core.webhooks.redeliver(core.tenant, webhookId);
+        await core.pass(SECOND);
+      }
+      const shown = await attempts(core, webhookId);
+      expect(shown).toHaveLength(50);
+      expect(shown.at(-1)!.at.getTime() - shown[0]!.at.getTime()).toBe(49 * SECOND);
+    });
+
+    test.each([
+      '',
+      'whd_',
+      'whd_\u0000',
+      '\ud800',
+      `whd_${'0'.repeat(24)}`,
+      "'; drop table webhook_delivery; --",
+    ])('are not, where there is no %j', async (webhookId) => {
+      const core = await start();
+      await expect(core.webhooks.redeliver(core.tenant, webhookId)).rejects.toThrow(NotFoundError);
+      expect(await core.webhooks.findMany(core.tenant, [webhookId])).toEqual([null]);
+    });
+
+    test('by another merchant or environment are not there', async () => {
+      const { core, receiver } = await configured();
+      await paid(core);
+      await core.work.settled();
+      const webhookId = await onlyId(core);
+      const strangers: Tenant[] = [(await start()).tenant, { ...core.tenant, environment: 'sandbox' }];
+      for (const tenant of strangers) {
+        await expect(core.webhooks.redeliver(tenant, webhookId)).rejects.toThrow(NotFoundError);
+        expect(await core.webhooks.findMany(tenant, [webhookId])).toEqual([null]);
+        expect(await core.webhooks.attemptsOf(tenant, [webhookId])).toEqual([[]]);
+        expect((await core.webhooks.list(tenant, { first: 50 })).items).toEqual([]);
+        expect(await core.webhooks.count(tenant, {})).toBe(0);
+      }
+      await core.work.settled();
+      expect(receiver.received).toHaveLength(1);
+    });
+  });
+
+  describe('configured', () => {
+    test('with a new secret are signed with it, older ones that wait included', async () => {
+      const { core, receiver, secret } = await configured((response) => response.writeHead(500).end());
+      await paid(core);
+      await core.work.settled();
+      const rotated = await core.webhooks.configure(core.tenant, { url: receiver.url, rotateSecret: true });
+      expect(rotated.secret).not.toBe(secret);
+      await core.pass(5 * SECOND);
+      vi.useFakeTimers({ toFake: ['Date'], now: core.clock.now() });
+      onTestFinished(() => void vi.useRealTimers());
+      const verify = (key: string, index: number) =>
+        new Webhook(key).verify(
+          receiver.received[index]!.body,
+          receiver.received[index]!.headers as Record<string, string>,
+        );
+      verify(secret!, 0);
+      verify(rotated.secret!, 1);
+      expect(() => verify(secret!, 1)).toThrow('No matching signature');
+    });
+
+    test('anew go to the new URL; those under way stay with the old', async () => {
+      const { core, receiver } = await configured((response) => response.writeHead(500).end());
+      await paid(core);
+      await core.work.settled();
+      const moved = await startReceiver();
+      await core.webhooks.configure(core.tenant, { url: moved.url });
+      await paid(core);
+      await core.pass(5 * SECOND);
+      expect([receiver.received.length, moved.received.length]).toEqual([2, 1]);
+    });
+
+    test('in one environment are not in the other', async () => {
+      const { core, secret } = await configured();
+      const sandbox: Tenant = { ...core.tenant, environment: 'sandbox' };
+      const other = await core.webhooks.configure(sandbox, { url: 'http://127.0.0.1:1/' });
+      expect(other.secret).toMatch(/^whsec_/);
+      expect(other.secret).not.toBe(secret);
+    });
+
+    test('by many at once have one secret, told once', async () => {
+      const core = await start();
+      const urls = Array.from({ length: 20 }, (_, index) => `http://127.0.0.1:1/${index}`);
+      const answers = await Promise.all(urls.map((url) => core.webhooks.configure(core.tenant, { url })));
+      expect(answers.filter(({ secret }) => secret !== null)).toHaveLength(1);
+    });
+
+    test('with what is no URL are refused, and stay as they were', async () => {
+      const { core, receiver } = await configured();
+      await expect(
+        core.webhooks.configure(core.tenant, { url: 'ftp://a.example', rotateSecret: true }),
+      ).rejects.toThrow(ValidationError);
+      await paid(core);
+      await core.work.settled();
+      expect(receiver.received).toHaveLength(1);
+    });
+  });
+
+  async function configured(answer?: Receiver['answer'], given?: Receiver) {
+    const core = await start();
+    const receiver = given ?? (await startReceiver(answer));
+    const { secret } = await core.webhooks.configure(core.tenant, { url: receiver.url });
+    return { core, receiver, secret };
+  }
+});
+
+async function paid(core: Core, details: Partial<Parameters<Core['cardPayments']['create']>[1]> = {}) {
+  const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990, ...details });
+  const result = await core.cardPayments.pay(payment.orderCode, approved());
+  expect(result.kind).toBe('paid');
+  return result.payment;
+}
+
+/** Says of a payment again that it was paid, each time in one commit: no slice has two webhooks of one resource here. */
+function announce(core: Core, payment: CardPayment, ...metadata: string[]): Promise<void> {
+  return core.committer.change({
+    tenant: core.tenant,
+    read: async () => undefined,
+    decide: () => ({
+      outcome: undefined,
+      writes: {
+        events: metadata.map((text) => ({
+          kind: 'card_payment.paid',
+          resource: 'card_payment',
+          resourceId: payment.orderCode,
+          previousStatus: 'pending',
+          snapshot: { ...payment, metadata: text },
+        })),
+      },
+    }),
+  });
+}
+
+const metadata = ({ received }: Receiver) => received.map(({ body }) => JSON.parse(body).metadata);
+
+async function listed(core: Core) {
+  return (await core.webhooks.list(core.tenant, { first: 50 })).items.map(({ delivery }) => delivery);
+}
+
+async function onlyId(core: Core): Promise<string> {
+  const deliveries = await listed(core);
+  expect(deliveries).toHaveLength(1);
+  return deliveries[0]!.webhookId;
+}
+
+async function attempts(core: Core, webhookId: string) {
+  const [made] = await core.webhooks.attemptsOf(core.tenant, [webhookId]);
+  return made!.map(({ at, responseStatus, error, durationMs }) => ({
+    at,
+    responseStatus,
+    error,
+    durationMs,
+  }));
+}
+
+async function statuses(core: Core, ...payments: CardPayment[]) {
+  const found = await core.cardPayments.findMany(
+    core.tenant,
+    payments.map(({ orderCode }) => orderCode),
+  );
+  return found.map((payment) => payment?.status);
+}

@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addAccount, addKey, addToken } from '../support/accounts.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { approved } from '../support/cards.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openFreshPglite } from '../support/database.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { recordStatements } from '../support/statements.ts';
+
+const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
+  __typename ... on ConfigureWebhookSuccess { url secret } ... on UserError { code message }
+  ... on ValidationError { fields { path } } } }`;
+const REDELIVER = `mutation ($webhookId: String!) { redeliverWebhook(webhookId: $webhookId) {
+  __typename ... on WebhookDeliverySuccess { delivery { webhookId status } } ... on UserError { code message } } }`;
+const LIST = `query ($first: Int, $after: String, $status: [WebhookDeliveryStatus!]) {
+  webhookDeliveries(first: $first, after: $after, status: $status) {
+    totalCount nodes { id webhookId event url status nextAttemptAt createdAt
+      attempts { at responseStatus error durationMs } }
+    edges { cursor node { webhookId } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
+const NOWHERE = `whd_${'0'.repeat(24)}`;
+
+let app: TestApp;
+let statements: string[];
+
+beforeAll(async () => {
+  const clock = createManualClock();
+  const recorded = recordStatements(await openFreshPglite(clock));
+  statements = recorded.statements;
+  app = await startApp({ database: recorded.database, clock });
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+/** A merchant with a URL, and what was paid to it. */
+async function merchant() {
+  const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
+  const receiver = await startReceiver();
+  await client.request(CONFIGURE, { input: { url: receiver.url } });
+  return { client, receiver };
+}
+
+async function pay(client: GraphQLClient, count = 1): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const { createCardPayment } = await client.request(
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    );
+    await app.cardPayments.pay(createCardPayment.cardPayment.orderCode, approved());
+  }
+  await app.work.settled();
+}
+
+const listed = async (client: GraphQLClient, variables: Record<string, unknown> = {}) =>
+  (await client.request(LIST, variables)).webhookDeliveries;
+
+describe('configureWebhook', () => {
+  test('tells the secret once, and a new one where that is asked for', async () => {
+    const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    const input = { url: 'https://padaria.example/hook' };
+    const configured = async (more: object = {}) =>
+      (await client.request(CONFIGURE, { input: { ...input, ...more } })).configureWebhook;
+    const first = await configured();
+    expect(first).toEqual({
+      __typename: 'ConfigureWebhookSuccess',
+      url: input.url,
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/),
+    });
+    expect((await configured()).secret).toBeNull();
+    expect((await configured({ rotateSecret: false })).secret).toBeNull();
+    const rotated = await configured({ rotateSecret: true });
+    expect(rotated.secret).toMatch(/^whsec_/);
+    expect(rotated.secret).not.toBe(first.secret);
+  });
+
+  test.each([
+    '',
+    'x',
+    '/hook',
+    'ftp://a.example',
+    'https://u:p@a.example',
+    '\u0000',
+    `https://a.example/${'x'.repeat(500)}`,
+  ])('refuses %j as a URL, naming it', async (url) => {
+    expect((await app.live.request(CONFIGURE, { input: { url } })).configureWebhook).toMatchObject({
+      __typename: 'ValidationError',
+      code: 'VALIDATION',
+      fields: [{ path: 'input.url' }],
+    });
+  });
+
+  test.each([
+    {},
+    { url: null },
+    { url: 7 },
+    { url: 'https://a.example', rotateSecret: 'yes' },
+    { url: 'https://a.example', more: 1 },
+  ])('refuses %j before anything', async (input) => {
+    const { body } = await app.live.send(CONFIGURE, { input });
+    expect(body.data).toBeUndefined();
+    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  test('refuses a private address where that is not switched on', async () => {
+    const server = await startApp({ environment: { PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' } });
+    try {
+      for (const url of ['http://localhost:3000/hook', 'https://127.0.0.1/', 'http://a.example/'])
+        expect((await server.live.request(CONFIGURE, { input: { url } })).configureWebhook).toMatchObject({
+          __typename: 'ValidationError',
+          fields: [{ path: 'input.url' }],
+        });
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('webhookDeliveries', () => {
+  test('show what was sent, how, and what was answered', async () => {
+    const { client, receiver } = await merchant();
+    receiver.answer = (response) => response.writeHead(503).end();
+    await pay(client);
+    const { totalCount, nodes } = await listed(client);
+    const now = app.clock.now();
+    expect(totalCount).toBe(1);
+    expect(nodes).toEqual([
+      {
+        id: expect.any(String),
+        webhookId: receiver.received[0]!.headers['x-webhook-id'],
+        event: 'card_payment.paid',
+        url: receiver.url,
+        status: 'PENDING',
+        nextAttemptAt: expect.any(String),
+        createdAt: now.toISOString(),
+        attempts: [
+          { at: now.toISOString(), responseStatus: 503, error: 'the receiver answered 503', durationMs: 0 },
+        ],
+      },
+    ]);
+    const waitMs = Date.parse(nodes[0].nextAttemptAt) - now.getTime();
+    expect(waitMs).toBeGreaterThanOrEqual(5_000);
+    expect(waitMs).toBeLessThanOrEqual(6_000);
+
+    receiver.answer = (response) => response.end();
+    app.clock.advance(waitMs);
+    await app.work.settled();
+    const [node] = (await listed(client)).nodes;
+    expect(node).toMatchObject({ status: 'DELIVERED', nextAttemptAt: null });
+    expect(node.attempts.map(({ error }: { error: string | null }) => error)).toEqual([
+      'the receiver answered 503',
+      null,
+    ]);
+    const query = 'query ($id: ID!) { node(id: $id) { __typename ... on WebhookDelivery { webhookId } } }';
+    expect(await client.request(query, { id: node.id })).toEqual({
+      node: { __typename: 'WebhookDelivery', webhookId: node.webhookId },
+    });
+    for (const stranger of [app.live, app.sandbox])
+      expect(await stranger.request(query, { id: node.id })).toEqual({ node: null });
+  });
+
+  test('are paged, newest first, and counted by status', async () => {
+    const { client, receiver } = await merchant();
+    await pay(client, 3);
+    receiver.answer = (response) => response.writeHead(500).end();
+    await pay(client, 2);
+    const sent = receiver.received.map(({ headers }) => headers['x-webhook-id']).reverse();
+    const seen: string[] = [];
+    let after: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof listed>> = await listed(client, { first: 2, after });
+      expect(page.totalCount).toBe(5);
+      expect(page.pageInfo.hasPreviousPage).toBe(after !== null);
+      seen.push(...page.edges.map((edge: { node: { webhookId: string } }) => edge.node.webhookId));
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    } while (after);
+    expect(seen).toEqual(sent);
+    expect(await listed(client, { status: ['PENDING'] })).toMatchObject({ totalCount: 2 });
+    expect((await listed(client, { status: ['DELIVERED'], first: 1 })).nodes[0].webhookId).toBe(sent[2]);
+    expect(await listed(client, { status: ['EXHAUSTED'] })).toMatchObject({ totalCount: 0, nodes: [] });
+    expect(await listed(client, { status: [] })).toMatchObject({ totalCount: 0, nodes: [] });
+  });
+
+  test.each([
+    [{ first: 0 }, 'first'],
+    [{ first: 101 }, 'first'],
+    [{ after: 'nonsense' }, 'after'],
+  ])('refuse %j, naming the argument', async (variables, path) => {
+    const { status, body } = await app.live.send(LIST, variables);
+    expect(status).toBe(400);
+    expect(body.errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path }] });
+  });
+
+  test('with all their attempts cost as many statements for 50 as for one', async () => {
+    const { client } = await merchant();
+    await pay(client, 50);
+    const cost = async (first: number) => {
+      statements.length = 0;
+      const { nodes } = await listed(client, { first });
+      expect(nodes.filter((node: { attempts: object[] }) => node.attempts.length === 1)).toHaveLength(first);
+      return statements.length;
+    };
+    // Who asks, the page, its count, and the attempts.
+    expect(await cost(1)).toBe(4);
+    expect(await cost(50)).toBe(4);
+  });
+
+  test('are nobody else’s', async () => {
+    const { client } = await merchant();
+    await pay(client);
+    const stranger = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    for (const other of [stranger, app.sandbox])
+      expect(await listed(other)).toMatchObject({ totalCount: 0, nodes: [] });
+  });
+});
+
+describe('redeliverWebhook', () => {
+  test('sends it again, under the same id', async () => {
+    const { client, receiver } = await merchant();
+    await pay(client);
+    const webhookId = receiver.received[0]!.headers['x-webhook-id'] as string;
+    expect((await client.request(REDELIVER, { webhookId })).redeliverWebhook).toEqual({
+      __typename: 'WebhookDeliverySuccess',
+      delivery: { webhookId, status: 'PENDING' },
+    });
+    await app.work.settled();
+    expect(receiver.received.map(({ headers }) => headers['x-webhook-id'])).toEqual([webhookId, webhookId]);
+  });
+
+  test('finds only what is the caller’s', async () => {
+    const { client, receiver } = await merchant();
+    await pay(client);
+    const webhookId = receiver.received[0]!.headers['x-webhook-id'] as string;
+    for (const id of [webhookId, NOWHERE, '', '\u0000', '\ud800'])
+      expect((await app.live.request(REDELIVER, { webhookId: id })).redeliverWebhook).toEqual({
+        __typename: 'NotFoundError',
+        code: 'NOT_FOUND',
+        message: 'Webhook delivery not found',
+      });
+    await app.work.settled();
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe('of those who ask', () => {
+  const input = { url: 'https://padaria.example/hook' };
+
+  test('a dashboard token with the scope reads, and does nothing else', async () => {
+    const client = app.client(await addToken(app, { kind: 'dashboard', grant: { scopes: ['webhooks'] } }));
+    expect((await listed(client)).totalCount).toBe(0);
+    expect((await client.request(CONFIGURE, { input })).configureWebhook.__typename).toBe('PermissionError');
+    expect((await client.request(REDELIVER, { webhookId: NOWHERE })).redeliverWebhook.__typename).toBe(
+      'PermissionError',
+    );
+  });
+
+  test.each([
+    ['a restricted key', () => addKey(app, { permissions: ['subcontas.gerenciar', 'subcontas.sacar'] })],
+    [
+      'a dashboard token of another scope',
+      () => addToken(app, { kind: 'dashboard', grant: { scopes: ['wallet'] } }),
+    ],
+    ['a payment token', () => addToken(app, { kind: 'payment', grant: { orderCode: 'PSC-0' } })],
+    [
+      'a checkout token',
+      () =>
+        addToken(app, {
+          kind: 'checkout',
+          grant: { amount: { kind: 'fixed', cents: 4990 }, reusable: true },
+        }),
+    ],
+  ])('%s sees nothing and does nothing', async (_, credential) => {
+    const client = app.client(await credential());
+    const { status, body } = await client.send(LIST);
+    expect(status).toBe(403);
+    expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
+    const id = Buffer.from(`WebhookDelivery:${NOWHERE}`).toString('base64');
+    const found = await client.send('query ($id: ID!) { node(id: $id) { id } }', { id });
+    expect(found.body.errors[0].extensions.code).toBe('FORBIDDEN');
+    expect((await client.request(CONFIGURE, { input })).configureWebhook.__typename).toBe('PermissionError');
+    expect((await client.request(REDELIVER, { webhookId: NOWHERE })).redeliverWebhook.__typename).toBe(
+      'PermissionError',
+    );
+  });
+
+  test('nobody without a credential gets anything', async () => {
+    for (const [query, variables] of [
+      [LIST, {}],
+      [CONFIGURE, { input }],
+      [REDELIVER, { webhookId: NOWHERE }],
+    ] as const)
+      expect((await app.client(null).send(query, variables)).status).toBe(401);
+  });
+});
+
+test('receivers that do not answer keep no payment waiting', async () => {
+  const dead = await startReceiver(() => undefined);
+  const { client } = await merchant();
+  await client.request(CONFIGURE, { input: { url: dead.url } });
+  const reached = dead.next();
+  const codes: string[] = [];
+  // More than there are places for all else.
+  for (let index = 0; index < 60; index += 1) {
+    const { createCardPayment } = await client.request(
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    );
+    codes.push(createCardPayment.cardPayment.orderCode);
+    await app.cardPayments.pay(codes[index]!, approved());
+  }
+  await reached;
+  const updates = client.ws(
+    'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cardPayment { orderCode status } } }',
+    { after: (await client.request('{ updatesCursor }')).updatesCursor },
+  );
+  // A refund is work like any other. The clock stands still, so no attempt has timed out by then.
+  const { accountId } = await app.database.sql
+    .selectFrom('card_payment')
+    .select('account_id as accountId')
+    .where('order_code', '=', codes[0]!)
+    .executeTakeFirstOrThrow();
+  await app.cardPayments.refund({ accountId, environment: 'live' }, codes[0]!);
+  expect((await updates.data()).allCardPaymentUpdates.cardPayment).toEqual({
+    orderCode: codes[0],
+    status: 'REFUNDED',
+  });
+  await updates.close();
+  await dead.shut();
+});

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import { ValidationError } from '../../server/src/kernel/errors.ts';
+import {
+  assertEndpointUrl,
+  decideAttempt,
+  decideConfigure,
+  decideRedeliver,
+  heldBackUntil,
+  mayBeCalled,
+  type WebhookDelivery,
+} from '../../server/src/webhooks/model.ts';
+
+const NOW = new Date('2026-03-02T12:00:00.000Z');
+const SECOND = 1_000;
+const WAITS = [5, 30, 120, 600, 3_600, 21_600].map((seconds) => seconds * SECOND);
+
+const delivery = (given: Partial<WebhookDelivery> = {}): WebhookDelivery => ({
+  webhookId: 'whd_0123456789abcdef01234567',
+  eventVersion: 1,
+  event: 'card_payment.paid',
+  url: 'https://padaria.example/hook',
+  status: 'pending',
+  attempts: 0,
+  failures: 0,
+  nextAttemptAt: NOW,
+  createdAt: NOW,
+  ...given,
+});
+
+const failing = (of: WebhookDelivery, random = 0) =>
+  decideAttempt(of, { delivered: false, now: NOW, random });
+
+describe('an attempt', () => {
+  test('that succeeds ends the delivery', () => {
+    const after = decideAttempt(delivery(), { delivered: true, now: NOW, random: 0 });
+    expect(after).toMatchObject({ status: 'delivered', attempts: 1, failures: 0, nextAttemptAt: null });
+  });
+
+  test('that fails is followed by the next after 5 s, 30 s, 2 min, 10 min, 1 h and 6 h, and by none after the seventh', () => {
+    let current = delivery();
+    for (const [index, wait] of WAITS.entries()) {
+      current = failing(current);
+      expect(current).toMatchObject({ status: 'pending', attempts: index + 1 });
+      expect(current.nextAttemptAt).toEqual(plusMs(NOW, wait));
+    }
+    expect(failing(current)).toMatchObject({ status: 'exhausted', attempts: 7, nextAttemptAt: null });
+  });
+
+  test('is never made earlier than that, and at most a fifth later', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 5 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (failures, random) => {
+          const { nextAttemptAt } = failing(delivery({ failures, attempts: failures }), random);
+          const waitMs = nextAttemptAt!.getTime() - NOW.getTime();
+          expect(waitMs).toBeGreaterThanOrEqual(WAITS[failures]!);
+          expect(waitMs).toBeLessThanOrEqual(WAITS[failures]! * 1.2);
+        },
+      ),
+    );
+  });
+
+  test.each([true, false])(
+    'of a delivery that is settled already (delivered: %s) changes nothing else',
+    (delivered) => {
+      const settled = delivery({ status: 'delivered', attempts: 1, nextAttemptAt: null });
+      expect(decideAttempt(settled, { delivered, now: NOW, random: 0 })).toEqual({ ...settled, attempts: 2 });
+    },
+  );
+});
+
+describe('a redelivery', () => {
+  test.each(['delivered', 'exhausted'] as const)('of a delivery that is %s begins a new series', (status) => {
+    const old = delivery({ status, attempts: 7, failures: 7, nextAttemptAt: null });
+    let current = decideRedeliver(old, NOW);
+    expect(current).toMatchObject({ status: 'pending', webhookId: old.webhookId, nextAttemptAt: NOW });
+    for (let index = 0; index < 7; index += 1) current = failing(current);
+    expect(current).toMatchObject({ status: 'exhausted', attempts: 14 });
+  });
+
+  test('of one that waits is due now, and has no more attempts than before', () => {
+    const waiting = delivery({ attempts: 4, failures: 4, nextAttemptAt: plusMs(NOW, 600_000) });
+    expect(decideRedeliver(waiting, NOW)).toEqual({ ...waiting, nextAttemptAt: NOW });
+  });
+});
+
+describe('a later event of a resource', () => {
+  const later = delivery({ eventVersion: 2 });
+
+  test('waits for an earlier one until it is 30 seconds old', () => {
+    const until = plusMs(NOW, 30 * SECOND);
+    expect(heldBackUntil(later, [delivery()], NOW)).toEqual(until);
+    expect(heldBackUntil(later, [delivery()], plusMs(until, -1))).toEqual(until);
+    expect(heldBackUntil(later, [delivery()], until)).toBeNull();
+  });
+
+  test('does not wait for what is delivered, exhausted or not there', () => {
+    const settled = (['delivered', 'exhausted'] as const).map((status) => delivery({ status }));
+    expect(heldBackUntil(later, [...settled, null], NOW)).toBeNull();
+    expect(heldBackUntil(later, [], NOW)).toBeNull();
+    expect(heldBackUntil(later, [...settled, delivery()], NOW)).not.toBeNull();
+  });
+});
+
+describe('the secret', () => {
+  const url = 'https://padaria.example/hook';
+  const configured = (endpoint: Parameters<typeof decideConfigure>[0], rotateSecret = false) =>
+    decideConfigure(endpoint, { url, rotateSecret, freshSecret: 'whsec_new' });
+
+  test('is told once', () => {
+    const first = configured(null);
+    expect(first).toEqual({ endpoint: { url, secret: 'whsec_new', secretShown: true }, secret: 'whsec_new' });
+    expect(configured(first.endpoint)).toEqual({ endpoint: first.endpoint, secret: null });
+  });
+
+  test('that has signed before it was told stays the same and is told', () => {
+    const signed = { url: null, secret: 'whsec_old', secretShown: false };
+    expect(configured(signed)).toMatchObject({ secret: 'whsec_old', endpoint: { secret: 'whsec_old', url } });
+  });
+
+  test('is a new one, and told, where that is asked for', () => {
+    const known = { url, secret: 'whsec_old', secretShown: true };
+    expect(configured(known, true)).toMatchObject({ secret: 'whsec_new', endpoint: { secret: 'whsec_new' } });
+  });
+});
+
+describe('a URL', () => {
+  test.each(['https://padaria.example/hook', 'https://padaria.example:8443/hook?a=1'])('may be %s', (url) => {
+    expect(mayBeCalled(url, false)).toBe(true);
+    expect(mayBeCalled(url, true)).toBe(true);
+  });
+
+  test.each([
+    'http://padaria.example/hook',
+    'http://localhost:3000/hook',
+    'http://127.0.0.1:3000',
+    'https://[::1]/',
+  ])('may be %s on a developer’s own machine alone', (url) => {
+    expect(mayBeCalled(url, true)).toBe(true);
+    expect(mayBeCalled(url, false)).toBe(false);
+    expect(() => assertEndpointUrl(url, false)).toThrow(ValidationError);
+  });
+
+  test.each([
+    '',
+    'nonsense',
+    '/hook',
+    'ftp://a.example',
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'https://u:p@a.example',
+    'https://a.example/\u0000',
+    'https://a.example/\ud800',
+    `https://a.example/${'x'.repeat(500)}`,
+  ])('is never %j', (url) => {
+    expect(mayBeCalled(url, false)).toBe(false);
+    expect(mayBeCalled(url, true)).toBe(false);
+    for (const isPrivate of [true, false]) {
+      let refusal: unknown;
+      try {
+        assertEndpointUrl(url, isPrivate);
+      } catch (error) {
+        refusal = error;
+      }
+      expect(refusal).toMatchObject({ code: 'VALIDATION', fields: [{ path: 'input.url' }] });
+    }
+  });
+});
