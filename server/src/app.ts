@@ -29,6 +29,7 @@ import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createPayoutEngine } from './payouts/engine.ts';
+import { createPayoutRoutes } from './payouts/routes.ts';
 import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createSimulatedBank } from './rails/simulated/bank.ts';
@@ -162,6 +163,7 @@ export async function createApp({
 
     const operations = [
       ...createWalletRoutes({ wallet: services.wallet }),
+      ...createPayoutRoutes({ payouts }),
       ...createCardPaymentRoutes({ cardPayments, publicUrl }),
     ];
 

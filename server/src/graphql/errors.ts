@@ -3,6 +3,7 @@ import { SlowConsumerError } from '../events/subscribe.ts';
 import {
   type ErrorCode,
   IdempotencyError,
+  InsufficientFundsError,
   NotFoundError,
   PaymentError,
   PermissionError,
@@ -11,6 +12,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { ltcText } from '../wallet/model.ts';
 import { builder } from './builder.ts';
 
 // ── As members of result unions ─────────────────────────────────────────────────────────────────
@@ -70,6 +72,26 @@ builder.objectType(RateLimitError, {
   name: 'RateLimitError',
   interfaces: [UserError],
   fields: (t) => ({ retryAfterSeconds: t.exposeInt('retryAfterSeconds'), limit: t.exposeString('limit') }),
+});
+
+builder.objectType(InsufficientFundsError, {
+  name: 'InsufficientFundsError',
+  description: 'More than can be withdrawn; the message is the detailed reason.',
+  interfaces: [UserError],
+  fields: (t) => ({
+    requestedCents: t.expose('requestedCents', { type: 'Cents' }),
+    withdrawableCents: t.expose('withdrawableCents', { type: 'Cents' }),
+    balanceCents: t.expose('balanceCents', { type: 'Cents' }),
+    disputeBlockedCents: t.expose('disputeBlockedCents', { type: 'Cents' }),
+    subaccountsBalanceCents: t.expose('subaccountsBalanceCents', { type: 'Cents', nullable: true }),
+    cryptoBalanceLtc: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'For method LTC, which the LTC balance bounds.',
+      resolve: ({ cryptoBalanceLitoshi }) =>
+        cryptoBalanceLitoshi === null ? null : ltcText(cryptoBalanceLitoshi),
+    }),
+  }),
 });
 
 builder.objectType(UnavailableError, {

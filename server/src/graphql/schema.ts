@@ -2,6 +2,7 @@ import './scalars.ts';
 import './errors.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
+import '../payouts/schema.ts';
 import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
 import { builder } from './builder.ts';

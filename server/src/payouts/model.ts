@@ -131,7 +131,7 @@ export const payoutMethod = z.enum(PAYOUT_METHODS, { error: `must be one of ${PA
 
 export const payoutAmount = z
   .number({ error: 'must be an integer number of cents' })
-  .refine(isCents, 'must be an integer number of cents')
+  .refine(isCents, { message: 'must be an integer number of cents', abort: true })
   .refine((cents) => cents > 0, 'must be more than 0');
 
 export interface RequestPayoutInput {

@@ -2,6 +2,7 @@ import { cardPaymentWebhook } from '../card-payments/wire.ts';
 import type { Sql } from '../db/database.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { payoutWebhook } from '../payouts/wire.ts';
 import type { NewTask } from '../work/store.ts';
 import { newWebhookId } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
@@ -63,11 +64,15 @@ interface Announcement {
 }
 
 /** Which event is announced, and how it reads: each slice's wire knows. Null where no webhook reports it. */
-function announcementOf(event: StoredEvent, _tenant: Tenant): Announcement | null {
+function announcementOf(event: StoredEvent, { environment }: Tenant): Announcement | null {
   switch (event.resource) {
     case 'card_payment': {
       const payload = cardPaymentWebhook(event.snapshot);
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    case 'payout': {
+      const payload = payoutWebhook(event.snapshot, environment);
+      return payload && { name: payload.event, payload };
     }
     default:
       return null;

@@ -1,0 +1,347 @@
+import { assertMayReadPayouts, assertUnrestrictedKey } from '../access/model.ts';
+import type { StoredEvent } from '../events/event.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { pageSize, placeArgument } from '../graphql/paging.ts';
+import {
+  IdempotencyError,
+  InsufficientFundsError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import {
+  isFinal,
+  maskDestination,
+  type Payout,
+  type PayoutFilter,
+  type PayoutMethod,
+  type PayoutStatus,
+  type RequestPayoutInput,
+  requestPayoutInput,
+} from './model.ts';
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const UNKNOWN = {
+  value: 'unknown',
+  description: 'A value that this server does not know yet. Never accepted as input.',
+} as const;
+
+const PayoutMethodEnum = builder.enumType('PayoutMethod', {
+  values: {
+    PIX: { value: 'pix' },
+    PIX_TURBO: { value: 'pix_turbo' },
+    LTC: { value: 'ltc' },
+    USDT: { value: 'usd', description: 'On the wire: usd.' },
+    UNKNOWN,
+  } as const,
+});
+
+const PayoutStatusEnum = builder.enumType('PayoutStatus', {
+  values: {
+    PENDING: { value: 'pending', description: 'pendente: requested, debited and queued.' },
+    PROCESSING: {
+      value: 'processing',
+      description:
+        'A turbo payout that left and the bank has not confirmed: the money MAY have left. No webhook reports it.',
+    },
+    COMPLETED: { value: 'completed', description: 'concluido' },
+    DENIED: { value: 'denied', description: 'negado; the amount is back in the balance.' },
+    UNKNOWN,
+  } as const,
+});
+
+const PayoutRef = builder.objectRef<Payout>('Payout');
+
+builder.node(PayoutRef, {
+  id: { resolve: ({ withdrawalId }) => withdrawalId },
+  loadOne: (withdrawalId, context) => {
+    assertMayReadPayouts(callerOf(context));
+    return context.loaders.payout.load(withdrawalId);
+  },
+  isTypeOf: (value) =>
+    typeof value === 'object' && value !== null && 'withdrawalId' in value && 'requestedAt' in value,
+  description: 'A payout of the main account, which the document calls a withdrawal.',
+  fields: (t) => ({
+    withdrawalId: t.exposeString('withdrawalId', { description: '24 hex digits.' }),
+    code: t.exposeString('code', { description: 'SAQ-… ; what support asks for.' }),
+    method: t.field({ type: PayoutMethodEnum, resolve: ({ method }) => method }),
+    amountCents: t.expose('amountCents', {
+      type: 'Cents',
+      description: 'What it takes from the merchant, the fee included; of an LTC payout, its value.',
+    }),
+    feeCents: t.expose('feeCents', {
+      type: 'Cents',
+      description: 'Of the amount, what the service keeps; the destination receives the rest.',
+    }),
+    destination: t.string({
+      description: 'PIX key (masked), LTC address or USDT address.',
+      resolve: (payout) => maskDestination(payout, { masksCrypto: false }),
+    }),
+    status: t.field({ type: PayoutStatusEnum, resolve: ({ status }) => status }),
+    final: t.boolean({
+      description: 'COMPLETED or DENIED: no later status can come.',
+      resolve: ({ status }) => isFinal(status),
+    }),
+    version: t.exposeInt('version', {
+      description: 'Grows with each change of this payout: of two answers the larger is the newer.',
+    }),
+    requestedAt: t.expose('requestedAt', { type: 'DateTime', nullable: true }),
+    processedAt: t.expose('processedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was completed or denied.',
+    }),
+    deniedReason: t.exposeString('deniedReason', { nullable: true }),
+  }),
+});
+
+const PayoutConnection = builder.connectionObject(
+  {
+    type: PayoutRef,
+    name: 'PayoutConnection',
+    fields: (t) => ({
+      totalCount: t.int({
+        resolve: (connection) => (connection as unknown as { total: () => Promise<number> }).total(),
+      }),
+    }),
+  },
+  { name: 'PayoutEdge' },
+);
+
+interface Update {
+  cursor: string;
+  occurredAt: Date;
+  previousStatus: PayoutStatus | null;
+  payout: Payout;
+}
+
+const PayoutUpdate = builder.objectRef<Update>('PayoutUpdate').implement({
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    previousStatus: t.field({
+      type: PayoutStatusEnum,
+      nullable: true,
+      resolve: (update) => update.previousStatus,
+    }),
+    payout: t.field({ type: PayoutRef, resolve: (update) => update.payout }),
+  }),
+});
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+const PayoutFilterInput = builder.inputType('PayoutFilter', {
+  fields: (t) => ({
+    status: t.field({ type: [PayoutStatusEnum] }),
+    method: t.field({ type: [PayoutMethodEnum] }),
+    requestedAfter: t.field({ type: 'DateTime', description: 'Requested then or later.' }),
+    requestedBefore: t.field({ type: 'DateTime', description: 'Requested before then.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  payout: t.field({
+    type: PayoutRef,
+    nullable: true,
+    description: 'By exactly one of the two.',
+    args: { withdrawalId: t.arg.string(), code: t.arg.string() },
+    resolve: async (_, { withdrawalId, code }, context) => {
+      assertMayReadPayouts(callerOf(context));
+      if ((withdrawalId == null) === (code == null))
+        throw new ValidationError([
+          { path: 'withdrawalId', message: 'give exactly one of withdrawalId and code' },
+        ]);
+      const payout = await context.loaders.payout.load((withdrawalId ?? code)!);
+      // The loader takes either for either.
+      return payout && (payout.withdrawalId === withdrawalId || payout.code === code) ? payout : null;
+    },
+  }),
+  payouts: t.field({
+    type: PayoutConnection,
+    description:
+      'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    args: {
+      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
+      after: t.arg.string(),
+      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
+      before: t.arg.string(),
+      filter: t.arg({ type: PayoutFilterInput }),
+    },
+    resolve: async (_, args, context) => {
+      const caller = callerOf(context);
+      assertMayReadPayouts(caller);
+      if (args.first != null && args.last != null)
+        throw new ValidationError([{ path: 'last', message: 'not together with first' }]);
+      const end = args.last == null ? 'first' : 'last';
+      const filter = filterOf(args.filter ?? {});
+      const cursors = context.listCursors('payouts');
+      const after = placeArgument(cursors, args.after, 'after');
+      const before = placeArgument(cursors, args.before, 'before');
+      const limit = end === 'first' ? pageSize(args.first, 'first') : pageSize(args.last, 'last');
+      const { items, more } = await context.services.payouts.list(caller.tenant, {
+        ...filter,
+        end,
+        limit,
+        after,
+        before,
+      });
+      const edges = items.map(({ place, payout }) => ({ cursor: cursors.encode(place), node: payout }));
+      return {
+        edges,
+        pageInfo: {
+          hasNextPage: end === 'first' ? more : before !== undefined,
+          hasPreviousPage: end === 'last' ? more : after !== undefined,
+          startCursor: edges[0]?.cursor ?? null,
+          endCursor: edges.at(-1)?.cursor ?? null,
+        },
+        total: () => context.services.payouts.count(caller.tenant, filter),
+      };
+    },
+  }),
+}));
+
+function filterOf({
+  status,
+  method,
+  requestedAfter,
+  requestedBefore,
+}: typeof PayoutFilterInput.$inferInput): PayoutFilter {
+  return {
+    status: status?.map((each) => known<PayoutStatus>(each, 'filter.status')),
+    method: method?.map((each) => known<PayoutMethod>(each, 'filter.method')),
+    requestedAfter: requestedAfter ?? undefined,
+    requestedBefore: requestedBefore ?? undefined,
+  };
+}
+
+function known<Value extends string>(value: Value | 'unknown', path: string): Value {
+  if (value === 'unknown') throw new ValidationError([{ path, message: 'UNKNOWN cannot be asked for' }]);
+  return value;
+}
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
+  fields: (t) => ({
+    method: t.field({ type: PayoutMethodEnum, required: true }),
+    amountCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'More than the method’s fee, and at most what the wallet shows as withdrawableCents.',
+    }),
+    destination: t.string({
+      required: true,
+      description:
+        'PIX key, LTC address or USDT address (TRON or ERC-20), by method; checked for what it is.',
+    }),
+    idempotencyKey: t.string({
+      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payout.',
+    }),
+  }),
+});
+
+const PayoutSuccess = builder.objectRef<{ payout: Payout; replayed: boolean }>('PayoutSuccess').implement({
+  fields: (t) => ({
+    payout: t.field({ type: PayoutRef, resolve: ({ payout }) => payout }),
+    replayed: t.exposeBoolean('replayed', {
+      description: 'True when an earlier request with the same key already did it.',
+    }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  requestPayout: t.field({
+    type: PayoutSuccess,
+    description:
+      'Debits the amount and sends it on its way. At most 10 an hour, 5 of them turbo. After a timeout, repeat it with the same idempotencyKey.',
+    args: {
+      input: t.arg({
+        type: RequestPayoutInputRef,
+        required: true,
+        validate: { schema: requestPayoutInput as never },
+      }),
+    },
+    errors: {
+      union: { name: 'RequestPayoutResult' },
+      types: [
+        ValidationError,
+        PermissionError,
+        RateLimitError,
+        InsufficientFundsError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
+    resolve: (_, { input }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      // The validation above has brought it into this shape.
+      return context.services.payouts.request(caller.tenant, input as RequestPayoutInput);
+    },
+  }),
+}));
+
+// ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
+
+builder.subscriptionFields((t) => ({
+  payoutUpdates: t.field({
+    type: PayoutUpdate,
+    description: 'Completes at COMPLETED or DENIED.',
+    args: { withdrawalId: t.arg.string({ required: true }), after: t.arg.string() },
+    subscribe: (_, { withdrawalId, after }, context) => {
+      const caller = callerOf(context);
+      assertMayReadPayouts(caller);
+      const begin = async () => {
+        const found = await context.services.payouts.findWithVersion(caller.tenant, withdrawalId);
+        if (!found) throw new NotFoundError('Payout not found');
+        const { version, payout } = found;
+        return {
+          version,
+          first: (cursor: string) => stateUpdate(payout, cursor),
+          over: isFinal(payout.status),
+        };
+      };
+      return context.subscribe({
+        topic: { resource: 'payout', resourceId: withdrawalId },
+        after,
+        begin,
+        toItem: eventUpdate,
+        isLast: (event) => event.resource === 'payout' && isFinal(event.snapshot.status),
+      });
+    },
+    resolve: (update) => update,
+  }),
+  allPayoutUpdates: t.field({
+    type: PayoutUpdate,
+    description: 'Every payout of the account; no first state, only changes.',
+    args: { after: t.arg.string() },
+    subscribe: (_, { after }, context) => {
+      const caller = callerOf(context);
+      assertMayReadPayouts(caller);
+      return context.subscribe({
+        topic: { resource: 'payout' },
+        after,
+        toItem: eventUpdate,
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+}));
+
+function stateUpdate(payout: Payout, cursor: string): Update {
+  return { cursor, occurredAt: payout.processedAt ?? payout.requestedAt, previousStatus: null, payout };
+}
+
+/** The state as it was at the change, not today's. */
+function eventUpdate(event: StoredEvent, cursor: string): Update {
+  if (event.resource !== 'payout') throw new TypeError(`${event.kind} is not a payout's event`);
+  const { occurredAt, previousStatus, snapshot } = event;
+  return { cursor, occurredAt, previousStatus, payout: snapshot };
+}

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { maskPixKey, type PixKeyKind, parsePixKey, pixKeyText } from '../../server/src/kernel/pix-key.ts';
+
+describe('a PIX key', () => {
+  test.each<[PixKeyKind, string, string]>([
+    ['cpf', '12345678909', '12345678909'],
+    ['cpf', '123.456.789-09', '12345678909'],
+    ['cpf', '529.982.247-25', '52998224725'],
+    ['cnpj', '11222333000181', '11222333000181'],
+    ['cnpj', '11.222.333/0001-81', '11222333000181'],
+    ['cnpj', '12ABC34501DE35', '12ABC34501DE35'],
+    ['cnpj', '12.abc.345/01de-35', '12ABC34501DE35'],
+    ['phone', '+5511987654321', '+5511987654321'],
+    ['phone', '+551133334444', '+551133334444'],
+    ['email', 'Ana@Padaria.Example', 'ana@padaria.example'],
+    ['email', "a.!#$&'*+/=?^_`{|}~-@x.br", "a.!#$&'*+/=?^_`{|}~-@x.br"],
+    ['random', '123E4567-E89B-12D3-A456-426614174000', '123e4567-e89b-12d3-a456-426614174000'],
+  ])('of the kind %s: %s', (kind, text, key) => {
+    expect(parsePixKey(text)).toEqual({ kind, key });
+    expect(pixKeyText.parse(text)).toBe(key);
+    // The normal form is its own.
+    expect(parsePixKey(key)).toEqual({ kind, key });
+  });
+
+  test.each([
+    '',
+    ' ',
+    '123.456.789-08',
+    '12345678900',
+    '12345678919',
+    '111.111.111-11',
+    '00000000000',
+    '123456789-09',
+    '1234567890',
+    '123.456.78909',
+    ' 12345678909',
+    '12345678909\n',
+    '11222333000182',
+    '11222333000191',
+    '11.222.333/0001-18',
+    '12ABC34501DE36',
+    '12ABC34501DEA5',
+    '00000000000000',
+    '11.222.3330001-81',
+    '5511987654321',
+    '+55119876543210',
+    '+5500987654321',
+    '+5511187654321',
+    '+14155552671',
+    '(11) 98765-4321',
+    '@x.br',
+    'ana@',
+    'ana@localhost',
+    'ana@x..br',
+    'ana@-x.br',
+    'ana souza@x.br',
+    'ana@x.br\u0000',
+    'ana\ud83e@x.br',
+    `${'a'.repeat(73)}@x.br`,
+    '123e4567e89b12d3a456426614174000',
+    '123e4567-e89b-12d3-a456-42661417400',
+    '123e4567-e89b-12d3-a456-42661417400g',
+    'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+  ])('is none: %j', (text) => {
+    expect(parsePixKey(text)).toBeNull();
+    expect(pixKeyText.safeParse(text).success).toBe(false);
+  });
+
+  test('of at most 77 characters is an e-mail', () => {
+    expect(parsePixKey(`${'a'.repeat(72)}@x.br`)?.kind).toBe('email');
+  });
+
+  test('with one check digit changed is none: CPF and CNPJ', () => {
+    for (const key of ['52998224725', '12345678909', '11222333000181', '12ABC34501DE35'])
+      for (const place of [key.length - 2, key.length - 1])
+        for (let by = 1; by <= 9; by += 1) {
+          const changed = key.slice(0, place) + ((Number(key[place]) + by) % 10) + key.slice(place + 1);
+          expect(parsePixKey(changed)).toBeNull();
+        }
+  });
+
+  test('is never a fault, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const parsed = parsePixKey(text);
+        if (parsed) expect(maskPixKey(parsed.key)).not.toContain(parsed.key);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test.each([
+    ['12345678909', '***.456.789-**'],
+    ['11222333000181', '**.222.333/0001-**'],
+    ['12ABC34501DE35', '**.ABC.345/01DE-**'],
+    ['+5511987654321', '****4321'],
+    ['ana@padaria.example', 'a***@padaria.example'],
+    ['a@padaria.example', 'a***@padaria.example'],
+    ['123e4567-e89b-12d3-a456-426614174000', '****4000'],
+    ['whatever else', '****'],
+  ])('is shown masked: %s as %s', (key, masked) => {
+    expect(maskPixKey(key)).toBe(masked);
+  });
+});

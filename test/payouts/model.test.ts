@@ -1,0 +1,300 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import { InsufficientFundsError, RateLimitError, ValidationError } from '../../server/src/kernel/errors.ts';
+import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import {
+  ASK_AGAIN_MS,
+  decideOutcome,
+  decideRequest,
+  isFinal,
+  maskDestination,
+  netCents,
+  netLitoshi,
+  nextStatuses,
+  PAYOUT_METHODS,
+  type Payout,
+  type PayoutChange,
+  type PayoutMethod,
+  payoutFromJson,
+  type RecentPayouts,
+  requestPayoutInput,
+  type TransferOutcome,
+  withOneMore,
+} from '../../server/src/payouts/model.ts';
+import { withdrawableOf } from '../../server/src/wallet/model.ts';
+
+const NOW = new Date('2026-03-02T12:00:00.000Z');
+const HOUR = 3_600_000;
+const FEES = { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 };
+const NONE: RecentPayouts = { all: [], turbo: [] };
+const KEY = 'ana@padaria.example';
+const DESTINATIONS: Record<PayoutMethod, string> = {
+  pix: KEY,
+  pix_turbo: KEY,
+  ltc: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+  usd: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+};
+
+describe('a request for a payout', () => {
+  test.each(PAYOUT_METHODS)('by %s, of one cent, is one', (method) => {
+    const input = { method, amountCents: 1, destination: DESTINATIONS[method] };
+    expect(requestPayoutInput.parse(input)).toEqual(input);
+  });
+
+  test('has its destination in the normal form', () => {
+    const input = { method: 'pix', amountCents: 1, destination: '123.456.789-09', idempotencyKey: null };
+    expect(requestPayoutInput.parse(input)).toEqual({ ...input, destination: '12345678909' });
+  });
+
+  const cases: [string, unknown][] = [
+    ...[undefined, null, '', 'PIX', 'unknown', 'boleto', 5].map((value): [string, unknown] => [
+      'method',
+      value,
+    ]),
+    ...[undefined, null, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1'].map(
+      (value): [string, unknown] => ['amountCents', value],
+    ),
+    ...[undefined, null, '', 5, 'x', '12345678900', DESTINATIONS.ltc, 'with \u0000', '\ud83e'].map(
+      (value): [string, unknown] => ['destination', value],
+    ),
+    ...['', ' ', 'a b', 'é', 'x'.repeat(129), 5, '\u0000'].map((value): [string, unknown] => [
+      'idempotencyKey',
+      value,
+    ]),
+  ];
+  test.each(cases)('is refused by the name of its %s: %j', (field, value) => {
+    const { success, error } = requestPayoutInput.safeParse({
+      method: 'pix',
+      amountCents: 100,
+      destination: KEY,
+      [field]: value,
+    });
+    expect(success).toBe(false);
+    expect(error?.issues.map(({ path }) => path.join('.'))).toEqual([field]);
+  });
+
+  test.each(PAYOUT_METHODS)('by %s takes no destination of another method', (method) => {
+    for (const other of PAYOUT_METHODS) {
+      const taken = requestPayoutInput.safeParse({
+        method,
+        amountCents: 1,
+        destination: DESTINATIONS[other],
+      }).success;
+      expect(taken).toBe(DESTINATIONS[other] === DESTINATIONS[method]);
+    }
+  });
+});
+
+describe('rules', () => {
+  test('the amount exceeds the fee', () => {
+    for (const method of PAYOUT_METHODS) {
+      expect(() => request({ method, amountCents: FEES[method] })).toThrow(ValidationError);
+      expect(netCents(request({ method, amountCents: FEES[method] + 1 }).payout)).toBe(1);
+    }
+  });
+
+  test('the checks come in their order: the fee, then the limits, then the funds', () => {
+    const reached: RecentPayouts = { all: Array(10).fill(NOW), turbo: [] };
+    const poor = { recent: reached, balances: NO_BALANCES };
+    expect(() => request({ amountCents: 100 }, poor)).toThrow(ValidationError);
+    expect(() => request({ amountCents: 101 }, poor)).toThrow(RateLimitError);
+    expect(() => request({ amountCents: 101 }, { balances: NO_BALANCES })).toThrow(InsufficientFundsError);
+  });
+
+  test('a debit takes at most what can be withdrawn, for any balances', () => {
+    fc.assert(
+      fc.property(anyBalances, fc.integer({ min: 101, max: 1_000_000 }), (balances, amountCents) => {
+        const most = withdrawableOf(balances);
+        if (amountCents > most)
+          expect(() => request({ amountCents }, { balances })).toThrow(InsufficientFundsError);
+        else
+          expect(
+            balancesAfter(balances, request({ amountCents }, { balances })).merchant_balance,
+          ).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  test('the net litoshi are never more than their share, and short of it by less than one', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 1n, max: 8_400_000_000_000_000n }),
+        fc.integer({ min: 2, max: Number.MAX_SAFE_INTEGER }),
+        fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+        (litoshi, amountCents, fee) => {
+          const feeCents = fee % amountCents;
+          const net = netLitoshi({ amountCents, feeCents, litoshi: Number(litoshi) })!;
+          const rest = litoshi * BigInt(amountCents - feeCents) - BigInt(net) * BigInt(amountCents);
+          expect(rest >= 0n && rest < BigInt(amountCents)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test('in any hour there are at most ten, five of them turbo, and whoever waits as told is let in', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(fc.constantFrom<PayoutMethod>('pix', 'pix_turbo'), fc.integer({ min: 0, max: HOUR / 6 })),
+          {
+            maxLength: 60,
+          },
+        ),
+        (steps) => {
+          let recent = NONE;
+          let now = NOW;
+          const made: { at: Date; method: PayoutMethod }[] = [];
+          for (const [method, wait] of steps) {
+            now = plusMs(now, wait);
+            try {
+              const { payout } = request({ method, amountCents: 1_000 }, { recent, now });
+              recent = withOneMore(recent, payout);
+              made.push({ at: now, method });
+            } catch (error) {
+              if (!(error instanceof RateLimitError)) throw error;
+              const later = plusMs(now, error.retryAfterSeconds * 1_000);
+              request({ method, amountCents: 1_000 }, { recent, now: later });
+              const early = plusMs(now, (error.retryAfterSeconds - 1) * 1_000);
+              expect(() => request({ method, amountCents: 1_000 }, { recent, now: early })).toThrow(
+                RateLimitError,
+              );
+            }
+          }
+          for (const { at } of made) {
+            const within = made.filter((other) => other.at <= at && other.at.getTime() > at.getTime() - HOUR);
+            expect(within.length).toBeLessThanOrEqual(10);
+            expect(within.filter(({ method }) => method === 'pix_turbo').length).toBeLessThanOrEqual(5);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('what the bank says', () => {
+  const anyOutcome: fc.Arbitrary<TransferOutcome> = fc.oneof(
+    fc.record({
+      status: fc.constantFrom('in_verification' as const, 'queued' as const, 'sent' as const),
+      until: fc.constantFrom(null, plusMs(NOW, -1), NOW, plusMs(NOW, 60_000)),
+    }),
+    fc.constant<TransferOutcome>({ status: 'completed', receipt: { endToEndId: 'E1' } }),
+    fc.constantFrom<TransferOutcome>(
+      { status: 'denied', reason: 'Conta encerrada' },
+      { status: 'refused', reason: 'Bloqueado' },
+    ),
+  );
+
+  test('in whatever order and however often: the status never goes back, no money appears or is lost', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...PAYOUT_METHODS),
+        fc.array(anyOutcome, { maxLength: 12 }),
+        (method, outcomes) => {
+          let change: PayoutChange | null = request({ method, amountCents: 1_000 });
+          let payout = change.payout;
+          let balances = balancesAfter(RICH, change);
+          for (const outcome of outcomes) {
+            change = decideOutcome(payout, { outcome, environment: 'live', now: NOW });
+            if (isFinal(payout.status)) expect(change).toBeNull();
+            if (change === null) continue;
+            let status: Payout['status'] | null = payout.status;
+            for (const step of change.steps) {
+              expect(step.previous).toBe(status);
+              expect(nextStatuses({ method, status: status! })).toContain(step.payout.status);
+              status = step.payout.status;
+            }
+            expect(change.payout.version).toBe(payout.version + change.steps.length);
+            // Either its end is known or somebody looks again, later than now.
+            expect(change.sendAt !== null && change.sendAt > NOW).toBe(!isFinal(change.payout.status));
+            payout = change.payout;
+            balances = balancesAfter(balances, change);
+          }
+          if (payout.status === 'denied') expect(balances).toEqual(RICH);
+          if (payout.status === 'completed') {
+            expect(balances.payouts_in_transit + balances.ltc_in_transit).toBe(0);
+            expect(balances.paid_out).toBe(method === 'ltc' ? 0 : 1_000 - FEES[method]);
+            expect(balances.platform_fees).toBe(method === 'ltc' ? 0 : FEES[method]);
+          }
+          expect(payout.processedAt !== null).toBe(isFinal(payout.status));
+          expect(payout.deniedReason !== null).toBe(payout.status === 'denied');
+          expect(payoutFromJson(JSON.parse(JSON.stringify(payout)))).toEqual(payout);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    [null, ASK_AGAIN_MS],
+    [plusMs(NOW, -5), ASK_AGAIN_MS],
+    [NOW, ASK_AGAIN_MS],
+    [plusMs(NOW, 60_000), 60_000],
+  ])('asks again when told, and soon where that is no help: %s', (until, afterMs) => {
+    const { payout } = request();
+    const change = decideOutcome(payout, {
+      outcome: { status: 'queued', until },
+      environment: 'live',
+      now: NOW,
+    });
+    expect(change).toMatchObject({ payout, steps: [], transactions: [], sendAt: plusMs(NOW, afterMs) });
+  });
+
+  test('a sandbox payout is never denied, whatever a bank says', () => {
+    const outcome = { status: 'denied', reason: 'Não' } as const;
+    expect(() => decideOutcome(request().payout, { outcome, environment: 'sandbox', now: NOW })).toThrow(
+      RangeError,
+    );
+  });
+});
+
+test('a PIX key is always masked, an address where asked', () => {
+  const mask = (method: PayoutMethod, masksCrypto: boolean) =>
+    maskDestination({ method, destination: DESTINATIONS[method] }, { masksCrypto });
+  for (const masksCrypto of [true, false])
+    for (const method of ['pix', 'pix_turbo'] as const)
+      expect(mask(method, masksCrypto)).toBe('a***@padaria.example');
+  expect(mask('ltc', true)).toBe('ltc1qw…n4n9');
+  expect(mask('usd', true)).toBe('TR7NHq…Lj6t');
+  expect(mask('usd', false)).toBe(DESTINATIONS.usd);
+});
+
+const RICH: Balances = {
+  ...NO_BALANCES,
+  merchant_balance: 1_000_000,
+  received: -1_000_000,
+  merchant_ltc: 200_000_000,
+  ltc_received: -200_000_000,
+};
+
+const anyBalances = fc
+  .record({
+    merchant_balance: fc.nat(1_000_000),
+    merchant_subaccounts: fc.nat(1_000_000),
+    dispute_hold: fc.nat(1_000_000),
+    merchant_pending: fc.nat(1_000_000),
+  })
+  .map((balances) => ({ ...NO_BALANCES, ...balances }));
+
+function request(
+  { method = 'pix', amountCents = 1_000 }: { method?: PayoutMethod; amountCents?: number } = {},
+  facts: { recent?: RecentPayouts; balances?: Balances; now?: Date } = {},
+): PayoutChange {
+  return decideRequest(
+    { method, amountCents, destination: DESTINATIONS[method] },
+    {
+      withdrawalId: '0'.repeat(24),
+      code: `SAQ-${'0'.repeat(12)}`,
+      litoshi: method === 'ltc' ? amountCents * 1_633 : null,
+      account: { payoutFeesCents: FEES },
+      recent: NONE,
+      balances: RICH,
+      now: NOW,
+      ...facts,
+    },
+  );
+}
+
+function balancesAfter(balances: Balances, { transactions }: PayoutChange): Balances {
+  return transactions.reduce(applyToBalances, balances);
+}
