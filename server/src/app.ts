@@ -3,6 +3,7 @@ import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
 import { createCheckoutRoutes } from './card-payments/page/routes.ts';
+import { cardPayments as cardPaymentRecords } from './card-payments/records.ts';
 import { createCardPaymentRoutes } from './card-payments/routes.ts';
 import { createSettlement } from './card-payments/settlement.ts';
 import { createCommitter } from './commit/commit.ts';
@@ -31,9 +32,16 @@ import { createHealthRoutes } from './ops/health.ts';
 import { createPayoutEngine } from './payouts/engine.ts';
 import { createPayoutRoutes } from './payouts/routes.ts';
 import { createPayoutSettlement } from './payouts/settlement.ts';
+import { createProductEngine } from './products/engine.ts';
+import { products } from './products/records.ts';
+import { createProductRoutes } from './products/routes.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createSimulatedBank } from './rails/simulated/bank.ts';
-import { createWalletEngine } from './wallet/engine.ts';
+import { createSandboxEngine } from './sandbox/engine.ts';
+import type { TestPaymentLevers } from './sandbox/model.ts';
+import { createSandboxRoutes } from './sandbox/routes.ts';
+import { createWalletEngine, createWalletLevers } from './wallet/engine.ts';
+import type { WalletLevers } from './wallet/model.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
 import { createWebhookDelivery } from './webhooks/delivery.ts';
 import { createWebhookEngine } from './webhooks/engine.ts';
@@ -54,6 +62,8 @@ export interface App {
   readonly work: WorkQueue;
   readonly database: Database;
   readonly cardPayments: CardPaymentService & HostedCheckout;
+  /** What no client can do: the simulator does it. */
+  readonly levers: WalletLevers & TestPaymentLevers;
   close(): Promise<void>;
 }
 
@@ -121,8 +131,10 @@ export async function createApp({
 
     const acquirer = createSimulatedAcquirer({ database, clock });
     const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
-    const cardPayments = createCardPaymentEngine({ database, committer, accounts });
-    const access = createAccessEngine({ database, committer, clock });
+    const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
+    const productEngine = createProductEngine({ database, committer });
+    const access = createAccessEngine({ database, committer, products: productEngine, clock });
+    const sandbox = createSandboxEngine({ database, committer });
     const bank = createSimulatedBank({ database, clock });
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
     const privateAddresses = config.webhookPrivateAddresses;
@@ -134,7 +146,7 @@ export async function createApp({
       send: createSender({ clock, privateAddresses }),
     });
     const wallet = createWalletEngine({ database, onFault });
-    const services = { access, cardPayments, payouts, wallet, webhooks };
+    const services = { access, cardPayments, payouts, products: productEngine, sandbox, wallet, webhooks };
     const work = createWorkQueue({
       database,
       clock,
@@ -165,6 +177,8 @@ export async function createApp({
       ...createWalletRoutes({ wallet: services.wallet }),
       ...createPayoutRoutes({ payouts }),
       ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+      ...createProductRoutes({ products: productEngine }),
+      ...createSandboxRoutes({ sandbox }),
     ];
 
     await follower.start();
@@ -196,6 +210,10 @@ export async function createApp({
       work,
       database,
       cardPayments: { ...cardPayments, ...settlement },
+      levers: {
+        ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
+        ...sandbox,
+      },
       close,
     };
   } catch (error) {

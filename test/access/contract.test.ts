@@ -10,6 +10,7 @@ import { readAfter } from '../../server/src/events/log.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
+import { createProductEngine } from '../../server/src/products/engine.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
@@ -210,7 +211,8 @@ describeOnBothEngines('the first account', (open) => {
       (await bootstrap({ database, clock, name: 'Loja', keys: { live: longest } })).firstKeys,
     ).toBeNull();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
-    const access = createAccessEngine({ database, committer, clock });
+    const products = createProductEngine({ database, committer });
+    const access = createAccessEngine({ database, committer, products, clock });
     for (const environment of ['live', 'sandbox'] as const)
       expect((await access.authenticate(`bearer  ${made![environment]}`)).tenant).toEqual({
         accountId: made!.accountId,

@@ -15,7 +15,6 @@ import {
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type LedgerAccountName, ledgerTransaction, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
-import { createWalletEngine } from '../../server/src/wallet/engine.ts';
 import { approved, approvedLate, approvedSoon, card, declined, declinedForGood } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
@@ -799,11 +798,22 @@ async function mint(
   const { amount, reusable } = grant(given);
   const { token } = await core.access.createCheckoutToken(core.tenant, null, {
     reusable,
-    amount: amount.kind === 'fixed' ? { fixedCents: amount.cents } : { range: amount },
+    amount: amountInput(amount),
   });
   const { credential } = await core.access.authenticate(`Bearer ${token}`);
   if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
   return credential;
+}
+
+function amountInput(amount: CheckoutGrant['amount']) {
+  switch (amount.kind) {
+    case 'fixed':
+      return { fixedCents: amount.cents };
+    case 'range':
+      return { range: amount };
+    case 'product':
+      return { productId: amount.productId };
+  }
 }
 
 /** At least 128 bits, as a browser makes them. */
@@ -823,9 +833,7 @@ async function told(core: Core, orderCode: string): Promise<CardPaymentStatus[]>
 }
 
 function wallet(core: Core) {
-  return createWalletEngine({ database: core.database, onFault: (fault) => core.faults.push(fault) }).read(
-    core.tenant,
-  );
+  return core.wallet.read(core.tenant);
 }
 
 /** What the acquirer holds for this merchant by its own books, and not by ours. */

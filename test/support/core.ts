@@ -6,6 +6,7 @@ import { accounts } from '../../server/src/access/records.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
 import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
 import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/records.ts';
 import { createSettlement } from '../../server/src/card-payments/settlement.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
@@ -17,10 +18,17 @@ import { readBalances } from '../../server/src/ledger/store.ts';
 import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
 import type { PayoutService } from '../../server/src/payouts/model.ts';
 import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
+import { createProductEngine } from '../../server/src/products/engine.ts';
+import type { ProductService } from '../../server/src/products/model.ts';
+import { products } from '../../server/src/products/records.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import { createSandboxEngine } from '../../server/src/sandbox/engine.ts';
+import type { SandboxService, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
+import { createWalletEngine, createWalletLevers } from '../../server/src/wallet/engine.ts';
+import type { WalletLevers, WalletService } from '../../server/src/wallet/model.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
 import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
 import type { WebhookService } from '../../server/src/webhooks/model.ts';
@@ -45,6 +53,10 @@ export interface Core {
   readonly payouts: PayoutService;
   readonly access: AccessService;
   readonly webhooks: WebhookService;
+  readonly products: ProductService;
+  readonly sandbox: SandboxService;
+  readonly wallet: WalletService;
+  readonly levers: WalletLevers & TestPaymentLevers;
   readonly work: WorkQueue;
   /** What went wrong in the background. */
   readonly faults: unknown[];
@@ -126,6 +138,8 @@ export async function startCore({
     ...delivery.tasks,
   };
   const work = createWorkQueue({ database, clock, handlers, onError });
+  const productEngine = createProductEngine({ database, committer });
+  const sandbox = createSandboxEngine({ database, committer });
   if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
@@ -137,10 +151,14 @@ export async function startCore({
     follower,
     acquirer,
     chargeIds,
-    cardPayments: { ...createCardPaymentEngine({ database, committer, accounts }), ...settlement },
+    cardPayments: { ...createCardPaymentEngine({ database, committer, accounts, products }), ...settlement },
+    access: createAccessEngine({ database, committer, products: productEngine, clock }),
+    products: productEngine,
+    sandbox,
+    wallet: createWalletEngine({ database, onFault: onError }),
+    levers: { ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }), ...sandbox },
     bank: simulatedBank,
     payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
-    access: createAccessEngine({ database, committer, clock }),
     webhooks: createWebhookEngine({ database, committer, privateAddresses: true }),
     work,
     faults,

@@ -1,4 +1,4 @@
-import { assertCardsAvailable, type CheckoutGrant } from '../card-payments/model.ts';
+import { assertCardsAvailable, type CheckoutAmount, type CheckoutGrant } from '../card-payments/model.ts';
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
@@ -7,6 +7,7 @@ import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { assertFound, type ProductService } from '../products/model.ts';
 import {
   type AccessService,
   bearer,
@@ -14,6 +15,7 @@ import {
   CHECKOUT_TOKEN_SECONDS,
   type CreateCheckoutTokenInput,
   type Credential,
+  DASHBOARD_TOKEN_SECONDS,
   type DashboardScope,
   DEFAULT_SETTINGS,
   environmentOfKey,
@@ -40,10 +42,12 @@ import {
 export function createAccessEngine({
   database,
   committer,
+  products,
   clock,
 }: {
   database: Database;
   committer: Committer;
+  products: Pick<ProductService, 'find'>;
   clock: Clock;
 }): AccessService {
   // Every request reads its credential anew, so that a revocation holds at once; those of one credential that come
@@ -79,12 +83,26 @@ export function createAccessEngine({
     async createCheckoutToken(tenant, keyId, input) {
       const [account] = await selectAccounts(database.sql, [tenant.accountId]);
       assertCardsAvailable(tenant.environment, account!);
+      const { productId } = input.amount;
+      if (productId != null) assertFound(await products.find(tenant, productId));
       const expiresAt = expiryOf(input, clock.now());
       const token = await mint(tenant, {
         kind: 'checkout',
         grant: grantOf(input),
         mintedBy: keyId,
-        allowedOrigins: (input.allowedOrigins ?? []).map((origin) => new URL(origin).origin),
+        allowedOrigins: originsOf(input),
+        expiresAt,
+      });
+      return { token, expiresAt };
+    },
+
+    async createDashboardToken(tenant, keyId, input) {
+      const expiresAt = plusMs(clock.now(), (input.expiresInSeconds ?? DASHBOARD_TOKEN_SECONDS) * 1_000);
+      const token = await mint(tenant, {
+        kind: 'dashboard',
+        grant: { scopes: input.scopes },
+        mintedBy: keyId,
+        allowedOrigins: originsOf(input),
         expiresAt,
       });
       return { token, expiresAt };
@@ -168,6 +186,11 @@ function credentialOf({ id, kind, grant }: TokenRow): Credential {
   }
 }
 
+/** As a browser's Origin header says them. */
+function originsOf({ allowedOrigins }: { allowedOrigins?: readonly string[] | null | undefined }): string[] {
+  return (allowedOrigins ?? []).map((origin) => new URL(origin).origin);
+}
+
 /** A reusable token does not expire by itself: it is revoked. */
 function expiryOf({ expiresInSeconds, reusable }: CreateCheckoutTokenInput, now: Date): Date | null {
   if (expiresInSeconds == null && reusable) return null;
@@ -181,16 +204,13 @@ function grantOf({
   expiresInSeconds: __,
   ...details
 }: CreateCheckoutTokenInput): CheckoutGrant {
-  // Products come with the catalogue; until an account has one, no id leads to any.
-  if (amount.productId != null) throw new NotFoundError('Product not found');
-  return {
-    ...details,
-    reusable: reusable ?? false,
-    amount:
-      amount.fixedCents != null
-        ? { kind: 'fixed', cents: amount.fixedCents }
-        : { kind: 'range', minCents: amount.range!.minCents, maxCents: amount.range!.maxCents },
-  };
+  return { ...details, reusable: reusable ?? false, amount: amountOf(amount) };
+}
+
+function amountOf({ fixedCents, productId, range }: CreateCheckoutTokenInput['amount']): CheckoutAmount {
+  if (fixedCents != null) return { kind: 'fixed', cents: fixedCents };
+  if (productId != null) return { kind: 'product', productId };
+  return { kind: 'range', minCents: range!.minCents, maxCents: range!.maxCents };
 }
 
 /**

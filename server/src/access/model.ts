@@ -4,6 +4,7 @@ import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
+import { productIdText } from '../products/model.ts';
 
 /** The document's section 5. An unrestricted key has none of them and may do everything. */
 export type Permission = 'subcontas.gerenciar' | 'subcontas.sacar';
@@ -27,7 +28,15 @@ export const DEFAULT_SETTINGS: AccountSettings = {
 };
 
 /** What a dashboard token may read. */
-export type DashboardScope = 'wallet' | 'payouts' | 'subaccounts' | 'card_payments' | 'products' | 'webhooks';
+const DASHBOARD_SCOPES = [
+  'wallet',
+  'payouts',
+  'subaccounts',
+  'card_payments',
+  'products',
+  'webhooks',
+] as const;
+export type DashboardScope = (typeof DASHBOARD_SCOPES)[number];
 
 /** What let the caller in, and what it grants. */
 export type Credential =
@@ -58,6 +67,7 @@ const TOKEN_DAY_MS = 86_400_000;
 /** Long enough for a payer to come back, and for a late confirmation to be seen. */
 export const PAYMENT_TOKEN_MS = 7 * TOKEN_DAY_MS;
 export const CHECKOUT_TOKEN_SECONDS = 86_400;
+export const DASHBOARD_TOKEN_SECONDS = 3_600;
 
 // ── What a caller may ask for ───────────────────────────────────────────────────────────────────
 
@@ -73,10 +83,7 @@ const checkoutAmountInput = z
   .object({
     fixedCents: cardAmount.nullish(),
     range: centsRange.nullish(),
-    productId: z
-      .string()
-      .regex(/^[0-9a-f]{24}$/, 'must be 24 lower-case hex digits')
-      .nullish(),
+    productId: productIdText.nullish(),
   })
   .refine(
     (amount) =>
@@ -84,9 +91,11 @@ const checkoutAmountInput = z
     'must have exactly one of fixedCents, range and productId',
   );
 
+const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
+
 export const createCheckoutTokenInput = checkoutDetails.extend({
   amount: checkoutAmountInput,
-  allowedOrigins: z.array(originText).max(20, 'must name at most 20 origins').nullish(),
+  allowedOrigins,
   reusable: z.boolean().nullish(),
   expiresInSeconds: z
     .number()
@@ -96,6 +105,21 @@ export const createCheckoutTokenInput = checkoutDetails.extend({
     .nullish(),
 });
 export type CreateCheckoutTokenInput = z.infer<typeof createCheckoutTokenInput>;
+
+export const createDashboardTokenInput = z.object({
+  scopes: z
+    .array(z.enum(DASHBOARD_SCOPES, 'is not a scope of this server'))
+    .min(1, 'must name at least one scope')
+    .refine((scopes) => new Set(scopes).size === scopes.length, 'must not name a scope twice'),
+  allowedOrigins,
+  expiresInSeconds: z
+    .number()
+    .int('must be a whole number of seconds')
+    .min(60, 'must be at least 60')
+    .max(86_400, 'must be at most a day (86400)')
+    .nullish(),
+});
+export type CreateDashboardTokenInput = z.infer<typeof createDashboardTokenInput>;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
@@ -114,6 +138,12 @@ export interface AccessService {
     keyId: string | null,
     input: CreateCheckoutTokenInput,
   ): Promise<{ token: string; expiresAt: Date | null }>;
+  /** A short-lived token that reads and follows what its scopes name, and changes nothing. The only copy is the answer. */
+  createDashboardToken(
+    tenant: Tenant,
+    keyId: string | null,
+    input: CreateDashboardTokenInput,
+  ): Promise<{ token: string; expiresAt: Date }>;
   /** Reads and follows one payment. */
   createPaymentToken(tenant: Tenant, orderCode: string): Promise<string>;
   /** Ends a checkout or dashboard token of this tenant at once. @throws NotFoundError */
@@ -168,6 +198,11 @@ export function assertMayReadPayouts(caller: Caller): void {
 /** @throws PermissionError */
 export function assertMayReadWebhooks(caller: Caller): void {
   assertMayRead(caller, 'webhooks');
+}
+
+/** The catalogue. @throws PermissionError */
+export function assertMayReadProducts(caller: Caller): void {
+  assertMayRead(caller, 'products');
 }
 
 function assertMayRead(caller: Caller, scope: DashboardScope): void {

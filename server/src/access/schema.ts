@@ -14,6 +14,7 @@ import {
   assertUnrestrictedKey,
   type Credential,
   createCheckoutTokenInput,
+  createDashboardTokenInput,
 } from './model.ts';
 
 const EnvironmentEnum = builder.enumType('Environment', {
@@ -128,6 +129,36 @@ const CheckoutTokenSuccess = builder
     }),
   });
 
+const DashboardScope = builder.enumType('DashboardScope', {
+  description: 'What a dashboard token may read and follow.',
+  values: {
+    WALLET: { value: 'wallet' },
+    PAYOUTS: { value: 'payouts' },
+    SUBACCOUNTS: { value: 'subaccounts' },
+    CARD_PAYMENTS: { value: 'card_payments' },
+    PRODUCTS: { value: 'products' },
+    WEBHOOKS: { value: 'webhooks' },
+  } as const,
+});
+
+const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput', {
+  validate: { schema: createDashboardTokenInput },
+  fields: (t) => ({
+    scopes: t.field({ type: [DashboardScope], required: true, description: 'At least one, each once.' }),
+    allowedOrigins: t.field({ type: ['Url'], description: 'Pages that may use it; empty for any.' }),
+    expiresInSeconds: t.int({ defaultValue: 3600, description: 'From a minute (60) to a day (86400).' }),
+  }),
+});
+
+const DashboardTokenSuccess = builder
+  .objectRef<{ token: string; expiresAt: Date }>('DashboardTokenSuccess')
+  .implement({
+    fields: (t) => ({
+      token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
+      expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
+    }),
+  });
+
 const RevokeTokenSuccess = builder.objectRef<{ revoked: boolean }>('RevokeTokenSuccess').implement({
   fields: (t) => ({ revoked: t.exposeBoolean('revoked') }),
 });
@@ -151,6 +182,21 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, context) => {
       const caller = callerOf(context);
       return context.services.access.createCheckoutToken(caller.tenant, assertUnrestrictedKey(caller), input);
+    },
+  }),
+  createDashboardToken: t.field({
+    type: DashboardTokenSuccess,
+    description:
+      'A short-lived token that reads and follows what its scopes name, and changes nothing. It ends with the key that minted it.',
+    args: { input: t.arg({ type: CreateDashboardTokenInput, required: true }) },
+    errors: { union: { name: 'CreateDashboardTokenResult' }, types: [ValidationError, PermissionError] },
+    resolve: (_, { input }, context) => {
+      const caller = callerOf(context);
+      return context.services.access.createDashboardToken(
+        caller.tenant,
+        assertUnrestrictedKey(caller),
+        input,
+      );
     },
   }),
   revokeToken: t.field({

@@ -12,13 +12,18 @@ import {
   type CheckoutGrant,
   checkoutAmount,
   decideCreate,
+  grantAtStart,
   newOrderCode,
+  type SoldProduct,
 } from './model.ts';
 import { cardPayments, checkoutUses, writesOf } from './records.ts';
 import { countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
 
 /** An account's settings as far as card payments look at them; the slice that owns accounts gives it. */
 export type AccountCollection = Collection<AccountSettings & { id: string }>;
+
+/** What checkout tokens sell: under each id the product, or null once it was deleted. */
+export type ProductCollection = Collection<{ id: string; product: SoldProduct | null }>;
 
 const CREATE = 'createCardPayment';
 
@@ -27,10 +32,12 @@ export function createCardPaymentEngine({
   database,
   committer,
   accounts,
+  products,
 }: {
   database: Database;
   committer: Committer;
   accounts: AccountCollection;
+  products: ProductCollection;
 }): CardPaymentService {
   // Dashboards of one merchant ask for the same page at the same time.
   const sharedPages = createSharedReads<Awaited<ReturnType<typeof listCardPayments>>>();
@@ -76,10 +83,12 @@ export function createCardPaymentEngine({
       const { attemptId, ...rest } = input;
       const inputHash = hashInput(rest);
       const orderCode = newOrderCode();
+      const { amount } = token.grant;
       return committer.change({
         tenant,
         async read(reader) {
           await reader.load(accounts, tenant.accountId);
+          if (amount.kind === 'product') await reader.load(products, amount.productId);
           const done = await reader.load(idempotency, idempotencyKeyOf(operation, attemptId));
           if (done) await reader.load(cardPayments, done.resourceId);
           const use = await reader.load(checkoutUses, token.id);
@@ -90,12 +99,16 @@ export function createCardPaymentEngine({
           const before = replayed(state, operation, attemptId, inputHash);
           if (before !== null) return { outcome: state.need(cardPayments, before) };
 
-          const valueCents = checkoutAmount(token.grant, input.valueCents);
+          const grant = grantAtStart(
+            token.grant,
+            amount.kind === 'product' ? (state.get(products, amount.productId)?.product ?? null) : null,
+          );
+          const valueCents = checkoutAmount(grant, input.valueCents);
           if (!token.grant.reusable) {
             const use = state.get(checkoutUses, token.id);
             assertTokenFree(use && state.get(cardPayments, use.orderCode));
           }
-          const { amount: _, reusable, ...details } = token.grant;
+          const { amount: _, reusable, ...details } = grant;
           const change = decideCreate(
             { ...details, valueCents, customer: input.customer ?? details.customer },
             { orderCode, checkoutAttempt: attemptOf(token, attemptId), now: state.now },

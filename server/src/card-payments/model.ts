@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UnavailableError, ValidationError } from '../kernel/errors.ts';
+import { NotFoundError, UnavailableError, ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -126,9 +126,14 @@ export const startCheckoutInput = z.object({
 export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
 
 /** What a checkout token lets a browser pay. */
-export type CheckoutAmount =
-  | { kind: 'fixed'; cents: Cents }
-  | { kind: 'range'; minCents: Cents; maxCents: Cents };
+export type CheckoutAmount = KnownAmount | { kind: 'product'; productId: string };
+type KnownAmount = { kind: 'fixed'; cents: Cents } | { kind: 'range'; minCents: Cents; maxCents: Cents };
+
+/** A product as far as a checkout token sells it; the slice that owns products gives it. */
+export interface SoldProduct {
+  name: string;
+  priceCents: Cents;
+}
 
 /** The payment that a checkout token describes. Nothing of it can be read out of the token. */
 export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
@@ -153,7 +158,8 @@ export interface CardPaymentService {
   create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: CardPayment; replayed: boolean }>;
   /**
    * Starts the payment that a checkout token describes, once for each attempt id.
-   * @throws ValidationError, UnavailableError (also: a single-use token whose payment still stands), IdempotencyError
+   * @throws ValidationError, NotFoundError (its product was deleted), UnavailableError (also: a single-use token whose
+   *   payment still stands), IdempotencyError
    */
   startCheckout(
     tenant: Tenant,
@@ -281,9 +287,30 @@ export function decideCreate(
   };
 }
 
-/** What the payer may pay with a token: its amount, or one inside its range. @throws ValidationError */
-export function checkoutAmount(grant: CheckoutGrant, valueCents: Cents | null | undefined): Cents {
+/**
+ * What a token sells as it stands when it is started. A product is looked at then and not when the token was minted:
+ * its price never changes, but once it was deleted nobody buys it. Its name says what is paid where the token does not.
+ * @throws NotFoundError
+ */
+export function grantAtStart(
+  grant: CheckoutGrant,
+  product: SoldProduct | null,
+): CheckoutGrant & { amount: KnownAmount } {
   const { amount } = grant;
+  if (amount.kind !== 'product') return { ...grant, amount };
+  if (!product) throw new NotFoundError('Product not found');
+  return {
+    ...grant,
+    description: grant.description ?? product.name,
+    amount: { kind: 'fixed', cents: product.priceCents },
+  };
+}
+
+/** What the payer may pay with a token: its amount, or one inside its range. @throws ValidationError */
+export function checkoutAmount(
+  { amount }: { amount: KnownAmount },
+  valueCents: Cents | null | undefined,
+): Cents {
   const refuse = (message: string) => new ValidationError([{ path: 'input.valueCents', message }]);
   if (amount.kind === 'fixed') {
     if (valueCents != null && valueCents !== amount.cents)

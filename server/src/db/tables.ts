@@ -26,6 +26,9 @@ export interface Tables {
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
+  product: ProductTable;
+  test_payment: TestPaymentTable;
+  dispute: DisputeTable;
 }
 
 interface OfTenant {
@@ -229,4 +232,32 @@ interface WebhookAttemptTable {
   response_status: number | null;
   error: string | null;
   duration_ms: number;
+}
+
+interface ProductTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  name: string;
+  description: string | null;
+  price_cents: number;
+  created_at: Date;
+}
+
+interface TestPaymentTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  value_cents: number;
+  status: 'pending' | 'paid';
+  created_at: Date;
+  paid_at: Date | null;
+}
+
+interface DisputeTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  amount_cents: number;
+  order_code: string | null;
+  status: 'open' | 'won' | 'lost' | 'forgiven';
+  created_at: Date;
+  closed_at: Date | null;
 }

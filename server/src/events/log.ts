@@ -59,6 +59,26 @@ export async function readHead(sql: Sql, tenant: Tenant): Promise<number> {
 }
 
 /**
+ * The newest event of the topic after a version and not after another, and the version up to which there is no newer
+ * one. Null where there is none.
+ */
+export async function readNewest(
+  sql: Sql,
+  tenant: Tenant,
+  { after, upTo, topic }: { after: number; upTo?: number; topic: Topic },
+): Promise<{ event: StoredEvent | null; through: number }> {
+  const through = upTo ?? (await readHead(sql, tenant));
+  if (through <= after) return { event: null, through: after };
+  const row = await ofTopic(sql, tenant, topic)
+    .where('version', '>', after)
+    .where('version', '<=', through)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return { event: row ? eventFromRow(row) : null, through };
+}
+
+/**
  * Up to `limit` events of the topic after a version, oldest first, and the version up to which that is all of
  * them. The head is read before the events: what it counts is committed, so none below it is still to come.
  */
@@ -69,18 +89,13 @@ export async function readAfter(
 ): Promise<{ events: StoredEvent[]; through: number }> {
   const head = await readHead(sql, tenant);
   if (head <= after) return { events: [], through: after };
-  let query = sql
-    .selectFrom('event')
-    .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
+  const rows = await ofTopic(sql, tenant, topic)
     .where('version', '>', after)
     .where('version', '<=', head)
     .orderBy('version')
-    .limit(limit);
-  if (topic) query = query.where('resource', '=', topic.resource);
-  if (topic?.resourceId !== undefined) query = query.where('resource_id', '=', topic.resourceId);
-  const events = (await query.execute()).map(eventFromRow);
+    .limit(limit)
+    .execute();
+  const events = rows.map(eventFromRow);
   const last = events.at(-1);
   return { events, through: events.length === limit && last ? last.version : head };
 }
@@ -97,6 +112,17 @@ export async function isKept(sql: Sql, tenant: Tenant, version: number): Promise
     .where('version', '=', version + 1)
     .executeTakeFirst();
   return next !== undefined;
+}
+
+function ofTopic(sql: Sql, tenant: Tenant, topic: Topic | undefined) {
+  let query = sql
+    .selectFrom('event')
+    .selectAll()
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment);
+  if (topic) query = query.where('resource', '=', topic.resource);
+  if (topic?.resourceId !== undefined) query = query.where('resource_id', '=', topic.resourceId);
+  return query;
 }
 
 function selectStream(sql: Sql, tenant: Tenant) {

@@ -4,7 +4,7 @@ import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/err
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
 import type { Follower } from './follow.ts';
-import { isKept, readAfter, readHead, type Topic } from './log.ts';
+import { isKept, readAfter, readHead, readNewest, type Topic } from './log.ts';
 
 /**
  * The client reads more slowly than things happen, and its queue is full. It is closed with 1013 and comes back
@@ -39,12 +39,17 @@ export interface Subscription<Item> {
   /** With the cursor that continues behind the event. */
   toItem: (event: StoredEvent, cursor: string) => Item;
   isLast: (event: StoredEvent) => boolean;
+  /**
+   * Given where only the newest state counts: a client that has not read one when the next comes gets the next alone, and
+   * is never too slow. Tells whether two items show the same, of which the second is left out.
+   */
+  coalesce?: (left: Item, right: Item) => boolean;
   signal: AbortSignal;
 }
 
 /**
  * The contract of every subscription: the first state or what came after a cursor, then every change, in order,
- * none missed, none twice. It pulls from the log until it has reached the live end, joins it without a
+ * none missed (but by who coalesces), none twice. It pulls from the log until it has reached the live end, joins it without a
  * gap, and from there on is pushed to. Ends after the event for which `isLast` holds, at an abort, or by a throw:
  * @throws CursorExpiredError, ValidationError (not a cursor of these updates), SlowConsumerError
  */
@@ -58,6 +63,7 @@ export async function subscribe<Item>({
   begin,
   toItem,
   isLast,
+  coalesce,
   signal,
 }: Subscription<Item>): Promise<AsyncIterableIterator<Item>> {
   const cursors = updatesCursors(cursorsFor, tenant);
@@ -67,6 +73,8 @@ export async function subscribe<Item>({
   let position = start.version;
 
   const queue: StoredEvent[] = [];
+  /** What the client has seen last, where that counts. */
+  let seen = start.seen;
   let leave: (() => void) | null = null;
   let waiting: { resolve: () => void } | null = null;
   let failure: Error | null = null;
@@ -86,6 +94,7 @@ export async function subscribe<Item>({
   else signal.addEventListener('abort', end);
 
   function heard(event: StoredEvent): void {
+    if (coalesce) queue.length = 0;
     if (queue.length >= QUEUE_LIMIT) {
       failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
       end();
@@ -112,7 +121,10 @@ export async function subscribe<Item>({
       const event = queue.shift();
       if (event) {
         if (isLast(event)) end();
-        return { value: toItem(event, cursors.encode(event.version)), done: false };
+        const value = toItem(event, cursors.encode(event.version));
+        if (coalesce && seen !== null && coalesce(seen, value)) continue;
+        seen = value;
+        return { value, done: false };
       }
       if (leave) {
         await new Promise<void>((resolve) => {
@@ -131,11 +143,7 @@ export async function subscribe<Item>({
 
   /** Reads on in the log, at the client's own pace; at its end, joins the live end. */
   async function catchUp(): Promise<void> {
-    const { events, through } = await readAfter(database.sql, tenant, {
-      after: position,
-      topic,
-      limit: PAGE,
-    });
+    const { events, through } = await readOn();
     if (done) return;
     queue.push(...events);
     position = through;
@@ -144,21 +152,40 @@ export async function subscribe<Item>({
     leave = follower.join(tenant, { after: position, topic, heard });
   }
 
-  async function beginning(): Promise<{ version: number; first: Item | null; overAt: number | null }> {
+  async function readOn(): Promise<{ events: StoredEvent[]; through: number }> {
+    if (!coalesce) return readAfter(database.sql, tenant, { after: position, topic, limit: PAGE });
+    const { event, through } = await readNewest(database.sql, tenant, { after: position, topic });
+    return { events: event ? [event] : [], through };
+  }
+
+  async function beginning(): Promise<{
+    version: number;
+    first: Item | null;
+    seen: Item | null;
+    overAt: number | null;
+  }> {
     const state = begin ? await begin() : null;
     const overAt = state?.over ? state.version : null;
-    if (after == null)
+    if (after == null) {
+      const first = state?.first(cursors.encode(state.version)) ?? null;
       return {
         version: state?.version ?? (await readHead(database.sql, tenant)),
-        first: state?.first(cursors.encode(state.version)) ?? null,
+        first,
+        seen: first,
         overAt,
       };
+    }
     const version = cursors.decode(after);
     if (version === null)
       throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
     if (!(await isKept(database.sql, tenant, version)))
       throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
-    return { version, first: null, overAt };
+    return { version, first: null, seen: coalesce ? await seenAt(version) : null, overAt };
+  }
+
+  async function seenAt(version: number): Promise<Item | null> {
+    const { event } = await readNewest(database.sql, tenant, { after: 0, upTo: version, topic });
+    return event && toItem(event, cursors.encode(event.version));
   }
 
   /** Whoever asks again before the last answer waits for it: two that read on at once would read the same. */

@@ -6,6 +6,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
+import type { Product, ProductService } from '../products/model.ts';
+import type { SandboxService } from '../sandbox/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
@@ -14,6 +16,8 @@ export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
   payouts: PayoutService;
+  products: ProductService;
+  sandbox: SandboxService;
   wallet: WalletService;
   webhooks: WebhookService;
 }
@@ -50,6 +54,7 @@ export interface Loaders {
   payout: DataLoader<string, Payout | null>;
   webhookDelivery: DataLoader<string, WebhookDelivery | null>;
   webhookAttempts: DataLoader<string, WebhookAttempt[]>;
+  product: DataLoader<string, Product | null>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
@@ -66,6 +71,7 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
     webhookAttempts: new DataLoader((webhookIds) =>
       services.webhooks.attemptsOf(callerOf({ caller }).tenant, webhookIds),
     ),
+    product: new DataLoader((ids) => services.products.findMany(callerOf({ caller }).tenant, ids)),
   };
 }
 

@@ -3,6 +3,8 @@ import './errors.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
 import '../payouts/schema.ts';
+import '../products/schema.ts';
+import '../sandbox/schema.ts';
 import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
 import { builder } from './builder.ts';

@@ -17,24 +17,49 @@ export async function readBalances(sql: Sql, tenant: Tenant): Promise<Balances> 
   return balances;
 }
 
-/** Every balance of a tenant, and what its subaccounts sum to at the same moment, each counted. */
+/** Every balance of a tenant, and the version of its log that they stand for, in one statement and so of one moment. */
+export async function readBalancesAndVersion(
+  sql: Sql,
+  tenant: Tenant,
+): Promise<{ balances: Balances; version: number }> {
+  const { rows } = await balancesAndVersion(tenant).execute(sql);
+  return sorted(rows);
+}
+
+/** The same, and what its subaccounts sum to at the same moment, each counted. */
 export async function readBalancesAndSubaccounts(
   sql: Sql,
   tenant: Tenant,
-): Promise<{ balances: Balances; subaccountsCents: Cents }> {
-  const { rows } = await raw<{ name: LedgerAccountName | 'subaccounts'; balance: number }>`
-    select name, balance from ledger_account
-    where account_id = ${tenant.accountId} and environment = ${tenant.environment}
+): Promise<{ balances: Balances; version: number; subaccountsCents: Cents }> {
+  const { rows } = await raw<BalanceRow>`
+    ${balancesAndVersion(tenant)}
     union all
     select 'subaccounts', coalesce(sum(balance_cents), 0)::bigint from subaccount
     where account_id = ${tenant.accountId} and environment = ${tenant.environment}
   `.execute(sql);
+  return sorted(rows);
+}
+
+interface BalanceRow {
+  name: LedgerAccountName | 'version' | 'subaccounts';
+  balance: number;
+}
+
+function balancesAndVersion({ accountId, environment }: Tenant) {
+  return raw<BalanceRow>`
+    select name, balance from ledger_account where account_id = ${accountId} and environment = ${environment}
+    union all
+    select 'version', version from stream where account_id = ${accountId} and environment = ${environment}`;
+}
+
+function sorted(rows: readonly BalanceRow[]) {
   const balances = { ...NO_BALANCES };
-  let subaccountsCents = 0;
+  // Of a tenant that nothing has happened to there is no row.
+  const beside = { version: 0, subaccounts: 0 };
   for (const { name, balance } of rows)
-    if (name === 'subaccounts') subaccountsCents = balance;
+    if (name === 'version' || name === 'subaccounts') beside[name] = balance;
     else balances[name] = balance;
-  return { balances, subaccountsCents };
+  return { balances, version: beside.version, subaccountsCents: beside.subaccounts };
 }
 
 /**

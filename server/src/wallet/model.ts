@@ -1,7 +1,12 @@
-import { InsufficientFundsError } from '../kernel/errors.ts';
+import { InsufficientFundsError, UnavailableError, ValidationError } from '../kernel/errors.ts';
 import { type Cents, reaisText } from '../kernel/money.ts';
-import type { Tenant } from '../kernel/tenant.ts';
-import type { Balances } from '../ledger/postings.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
+import {
+  type Balances,
+  type LedgerAccountName,
+  type LedgerTransaction,
+  ledgerTransaction,
+} from '../ledger/postings.ts';
 
 export const LITOSHI_PER_LTC = 100_000_000;
 
@@ -23,7 +28,57 @@ export interface Wallet {
 
 export interface WalletService {
   read(tenant: Tenant): Promise<Wallet>;
+  /** Also tells the version of the tenant's log that the state holds for. */
+  readWithVersion(tenant: Tenant): Promise<{ version: number; wallet: Wallet }>;
 }
+
+/** What a payer's bank claims back. While it is open, and when it is lost until it is forgiven, its amount is held. */
+export interface Dispute {
+  id: string;
+  amountCents: Cents;
+  /** The card payment that it is about, where it is about one. */
+  orderCode: string | null;
+  status: 'open' | 'won' | 'lost' | 'forgiven';
+  createdAt: Date;
+  /** Of its last change; null while it is open. */
+  closedAt: Date | null;
+}
+
+export function isDisputeId(text: string): boolean {
+  return /^dsp_[0-9a-f]{24}$/.test(text);
+}
+
+/**
+ * What no client can do to a wallet: the simulator does it. Live tenants alone, for the balance of the sandbox is made of
+ * its test payments. Under one `name` (1 to 128 of the characters of an idempotency key) each is done once.
+ */
+export interface WalletLevers {
+  /**
+   * Holds an amount, whether or not the balance covers it. Returns the dispute's id.
+   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), NotFoundError (the card payment),
+   *   IdempotencyError
+   */
+  openDispute(
+    tenant: Tenant,
+    input: { amountCents: Cents; orderCode?: string; name?: string },
+  ): Promise<string>;
+  /**
+   * An open one is won, which frees the amount, or lost; a lost one is forgiven, which frees it. As it is already: nothing.
+   * @throws NotFoundError, ValidationError (a way that it does not go)
+   */
+  closeDispute(tenant: Tenant, id: string, outcome: Exclude<Dispute['status'], 'open'>): Promise<Dispute>;
+  /** Newest first. */
+  listDisputes(tenant: Tenant, page: { limit: number }): Promise<Dispute[]>;
+  /**
+   * Money that came in: what the merchant owes is settled first, the rest is its balance. Returns the credit's id.
+   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
+   */
+  credit(tenant: Tenant, amountCents: Cents, options?: { name?: string }): Promise<string>;
+  /** LTC that came in, in litoshi. @throws as `credit` */
+  creditLtc(tenant: Tenant, amountLitoshi: number, options?: { name?: string }): Promise<string>;
+}
+
+// ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
 /** The wallet is what the ledger says, by the document's formula. */
 export function walletOf(
@@ -93,4 +148,111 @@ function fundsOf(balances: Balances, requestedCents: Cents) {
 export function ltcText(litoshi: number): string {
   const decimals = String(litoshi % LITOSHI_PER_LTC).padStart(8, '0');
   return `${Math.floor(litoshi / LITOSHI_PER_LTC)}.${decimals}`;
+}
+
+/** Whether two wallets show the same. */
+export function sameWallet(left: Wallet, right: Wallet): boolean {
+  const fields = Object.keys(left) as (keyof Wallet)[];
+  return fields.every((field) => left[field] === right[field]);
+}
+
+/** @throws UnavailableError */
+export function assertLive(environment: Environment): void {
+  if (environment === 'sandbox')
+    throw new UnavailableError('NOT_IN_SANDBOX', 'The sandbox balance is made of test payments alone');
+}
+
+/** R$ 100 million, as for a card payment; a million LTC. */
+const LARGEST_CENTS = 10_000_000_000;
+const LARGEST_LITOSHI = 1_000_000 * LITOSHI_PER_LTC;
+
+/**
+ * An amount that an account can still take: half of what a balance can hold is left to what comes in by other ways.
+ * @throws ValidationError, UnavailableError
+ */
+function assertCounts(
+  path: string,
+  amount: number,
+  { largest, account, balances }: { largest: number; account: LedgerAccountName; balances: Balances },
+): void {
+  if (!Number.isSafeInteger(amount) || amount < 1 || amount > largest)
+    throw new ValidationError([{ path, message: `must be a whole number from 1 to ${largest}` }]);
+  if (Math.abs(balances[account]) + amount > Number.MAX_SAFE_INTEGER / 2)
+    throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
+}
+
+export function decideOpenDispute(
+  { amountCents, orderCode }: { amountCents: Cents; orderCode?: string | undefined },
+  { id, balances, now }: { id: string; balances: Balances; now: Date },
+): { dispute: Dispute; transaction: LedgerTransaction } {
+  assertCounts('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'dispute_hold', balances });
+  return {
+    dispute: {
+      id,
+      amountCents,
+      orderCode: orderCode ?? null,
+      status: 'open',
+      createdAt: now,
+      closedAt: null,
+    },
+    transaction: ledgerTransaction(`dispute.opened:${id}`, [
+      { from: 'dispute_claims', to: 'dispute_hold', amount: amountCents },
+    ]),
+  };
+}
+
+const NEXT: Record<Dispute['status'], readonly Dispute['status'][]> = {
+  open: ['won', 'lost'],
+  lost: ['forgiven'],
+  won: [],
+  forgiven: [],
+};
+
+/** Null where it has this outcome already. Lost, the amount stays held. @throws ValidationError */
+export function decideCloseDispute(
+  dispute: Dispute,
+  outcome: Exclude<Dispute['status'], 'open'>,
+  now: Date,
+): { dispute: Dispute; transaction: LedgerTransaction | null } | null {
+  if (dispute.status === outcome) return null;
+  if (!NEXT[dispute.status].includes(outcome))
+    throw new ValidationError([
+      { path: 'outcome', message: `a dispute that is ${dispute.status} never becomes ${outcome}` },
+    ]);
+  return {
+    dispute: { ...dispute, status: outcome, closedAt: now },
+    transaction:
+      outcome === 'lost'
+        ? null
+        : ledgerTransaction(`dispute.${outcome}:${dispute.id}`, [
+            { from: 'dispute_hold', to: 'dispute_claims', amount: dispute.amountCents },
+          ]),
+  };
+}
+
+/** What the merchant owes is settled first. */
+export function decideCredit(
+  amountCents: Cents,
+  { id, balances }: { id: string; balances: Balances },
+): LedgerTransaction {
+  assertCounts('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'received', balances });
+  const owedCents = Math.min(amountCents, -balances.merchant_receivable);
+  return ledgerTransaction(`credit:${id}`, [
+    { from: 'received', to: 'merchant_receivable', amount: owedCents },
+    { from: 'received', to: 'merchant_balance', amount: amountCents - owedCents },
+  ]);
+}
+
+export function decideCreditLtc(
+  amountLitoshi: number,
+  { id, balances }: { id: string; balances: Balances },
+): LedgerTransaction {
+  assertCounts('amountLitoshi', amountLitoshi, {
+    largest: LARGEST_LITOSHI,
+    account: 'ltc_received',
+    balances,
+  });
+  return ledgerTransaction(`credit_ltc:${id}`, [
+    { from: 'ltc_received', to: 'merchant_ltc', amount: amountLitoshi },
+  ]);
 }

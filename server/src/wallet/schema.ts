@@ -1,11 +1,12 @@
 import { assertMayReadWallet } from '../access/model.ts';
 import { Currency } from '../card-payments/schema.ts';
+import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
-import { tenantKey } from '../kernel/tenant.ts';
-import { ltcText, type Wallet } from './model.ts';
+import { type Environment, tenantKey } from '../kernel/tenant.ts';
+import { ltcText, sameWallet, type Wallet, walletOf } from './model.ts';
 
-const WalletRef = builder.objectRef<Wallet>('Wallet');
+export const WalletRef = builder.objectRef<Wallet>('Wallet');
 
 builder.node(WalletRef, {
   id: { resolve: (_, __, context) => tenantKey(callerOf(context).tenant) },
@@ -60,3 +61,57 @@ builder.queryField('wallet', (t) =>
     },
   }),
 );
+
+// ── Subscription ────────────────────────────────────────────────────────────────────────────────
+
+interface Update {
+  cursor: string;
+  occurredAt: Date;
+  wallet: Wallet;
+}
+
+const WalletUpdate = builder.objectRef<Update>('WalletUpdate').implement({
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', {
+      type: 'DateTime',
+      description: 'When it changed; of the first state, when it was read.',
+    }),
+    wallet: t.field({ type: WalletRef, resolve: ({ wallet }) => wallet }),
+  }),
+});
+
+builder.subscriptionField('walletUpdates', (t) =>
+  t.field({
+    type: WalletUpdate,
+    description:
+      'The wallet, and then what it becomes, each as it was at that change. To a client that is slower than the changes the newest comes in place of those between.',
+    args: { after: t.arg.string() },
+    subscribe: (_, { after }, context) => {
+      const caller = callerOf(context);
+      assertMayReadWallet(caller);
+      const { tenant } = caller;
+      return context.subscribe<Update>({
+        topic: { resource: 'wallet' },
+        after,
+        async begin() {
+          const { version, wallet } = await context.services.wallet.readWithVersion(tenant);
+          const occurredAt = context.clock.now();
+          return { version, first: (cursor) => ({ cursor, occurredAt, wallet }), over: false };
+        },
+        toItem: (event, cursor) => eventUpdate(tenant.environment, event, cursor),
+        isLast: () => false,
+        // Much of what is posted shows nowhere in a wallet.
+        coalesce: (left, right) => sameWallet(left.wallet, right.wallet),
+      });
+    },
+    resolve: (update) => update,
+  }),
+);
+
+/** The wallet as it was at the change: of the subaccounts the ledger keeps the sum. */
+function eventUpdate(environment: Environment, event: StoredEvent, cursor: string): Update {
+  if (event.resource !== 'wallet') throw new TypeError(`${event.kind} is not a wallet's event`);
+  const { occurredAt, snapshot } = event;
+  return { cursor, occurredAt, wallet: walletOf(environment, snapshot, snapshot.merchant_subaccounts) };
+}

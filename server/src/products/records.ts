@@ -1,0 +1,32 @@
+import type { Collection } from '../commit/commit.ts';
+import type { Product } from './model.ts';
+import { countProducts, deleteProducts, insertProducts, selectProducts } from './store.ts';
+
+/** A product, or that there is none under this id (any more). A product is never changed, so one to save is new. */
+export interface ProductRecord {
+  id: string;
+  product: Product | null;
+}
+
+/** The records of this slice as a decision reads and writes them. */
+export const products: Collection<ProductRecord> = {
+  name: 'product',
+  load: async (sql, tenant, ids) =>
+    (await selectProducts(sql, tenant, ids)).map((product) => ({ id: product.id, product })),
+  keyOf: (record) => record.id,
+  async save(sql, tenant, records) {
+    const added = records.flatMap(({ product }) => product ?? []);
+    const gone = records.filter(({ product }) => product === null).map(({ id }) => id);
+    if (gone.length > 0) await deleteProducts(sql, tenant, gone);
+    if (added.length > 0) await insertProducts(sql, tenant, added);
+  },
+};
+
+/** How many there are: counted under the tenant's lock, and kept up by the commands of one group. Follows from the rows. */
+export const productCount: Collection<{ count: number }> = {
+  name: 'product_count',
+  load: async (sql, tenant) => [{ count: await countProducts(sql, tenant) }],
+  keyOf: () => PRODUCT_COUNT,
+  save: async () => undefined,
+};
+export const PRODUCT_COUNT = 'all';

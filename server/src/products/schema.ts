@@ -1,0 +1,146 @@
+import { assertMayReadProducts, assertUnrestrictedKey } from '../access/model.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { pageSize, placeArgument } from '../graphql/paging.ts';
+import {
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import { createProductInput, type Product, productIdText } from './model.ts';
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const ProductRef = builder.objectRef<Product>('Product');
+
+builder.node(ProductRef, {
+  id: { resolve: (product) => product.id },
+  loadOne: (productId, context) => {
+    assertMayReadProducts(callerOf(context));
+    return context.loaders.product.load(productId);
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'priceCents' in value,
+  description:
+    'What an account sells, at a price that a checkout token can ask for. Never changed: it is deleted.',
+  fields: (t) => ({
+    productId: t.exposeString('id', { description: '24 hex digits.' }),
+    name: t.exposeString('name', { nullable: true }),
+    description: t.exposeString('description', { nullable: true }),
+    priceCents: t.expose('priceCents', { type: 'Cents', nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
+  }),
+});
+
+const ProductConnection = builder.connectionObject(
+  {
+    type: ProductRef,
+    name: 'ProductConnection',
+    fields: (t) => ({
+      totalCount: t.int({
+        resolve: (connection) => (connection as unknown as { total: () => Promise<number> }).total(),
+      }),
+    }),
+  },
+  { name: 'ProductEdge' },
+);
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  product: t.field({
+    type: ProductRef,
+    nullable: true,
+    args: { productId: t.arg.string({ required: true }) },
+    resolve: (_, { productId }, context) => {
+      assertMayReadProducts(callerOf(context));
+      return context.loaders.product.load(productId);
+    },
+  }),
+  products: t.field({
+    type: ProductConnection,
+    description: 'Newest first.',
+    args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
+    resolve: async (_, args, context) => {
+      const caller = callerOf(context);
+      assertMayReadProducts(caller);
+      const cursors = context.listCursors('products');
+      const after = placeArgument(cursors, args.after);
+      const { items, hasNextPage } = await context.services.products.list(caller.tenant, {
+        first: pageSize(args.first),
+        after,
+      });
+      const edges = items.map(({ place, product }) => ({ cursor: cursors.encode(place), node: product }));
+      return {
+        edges,
+        pageInfo: {
+          hasNextPage,
+          hasPreviousPage: after !== undefined,
+          startCursor: edges[0]?.cursor ?? null,
+          endCursor: edges.at(-1)?.cursor ?? null,
+        },
+        total: () => context.services.products.count(caller.tenant),
+      };
+    },
+  }),
+}));
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const CreateProductInput = builder.inputType('CreateProductInput', {
+  validate: { schema: createProductInput },
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'At most 200 characters.' }),
+    description: t.string({ description: 'At most 2000 characters.' }),
+    priceCents: t.field({ type: 'Cents', required: true, description: 'At least 80, as a card payment.' }),
+  }),
+});
+
+const ProductSuccess = builder.objectRef<{ product: Product }>('ProductSuccess').implement({
+  fields: (t) => ({ product: t.field({ type: ProductRef, resolve: ({ product }) => product }) }),
+});
+
+const DeleteProductSuccess = builder.objectRef<{ productId: string }>('DeleteProductSuccess').implement({
+  fields: (t) => ({
+    deleted: t.boolean({ resolve: () => true }),
+    deletedId: t.globalID({
+      description: 'The id that the product had.',
+      resolve: ({ productId }) => ({ type: 'Product', id: productId }),
+    }),
+    productId: t.exposeString('productId'),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  createProduct: t.field({
+    type: ProductSuccess,
+    description: 'At most 500 products an account and environment.',
+    args: { input: t.arg({ type: CreateProductInput, required: true }) },
+    errors: {
+      union: { name: 'CreateProductResult' },
+      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, UpstreamError],
+    },
+    resolve: async (_, { input }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      return { product: await context.services.products.create(caller.tenant, input) };
+    },
+  }),
+  deleteProduct: t.field({
+    type: DeleteProductSuccess,
+    description: 'Permanently. A checkout token for it starts no payment any more.',
+    args: { productId: t.arg.string({ required: true, validate: { schema: productIdText as never } }) },
+    errors: {
+      union: { name: 'DeleteProductResult' },
+      types: [ValidationError, NotFoundError, PermissionError, RateLimitError, UpstreamError],
+    },
+    resolve: async (_, { productId }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      await context.services.products.delete(caller.tenant, productId);
+      return { productId };
+    },
+  }),
+}));

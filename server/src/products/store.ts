@@ -1,0 +1,75 @@
+import type { Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { type Product, productIdText } from './model.ts';
+
+// A text that is no id is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
+
+export async function selectProducts(sql: Sql, tenant: Tenant, ids: readonly string[]): Promise<Product[]> {
+  const possible = ids.filter((id) => productIdText.safeParse(id).success);
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, tenant).selectAll().where('id', 'in', possible).execute();
+  return rows.map(toProduct);
+}
+
+/** Newest first, `limit` of them older than the number `before`, without the first `offset`. */
+export async function listProducts(
+  sql: Sql,
+  tenant: Tenant,
+  { before, limit, offset = 0 }: { before: number | null; limit: number; offset?: number },
+): Promise<{ place: number; product: Product }[]> {
+  let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit).offset(offset);
+  if (before !== null) query = query.where('number', '<', before);
+  return (await query.execute()).map((row) => ({ place: row.number, product: toProduct(row) }));
+}
+
+export async function countProducts(sql: Sql, tenant: Tenant): Promise<number> {
+  const row = await ofTenant(sql, tenant)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export async function insertProducts(sql: Sql, tenant: Tenant, products: readonly Product[]): Promise<void> {
+  await sql
+    .insertInto('product')
+    .values(
+      products.map((product) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        id: product.id,
+        name: product.name,
+        description: product.description,
+        price_cents: product.priceCents,
+        created_at: product.createdAt,
+      })),
+    )
+    .execute();
+}
+
+export async function deleteProducts(sql: Sql, tenant: Tenant, ids: readonly string[]): Promise<void> {
+  await sql
+    .deleteFrom('product')
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where('id', 'in', ids)
+    .execute();
+}
+
+function ofTenant(sql: Sql, tenant: Tenant) {
+  return sql
+    .selectFrom('product')
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment);
+}
+
+function toProduct(row: Selectable<Tables['product']>): Product {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    priceCents: row.price_cents,
+    createdAt: row.created_at,
+  };
+}

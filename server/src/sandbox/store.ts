@@ -1,0 +1,68 @@
+import type { Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { isTestPaymentId, type TestPayment } from './model.ts';
+
+export async function selectTestPayments(
+  sql: Sql,
+  tenant: Tenant,
+  ids: readonly string[],
+): Promise<TestPayment[]> {
+  // A text that is no id is in no row, and Postgres takes one with U+0000 for a fault.
+  const possible = ids.filter(isTestPaymentId);
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, tenant).where('id', 'in', possible).execute();
+  return rows.map(toTestPayment);
+}
+
+/** Newest first. */
+export async function listTestPayments(sql: Sql, tenant: Tenant, limit: number): Promise<TestPayment[]> {
+  const rows = await ofTenant(sql, tenant).orderBy('number', 'desc').limit(limit).execute();
+  return rows.map(toTestPayment);
+}
+
+export async function saveTestPayments(
+  sql: Sql,
+  tenant: Tenant,
+  payments: readonly TestPayment[],
+): Promise<void> {
+  await sql
+    .insertInto('test_payment')
+    .values(
+      payments.map((payment) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        id: payment.id,
+        value_cents: payment.valueCents,
+        status: payment.status,
+        created_at: payment.createdAt,
+        paid_at: payment.paidAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((row) => ({
+        status: row.ref('excluded.status'),
+        paid_at: row.ref('excluded.paid_at'),
+      })),
+    )
+    .execute();
+}
+
+function ofTenant(sql: Sql, tenant: Tenant) {
+  return sql
+    .selectFrom('test_payment')
+    .selectAll()
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment);
+}
+
+function toTestPayment(row: Selectable<Tables['test_payment']>): TestPayment {
+  return {
+    id: row.id,
+    valueCents: row.value_cents,
+    status: row.status,
+    createdAt: row.created_at,
+    paidAt: row.paid_at,
+  };
+}

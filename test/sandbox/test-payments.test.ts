@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { NotFoundError, UnavailableError } from '../../server/src/kernel/errors.ts';
+import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
+import { post } from '../../server/src/ledger/store.ts';
+import { createTestPaymentInput } from '../../server/src/sandbox/model.ts';
+import { addAccount, addKey } from '../support/accounts.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
+
+describeOnBothEngines('test payments', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('feed the sandbox balance at once, or wait as pending until they are settled', async () => {
+    const { core, tenant } = await sandbox();
+    const paid = await core.sandbox.createTestPayment(tenant, { valueCents: 4990 });
+    expect(paid).toEqual({
+      id: expect.stringMatching(/^test_[0-9a-f]{24}$/),
+      valueCents: 4990,
+      status: 'paid',
+      createdAt: core.clock.now(),
+      paidAt: core.clock.now(),
+    });
+    const pending = await core.sandbox.createTestPayment(tenant, { valueCents: 80, pending: true });
+    expect(pending).toMatchObject({ status: 'pending', paidAt: null });
+    expect(await core.wallet.read(tenant)).toMatchObject({
+      environment: 'sandbox',
+      balanceCents: 4990,
+      withdrawableCents: 4990,
+      pendingReleaseCents: 80,
+      disputeBlockedCents: 0,
+      cryptoBalanceLitoshi: 0,
+    });
+
+    core.clock.advance(1_000);
+    const settled = await core.levers.settleTestPayment(tenant, pending.id);
+    expect(settled).toEqual({ ...pending, status: 'paid', paidAt: core.clock.now() });
+    expect(await core.wallet.read(tenant)).toMatchObject({ balanceCents: 5070, pendingReleaseCents: 0 });
+    expect(await core.levers.listTestPayments(tenant, { limit: 10 })).toEqual([settled, paid]);
+    expect(await core.levers.listTestPayments(tenant, { limit: 1 })).toEqual([settled]);
+  });
+
+  test('are settled once, though several ask at once', async () => {
+    const { core, tenant } = await sandbox();
+    const { id } = await core.sandbox.createTestPayment(tenant, { valueCents: 80, pending: true });
+    const settled = await Promise.all([1, 2, 3].map(() => core.levers.settleTestPayment(tenant, id)));
+    expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['paid']));
+    expect(await core.wallet.read(tenant)).toMatchObject({ balanceCents: 80, pendingReleaseCents: 0 });
+  });
+
+  test.each(['', 'x', `test_${'ab'.repeat(12)}`, 'with \u0000'])('under the id %j are none', async (id) => {
+    const { core, tenant } = await sandbox();
+    await expect(core.levers.settleTestPayment(tenant, id)).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  test('are their account’s alone, and leave the live wallet alone', async () => {
+    const [{ core, tenant }, other] = [await sandbox(), await sandbox()];
+    const { id } = await core.sandbox.createTestPayment(tenant, { valueCents: 80, pending: true });
+    await expect(other.core.levers.settleTestPayment(other.tenant, id)).rejects.toBeInstanceOf(NotFoundError);
+    expect(await other.core.levers.listTestPayments(other.tenant, { limit: 10 })).toEqual([]);
+    expect(await core.wallet.read(core.tenant)).toMatchObject({ balanceCents: 0, pendingReleaseCents: 0 });
+  });
+
+  test('are none with a live key', async () => {
+    const core = await startCore({ database });
+    const refused = core.sandbox.createTestPayment(core.tenant, { valueCents: 80 });
+    await expect(refused).rejects.toBeInstanceOf(UnavailableError);
+    await expect(refused).rejects.toMatchObject({ code: 'ONLY_IN_SANDBOX' });
+  });
+
+  test('are refused where their sum could not be counted any more', async () => {
+    const { core, tenant } = await sandbox();
+    const amount = Math.floor(Number.MAX_SAFE_INTEGER / 2) - 100;
+    const much = ledgerTransaction('much', [{ from: 'received', to: 'merchant_balance', amount }]);
+    await post(database.sql, tenant, [much], core.clock.now());
+    await core.sandbox.createTestPayment(tenant, { valueCents: 100 });
+    await expect(core.sandbox.createTestPayment(tenant, { valueCents: 1 })).rejects.toMatchObject({
+      code: 'LIMIT_REACHED',
+    });
+  });
+
+  async function sandbox(): Promise<{ core: Core; tenant: Core['tenant'] }> {
+    const core = await startCore({ database });
+    return { core, tenant: { ...core.tenant, environment: 'sandbox' } };
+  }
+});
+
+describe('the input of a test payment', () => {
+  test.each([0, -1, 1.5, 10_000_000_001, '80', null])('%j is no amount', (valueCents) => {
+    expect(createTestPaymentInput.safeParse({ valueCents }).success).toBe(false);
+  });
+
+  test.each([1, 10_000_000_000])('%d is one', (valueCents) => {
+    expect(createTestPaymentInput.safeParse({ valueCents, pending: null }).success).toBe(true);
+  });
+});
+
+describe('the sandbox', () => {
+  const CREATE = `mutation ($input: CreateTestPaymentInput!) { createTestPayment(input: $input) { __typename
+    ... on WalletSuccess { wallet { sandbox balanceCents withdrawableCents pendingReleaseCents } }
+    ... on UserError { code } ... on ValidationError { fields { path } } } }`;
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(async () => {
+    expect(app.faults).toEqual([]);
+    await app.close();
+  });
+
+  const testKey = async () => addKey(app, { accountId: await addAccount(app), environment: 'sandbox' });
+  const create = async (client: GraphQLClient, input: object) =>
+    (await client.request(CREATE, { input })).createTestPayment;
+
+  test('answers a test payment with the wallet that it has fed', async () => {
+    const client = app.client(await testKey());
+    expect(await create(client, { valueCents: 500 })).toEqual({
+      __typename: 'WalletSuccess',
+      wallet: { sandbox: true, balanceCents: 500, withdrawableCents: 500, pendingReleaseCents: 0 },
+    });
+    expect(await create(client, { valueCents: 70, pending: true })).toMatchObject({
+      wallet: { balanceCents: 500, pendingReleaseCents: 70 },
+    });
+  });
+
+  test('refuses live keys, restricted keys and what is no amount', async () => {
+    expect(await create(app.live, { valueCents: 500 })).toEqual({
+      __typename: 'UnavailableError',
+      code: 'ONLY_IN_SANDBOX',
+    });
+    const restricted = await addKey(app, { environment: 'sandbox', permissions: ['subcontas.sacar'] });
+    expect(await create(app.client(restricted), { valueCents: 500 })).toMatchObject({
+      __typename: 'PermissionError',
+    });
+    for (const valueCents of [0, 10_000_000_001])
+      expect(await create(app.sandbox, { valueCents })).toMatchObject({
+        __typename: 'ValidationError',
+        fields: [{ path: 'input.valueCents' }],
+      });
+    expect((await app.sandbox.request('{ wallet { balanceCents } }')).wallet.balanceCents).toBe(0);
+  });
+
+  test('takes them over REST too, with the balance in its wallet', async () => {
+    const rest = app.rest(await testKey());
+    expect(await rest.post('/sandbox/payments', { valueCents: 1990 })).toMatchObject({
+      status: 201,
+      body: {
+        id: expect.stringMatching(/^test_[0-9a-f]{24}$/),
+        valueCents: 1990,
+        status: 'paid',
+        createdAt: app.clock.now().toISOString(),
+      },
+    });
+    const pending = await rest.post('/sandbox/payments', { valueCents: 10, pending: true });
+    expect(pending.body).toMatchObject({ status: 'pending', valueCents: 10 });
+    expect(Object.keys(pending.body).sort()).toEqual(['createdAt', 'id', 'status', 'valueCents']);
+    for (const path of ['/sandbox/wallet', '/wallet'])
+      expect((await rest.get(path)).body).toMatchObject({
+        balance: 19.9,
+        withdrawableCents: 1990,
+        pendingRelease: 0.1,
+        sandbox: true,
+      });
+    for (const [body, field] of [
+      [{}, 'valueCents'],
+      [{ valueCents: 0 }, 'valueCents'],
+      [{ valueCents: 1, pending: 'yes' }, 'pending'],
+    ] as const)
+      expect(await rest.post('/sandbox/payments', body)).toMatchObject({
+        status: 400,
+        body: { error: expect.stringContaining(field) },
+      });
+    expect((await app.rest().post('/sandbox/payments', { valueCents: 1 })).status).toBe(403);
+  });
+});

@@ -1,0 +1,226 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  UnavailableError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
+import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
+import { post } from '../../server/src/ledger/store.ts';
+import { approved } from '../support/cards.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+
+describeOnBothEngines('disputes', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('hold their amount while they are open', async () => {
+    const core = await funded(1_000);
+    const id = await core.levers.openDispute(core.tenant, { amountCents: 300 });
+    expect(id).toMatch(/^dsp_[0-9a-f]{24}$/);
+    expect(await core.wallet.read(core.tenant)).toMatchObject({
+      balanceCents: 1_000,
+      disputeBlockedCents: 300,
+      withdrawableCents: 700,
+      assignableCents: 700,
+    });
+    expect(await core.levers.listDisputes(core.tenant, { limit: 10 })).toEqual([
+      { id, amountCents: 300, orderCode: null, status: 'open', createdAt: core.clock.now(), closedAt: null },
+    ]);
+  });
+
+  test('hold more than the balance has, which then shows nothing to withdraw', async () => {
+    const core = await funded(1_000);
+    await core.levers.openDispute(core.tenant, { amountCents: 1_001 });
+    expect(await core.wallet.read(core.tenant)).toMatchObject({
+      balanceCents: 1_000,
+      disputeBlockedCents: 1_001,
+      withdrawableCents: 0,
+      assignableCents: 0,
+    });
+  });
+
+  test('that are won free it; lost ones hold it until they are forgiven', async () => {
+    const core = await funded(1_000);
+    const [won, lost] = [await opened(core, 300), await opened(core, 200)];
+    const held = async () => (await core.wallet.read(core.tenant)).disputeBlockedCents;
+    core.clock.advance(1_000);
+    expect(await core.levers.closeDispute(core.tenant, won, 'won')).toMatchObject({
+      id: won,
+      status: 'won',
+      closedAt: core.clock.now(),
+    });
+    expect(await held()).toBe(200);
+    await core.levers.closeDispute(core.tenant, lost, 'lost');
+    expect(await held()).toBe(200);
+    await core.levers.closeDispute(core.tenant, lost, 'forgiven');
+    expect(await held()).toBe(0);
+    const listed = await core.levers.listDisputes(core.tenant, { limit: 10 });
+    expect(listed.map(({ id, status }) => [id, status])).toEqual([
+      [lost, 'forgiven'],
+      [won, 'won'],
+    ]);
+    expect(await core.levers.listDisputes(core.tenant, { limit: 1 })).toHaveLength(1);
+  });
+
+  test('are closed once, though several ask at once', async () => {
+    const core = await funded(1_000);
+    const [id] = [await opened(core, 300), await opened(core, 300)];
+    await Promise.all([1, 2, 3].map(() => core.levers.closeDispute(core.tenant, id!, 'won')));
+    expect((await core.balances()).dispute_hold).toBe(300);
+  });
+
+  test.each([
+    [[], 'forgiven'],
+    [['won'], 'lost'],
+    [['won'], 'forgiven'],
+    [['lost'], 'won'],
+    [['lost', 'forgiven'], 'won'],
+    [['lost', 'forgiven'], 'lost'],
+  ] as const)('closed as %j never become %s', async (way, outcome) => {
+    const core = await funded(1_000);
+    const id = await opened(core, 300);
+    for (const step of way) await core.levers.closeDispute(core.tenant, id, step);
+    const before = await core.balances();
+    await expect(core.levers.closeDispute(core.tenant, id, outcome)).rejects.toBeInstanceOf(ValidationError);
+    expect(await core.balances()).toEqual(before);
+  });
+
+  test('are about a card payment of the account, or about none', async () => {
+    const [core, other] = [await funded(1_000), await funded(1_000)];
+    const sold = async ({ cardPayments, tenant }: Core) => {
+      const { payment } = await cardPayments.create(tenant, { valueCents: 500 });
+      await cardPayments.pay(payment.orderCode, approved());
+      return payment.orderCode;
+    };
+    const [own, foreign] = [await sold(core), await sold(other)];
+    await core.levers.openDispute(core.tenant, { amountCents: 500, orderCode: own });
+    expect(await core.levers.listDisputes(core.tenant, { limit: 1 })).toMatchObject([{ orderCode: own }]);
+    for (const orderCode of [foreign, 'nothing'])
+      await expect(
+        core.levers.openDispute(core.tenant, { amountCents: 500, orderCode }),
+      ).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  test('are their account’s alone', async () => {
+    const [core, other] = [await funded(1_000), await funded(1_000)];
+    const id = await opened(core, 300);
+    for (const wrong of [id, '', 'x', 'with \u0000'])
+      await expect(other.levers.closeDispute(other.tenant, wrong, 'won')).rejects.toBeInstanceOf(
+        NotFoundError,
+      );
+    expect(await other.levers.listDisputes(other.tenant, { limit: 10 })).toEqual([]);
+  });
+
+  test('are opened once under one name', async () => {
+    const core = await funded(1_000);
+    const ids = await Promise.all(
+      [1, 2, 3].map(() => core.levers.openDispute(core.tenant, { amountCents: 300, name: 'med-1' })),
+    );
+    expect(new Set(ids).size).toBe(1);
+    expect((await core.balances()).dispute_hold).toBe(300);
+    await expect(
+      core.levers.openDispute(core.tenant, { amountCents: 301, name: 'med-1' }),
+    ).rejects.toBeInstanceOf(IdempotencyError);
+  });
+
+  async function opened(core: Core, amountCents: number): Promise<string> {
+    return core.levers.openDispute(core.tenant, { amountCents });
+  }
+
+  async function funded(amountCents: number): Promise<Core> {
+    const core = await startCore({ database });
+    await core.levers.credit(core.tenant, amountCents);
+    return core;
+  }
+});
+
+describeOnBothEngines('credits', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('are the merchant’s balance, what it owes first', async () => {
+    const core = await startCore({ database });
+    const owed = ledgerTransaction('owed', [
+      { from: 'merchant_receivable', to: 'merchant_balance', amount: 700 },
+      { from: 'merchant_balance', to: 'paid_out', amount: 700 },
+    ]);
+    await post(database.sql, core.tenant, [owed], core.clock.now());
+    await core.levers.credit(core.tenant, 500);
+    expect(await core.balances()).toMatchObject({ merchant_balance: 0, merchant_receivable: -200 });
+    await core.levers.credit(core.tenant, 500);
+    expect(await core.balances()).toMatchObject({ merchant_balance: 300, merchant_receivable: 0 });
+  });
+
+  test('in LTC are an LTC balance', async () => {
+    const core = await startCore({ database });
+    await core.levers.creditLtc(core.tenant, 150_000_000);
+    expect(await core.wallet.read(core.tenant)).toMatchObject({
+      balanceCents: 0,
+      cryptoBalanceLitoshi: 150_000_000,
+    });
+  });
+
+  test('under one name are given once, and another amount under it is refused', async () => {
+    const core = await startCore({ database });
+    for (const lever of ['credit', 'creditLtc'] as const) {
+      const ids = await Promise.all([1, 2, 3].map(() => core.levers[lever](core.tenant, 500, { name: 'a' })));
+      expect(new Set(ids).size).toBe(1);
+      await expect(core.levers[lever](core.tenant, 501, { name: 'a' })).rejects.toBeInstanceOf(
+        IdempotencyError,
+      );
+      expect(await core.levers[lever](core.tenant, 500)).not.toBe(ids[0]);
+    }
+    expect(await core.balances()).toMatchObject({ merchant_balance: 1_000, merchant_ltc: 1_000 });
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Number.MAX_SAFE_INTEGER])('of %d are refused', async (amount) => {
+    const { levers, tenant, balances } = await startCore({ database });
+    const before = await balances();
+    for (const refused of [
+      levers.credit(tenant, amount),
+      levers.creditLtc(tenant, amount),
+      levers.openDispute(tenant, { amountCents: amount }),
+    ])
+      await expect(refused).rejects.toBeInstanceOf(ValidationError);
+    expect(await balances()).toEqual(before);
+  });
+
+  test('are refused where their sum could not be counted any more', async () => {
+    const core = await startCore({ database });
+    const amount = Math.floor(Number.MAX_SAFE_INTEGER / 2) - 100;
+    const much = ledgerTransaction('much', [
+      { from: 'received', to: 'merchant_balance', amount },
+      { from: 'ltc_received', to: 'merchant_ltc', amount },
+      { from: 'dispute_claims', to: 'dispute_hold', amount },
+    ]);
+    await post(database.sql, core.tenant, [much], core.clock.now());
+    const { levers, tenant } = core;
+    for (const refused of [
+      levers.credit(tenant, 101),
+      levers.creditLtc(tenant, 101),
+      levers.openDispute(tenant, { amountCents: 101 }),
+    ])
+      await expect(refused).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
+    await Promise.all([levers.credit(tenant, 100), levers.openDispute(tenant, { amountCents: 100 })]);
+  });
+
+  test('and disputes are none in sandbox', async () => {
+    const { levers, ...core } = await startCore({ database });
+    const tenant = { ...core.tenant, environment: 'sandbox' } as const;
+    for (const refused of [
+      levers.credit(tenant, 100),
+      levers.creditLtc(tenant, 100),
+      levers.openDispute(tenant, { amountCents: 100 }),
+    ]) {
+      await expect(refused).rejects.toBeInstanceOf(UnavailableError);
+      await expect(refused).rejects.toMatchObject({ code: 'NOT_IN_SANDBOX' });
+    }
+  });
+});
