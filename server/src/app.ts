@@ -40,6 +40,10 @@ import { createSimulatedBank } from './rails/simulated/bank.ts';
 import { createSandboxEngine } from './sandbox/engine.ts';
 import type { TestPaymentLevers } from './sandbox/model.ts';
 import { createSandboxRoutes } from './sandbox/routes.ts';
+import { createSubaccountEngine } from './subaccounts/engine.ts';
+import type { SubaccountPayoutService, SubaccountService } from './subaccounts/model.ts';
+import { createSubaccountRoutes } from './subaccounts/routes.ts';
+import { createSubaccountSettlement } from './subaccounts/settlement.ts';
 import { createWalletEngine, createWalletLevers } from './wallet/engine.ts';
 import type { WalletLevers } from './wallet/model.ts';
 import { createWalletRoutes } from './wallet/routes.ts';
@@ -64,6 +68,7 @@ export interface App {
   readonly cardPayments: CardPaymentService & HostedCheckout;
   /** What no client can do: the simulator does it. */
   readonly levers: WalletLevers & TestPaymentLevers;
+  readonly subaccounts: SubaccountService & SubaccountPayoutService;
   close(): Promise<void>;
 }
 
@@ -137,6 +142,15 @@ export async function createApp({
     const sandbox = createSandboxEngine({ database, committer });
     const bank = createSimulatedBank({ database, clock });
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
+    const subaccountSettlement = createSubaccountSettlement({
+      database,
+      committer,
+      bank,
+      accounts,
+      clock,
+      onFault,
+    });
+    const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
     const privateAddresses = config.webhookPrivateAddresses;
     const webhooks = createWebhookEngine({ database, committer, privateAddresses });
     const delivery = createWebhookDelivery({
@@ -146,7 +160,16 @@ export async function createApp({
       send: createSender({ clock, privateAddresses }),
     });
     const wallet = createWalletEngine({ database, onFault });
-    const services = { access, cardPayments, payouts, products: productEngine, sandbox, wallet, webhooks };
+    const services = {
+      access,
+      cardPayments,
+      payouts,
+      products: productEngine,
+      sandbox,
+      subaccounts,
+      wallet,
+      webhooks,
+    };
     const work = createWorkQueue({
       database,
       clock,
@@ -154,6 +177,7 @@ export async function createApp({
         ...settlement.tasks,
         ...createPayoutSettlement({ database, committer, bank }).tasks,
         ...delivery.tasks,
+        ...subaccountSettlement.tasks,
       },
       apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
@@ -174,11 +198,12 @@ export async function createApp({
     const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
 
     const operations = [
-      ...createWalletRoutes({ wallet: services.wallet }),
+      ...createWalletRoutes({ wallet }),
       ...createPayoutRoutes({ payouts }),
       ...createCardPaymentRoutes({ cardPayments, publicUrl }),
       ...createProductRoutes({ products: productEngine }),
       ...createSandboxRoutes({ sandbox }),
+      ...createSubaccountRoutes({ subaccounts }),
     ];
 
     await follower.start();
@@ -214,6 +239,7 @@ export async function createApp({
         ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
         ...sandbox,
       },
+      subaccounts,
       close,
     };
   } catch (error) {

@@ -27,6 +27,9 @@ import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquir
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
 import { createSandboxEngine } from '../../server/src/sandbox/engine.ts';
 import type { SandboxService, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
+import { createSubaccountEngine } from '../../server/src/subaccounts/engine.ts';
+import type { SubaccountPayoutService, SubaccountService } from '../../server/src/subaccounts/model.ts';
+import { createSubaccountSettlement } from '../../server/src/subaccounts/settlement.ts';
 import { createWalletEngine, createWalletLevers } from '../../server/src/wallet/engine.ts';
 import type { WalletLevers, WalletService } from '../../server/src/wallet/model.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
@@ -51,6 +54,7 @@ export interface Core {
   /** The bank's own levers, with no faults in between. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService;
+  readonly subaccounts: SubaccountService & SubaccountPayoutService;
   readonly access: AccessService;
   readonly webhooks: WebhookService;
   readonly products: ProductService;
@@ -124,6 +128,14 @@ export async function startCore({
   const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = wrapBank(simulatedBank);
+  const subaccountSettlement = createSubaccountSettlement({
+    database,
+    committer,
+    bank,
+    accounts,
+    clock,
+    onFault: onError,
+  });
   const delivery = createWebhookDelivery({
     database,
     committer,
@@ -135,6 +147,7 @@ export async function startCore({
   const handlers = {
     ...settlement.tasks,
     ...createPayoutSettlement({ database, committer, bank }).tasks,
+    ...subaccountSettlement.tasks,
     ...delivery.tasks,
   };
   const work = createWorkQueue({ database, clock, handlers, onError });
@@ -160,6 +173,7 @@ export async function startCore({
     bank: simulatedBank,
     payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
     webhooks: createWebhookEngine({ database, committer, privateAddresses: true }),
+    subaccounts: { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement },
     work,
     faults,
     balances: () => readBalances(database.sql, tenant),

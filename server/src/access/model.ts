@@ -212,6 +212,47 @@ function assertMayRead(caller: Caller, scope: DashboardScope): void {
     throw new PermissionError(`This dashboard token does not have the scope ${scope}`);
 }
 
+const MANAGE: readonly Permission[] = ['subcontas.gerenciar'];
+const MANAGE_OR_WITHDRAW: readonly Permission[] = ['subcontas.gerenciar', 'subcontas.sacar'];
+
+/** To open subaccounts and to transfer to them. @throws PermissionError */
+export function assertMayManageSubaccounts(caller: Caller): void {
+  assertKeyWith(caller, MANAGE);
+}
+
+/** Subaccounts with their balances and statements. @throws PermissionError */
+export function assertMayReadSubaccounts(caller: Caller): void {
+  if (caller.credential.kind === 'dashboard_token') assertMayRead(caller, 'subaccounts');
+  else assertKeyWith(caller, MANAGE);
+}
+
+/** The document's 4.1.1. @throws PermissionError */
+export function assertMayRequestSubaccountPayouts(caller: Caller): void {
+  assertKeyWith(caller, MANAGE_OR_WITHDRAW);
+}
+
+/** The document's 4.1.1. @throws PermissionError */
+export function assertMayReadSubaccountPayouts(caller: Caller): void {
+  if (caller.credential.kind === 'dashboard_token') assertMayRead(caller, 'subaccounts');
+  else assertKeyWith(caller, MANAGE_OR_WITHDRAW);
+}
+
+/** A key that may only request payouts follows these, and sees of their subaccount nothing but its id. */
+export function seesSubaccount({ credential }: Caller): boolean {
+  return (
+    credential.kind !== 'api_key' ||
+    credential.permissions.length === 0 ||
+    credential.permissions.includes('subcontas.gerenciar')
+  );
+}
+
+function assertKeyWith({ credential }: Caller, anyOf: readonly Permission[]): void {
+  if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
+  const held = credential.permissions;
+  if (held.length === 0 || held.some((permission) => anyOf.includes(permission))) return;
+  throw new PermissionError(`This API key needs one of: ${anyOf.join(', ')}`, anyOf);
+}
+
 /** One card payment: a payment token sees its own alone, and all others as if they were not there. */
 export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
   if (caller.credential.kind === 'payment_token') return caller.credential.orderCode === orderCode;

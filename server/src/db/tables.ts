@@ -29,6 +29,8 @@ export interface Tables {
   product: ProductTable;
   test_payment: TestPaymentTable;
   dispute: DisputeTable;
+  statement_entry: StatementEntryTable;
+  subaccount_payout: SubaccountPayoutTable;
 }
 
 interface OfTenant {
@@ -260,4 +262,38 @@ interface DisputeTable extends OfTenant {
   status: 'open' | 'won' | 'lost' | 'forgiven';
   created_at: Date;
   closed_at: Date | null;
+}
+
+interface StatementEntryTable extends OfTenant {
+  number: Generated<number>;
+  subaccount_id: string;
+  kind: 'transfer_in' | 'payout' | 'payout_reversal';
+  ref_id: string;
+  amount_cents: number;
+  balance_after_cents: number;
+  created_at: Date;
+}
+
+interface SubaccountPayoutTable extends OfTenant {
+  number: Generated<number>;
+  id: string;
+  subaccount_id: string;
+  version: number;
+  payout_id: string;
+  status: 'processing' | 'completed' | 'failed';
+  under_verification: boolean;
+  withdrawal_id: string | null;
+  turbo_code: string | null;
+  sub_code: string | null;
+  amount_cents: number;
+  fee_cents: number;
+  agreed_fee_cents: number;
+  pix_key: string;
+  end_to_end_id: string | null;
+  recipient_name: string | null;
+  recipient_bank_name: string | null;
+  failure_reason: string | null;
+  created_at: Date;
+  completed_at: Date | null;
+  reversed_at: Date | null;
 }

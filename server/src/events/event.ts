@@ -2,6 +2,7 @@ import type { CardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
 import { type Payout, payoutFromJson } from '../payouts/model.ts';
+import { type SubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
 
 /** What a slice writes when something has happened. The snapshot is the resource as it was then. */
 export type NewEvent =
@@ -18,6 +19,13 @@ export type NewEvent =
       resourceId: string;
       previousStatus: Payout['status'] | null;
       snapshot: Payout;
+    }
+  | {
+      kind: `subaccount_payout.${SubaccountPayout['status'] | 'reversed'}`;
+      resource: 'subaccount_payout';
+      resourceId: string;
+      previousStatus: SubaccountPayout['status'] | null;
+      snapshot: SubaccountPayout;
     }
   | {
       /** Something was posted: the balances after it. One for all that were posted at once. */
@@ -45,6 +53,7 @@ export type Resource = NewEvent['resource'];
 const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resource: R }>['snapshot'] } = {
   card_payment: cardPaymentFromJson,
   payout: payoutFromJson,
+  subaccount_payout: subaccountPayoutFromJson,
   // One from before an account was thought of has nothing in it.
   wallet: (json) => ({ ...NO_BALANCES, ...(json as Partial<Balances>) }),
   credential: () => ({}),

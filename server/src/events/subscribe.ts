@@ -33,6 +33,8 @@ export interface Subscription<Item> {
   cursorsFor: CursorsFor;
   tenant: Tenant;
   topic: Topic;
+  /** Of the topic, the events that are followed; all where left out. */
+  wants?: (event: StoredEvent) => boolean;
   after: string | null | undefined;
   /** The state as it is, and the version that it holds for; left out where a stream has changes only. */
   begin?: () => Promise<Beginning<Item>>;
@@ -59,6 +61,7 @@ export async function subscribe<Item>({
   cursorsFor,
   tenant,
   topic,
+  wants = () => true,
   after,
   begin,
   toItem,
@@ -94,6 +97,7 @@ export async function subscribe<Item>({
   else signal.addEventListener('abort', end);
 
   function heard(event: StoredEvent): void {
+    if (!wants(event)) return;
     if (coalesce) queue.length = 0;
     if (queue.length >= QUEUE_LIMIT) {
       failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
@@ -145,7 +149,7 @@ export async function subscribe<Item>({
   async function catchUp(): Promise<void> {
     const { events, through } = await readOn();
     if (done) return;
-    queue.push(...events);
+    queue.push(...events.filter(wants));
     position = through;
     if (events.length > 0) return;
     if (start.overAt !== null && position >= start.overAt) return end();

@@ -8,6 +8,12 @@ import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
 import type { Product, ProductService } from '../products/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
+import type {
+  Subaccount,
+  SubaccountPayout,
+  SubaccountPayoutService,
+  SubaccountService,
+} from '../subaccounts/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
@@ -18,6 +24,7 @@ export interface PaymentsService {
   payouts: PayoutService;
   products: ProductService;
   sandbox: SandboxService;
+  subaccounts: SubaccountService & SubaccountPayoutService;
   wallet: WalletService;
   webhooks: WebhookService;
 }
@@ -55,6 +62,8 @@ export interface Loaders {
   webhookDelivery: DataLoader<string, WebhookDelivery | null>;
   webhookAttempts: DataLoader<string, WebhookAttempt[]>;
   product: DataLoader<string, Product | null>;
+  subaccount: DataLoader<string, Subaccount | null>;
+  subaccountPayout: DataLoader<string, SubaccountPayout | null>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
@@ -72,6 +81,10 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
       services.webhooks.attemptsOf(callerOf({ caller }).tenant, webhookIds),
     ),
     product: new DataLoader((ids) => services.products.findMany(callerOf({ caller }).tenant, ids)),
+    subaccount: new DataLoader((ids) => services.subaccounts.findMany(callerOf({ caller }).tenant, ids)),
+    subaccountPayout: new DataLoader((ids) =>
+      services.subaccounts.findPayouts(callerOf({ caller }).tenant, ids),
+    ),
   };
 }
 

@@ -76,7 +76,8 @@ builder.objectType(RateLimitError, {
 
 builder.objectType(InsufficientFundsError, {
   name: 'InsufficientFundsError',
-  description: 'More than can be withdrawn; the message is the detailed reason.',
+  description:
+    'More than can be withdrawn: the figures of the decision. Of a subaccount’s payout they are the subaccount’s.',
   interfaces: [UserError],
   fields: (t) => ({
     requestedCents: t.expose('requestedCents', { type: 'Cents' }),

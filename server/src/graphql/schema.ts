@@ -5,6 +5,7 @@ import '../card-payments/schema.ts';
 import '../payouts/schema.ts';
 import '../products/schema.ts';
 import '../sandbox/schema.ts';
+import '../subaccounts/schema.ts';
 import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
 import { builder } from './builder.ts';

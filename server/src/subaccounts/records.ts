@@ -1,0 +1,105 @@
+import { type Change, type Collection, put, type Writes } from '../commit/commit.ts';
+import type {
+  PayoutRecord,
+  StatementEntry,
+  StatementEntryKind,
+  Subaccount,
+  SubaccountMove,
+  SubaccountPayoutChange,
+} from './model.ts';
+import {
+  insertEntries,
+  insertSubaccounts,
+  savePayouts,
+  selectByExternalIds,
+  selectEntries,
+  selectPayouts,
+  selectSubaccounts,
+} from './store.ts';
+
+// The records of this slice as a decision reads and writes them.
+
+/** Saved by nobody: the database moves a balance with its postings. What is put here is for the rest of the group. */
+export const subaccounts: Collection<Subaccount> = {
+  name: 'subaccount',
+  load: selectSubaccounts,
+  keyOf: ({ id }) => id,
+  save: async () => undefined,
+};
+
+/** As `subaccounts`, by the integrator's own names. */
+export const externalIds: Collection<Subaccount & { externalId: string }> = {
+  name: 'subaccount by external id',
+  load: (sql, tenant, keys) =>
+    selectByExternalIds(sql, tenant, keys) as Promise<(Subaccount & { externalId: string })[]>,
+  keyOf: ({ externalId }) => externalId,
+  save: async () => undefined,
+};
+
+export const newSubaccounts: Collection<Subaccount> = {
+  name: 'new subaccount',
+  load: async () => [],
+  keyOf: ({ id }) => id,
+  save: insertSubaccounts,
+};
+
+export const statementEntries: Collection<StatementEntry> = {
+  name: 'statement_entry',
+  load: (sql, tenant, keys) => selectEntries(sql, tenant, keys.map(fromEntryKey)),
+  keyOf: entryKey,
+  save: insertEntries,
+};
+
+export const payouts: Collection<PayoutRecord> = {
+  name: 'subaccount_payout',
+  load: selectPayouts,
+  keyOf: ({ payout }) => payout.id,
+  save: savePayouts,
+};
+
+export function entryKey({ kind, refId }: { kind: StatementEntryKind; refId: string }): string {
+  return `${kind} ${refId}`;
+}
+
+function fromEntryKey(key: string): { kind: StatementEntryKind; refId: string } {
+  const [kind, refId] = key.split(' ') as [StatementEntryKind, string];
+  return { kind, refId };
+}
+
+export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove) {
+  return {
+    records: [put(subaccounts, subaccount), put(statementEntries, entry)],
+    transactions: [transaction],
+  };
+}
+
+/** A step of a payout as what is written of it. */
+export function writesOf({
+  previous,
+  record,
+  move,
+  transaction,
+  due,
+  event,
+}: SubaccountPayoutChange): Writes & {
+  records: Change[];
+} {
+  const { payout } = record;
+  const moved = move ? writesOfMove(move) : { records: [], transactions: [] };
+  return {
+    records: [put(payouts, record), ...moved.records],
+    transactions: [...moved.transactions, ...(transaction ? [transaction] : [])],
+    events: event
+      ? [
+          {
+            kind: `subaccount_payout.${event}`,
+            resource: 'subaccount_payout',
+            resourceId: payout.id,
+            previousStatus: previous?.status ?? null,
+            snapshot: payout,
+          },
+        ]
+      : [],
+    tasks: due.map(({ kind, at }) => ({ kind, key: payout.id, at })),
+  };
+}

@@ -1,0 +1,352 @@
+import type { Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import { maskPixKey } from '../kernel/pix-key.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import {
+  type PayoutRecord,
+  type ReferenceKind,
+  referenceKind,
+  type StatementEntry,
+  type StatementEntryKind,
+  type Subaccount,
+  type SubaccountPayout,
+  type SubaccountPayoutStatus,
+  subaccountIdText,
+} from './model.ts';
+
+// A text that is no id is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
+const isId = (text: string) => subaccountIdText.safeParse(text).success;
+
+/** Newest first, `limit` of them older than the number `before` or behind the first `offset`. */
+export interface Window {
+  limit: number;
+  before?: number | undefined;
+  offset?: number;
+}
+
+// ── Subaccounts ─────────────────────────────────────────────────────────────────────────────────
+
+export async function selectSubaccounts(
+  sql: Sql,
+  tenant: Tenant,
+  ids: readonly string[],
+): Promise<Subaccount[]> {
+  const possible = ids.filter(isId);
+  if (possible.length === 0) return [];
+  const rows = await subaccountsOf(sql, tenant).selectAll().where('id', 'in', possible).execute();
+  return rows.map(toSubaccount);
+}
+
+export async function selectByExternalIds(
+  sql: Sql,
+  tenant: Tenant,
+  externalIds: readonly string[],
+): Promise<Subaccount[]> {
+  const rows = await subaccountsOf(sql, tenant).selectAll().where('external_id', 'in', externalIds).execute();
+  return rows.map(toSubaccount);
+}
+
+export async function insertSubaccounts(
+  sql: Sql,
+  tenant: Tenant,
+  subaccounts: readonly Subaccount[],
+): Promise<void> {
+  await sql
+    .insertInto('subaccount')
+    .values(
+      subaccounts.map(({ id, name, externalId, createdAt }) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        id,
+        name,
+        external_id: externalId,
+        created_at: createdAt,
+      })),
+    )
+    .execute();
+}
+
+export async function listSubaccounts(
+  sql: Sql,
+  tenant: Tenant,
+  window: Window,
+): Promise<{ place: number; item: Subaccount }[]> {
+  const rows = await newest(subaccountsOf(sql, tenant).selectAll(), window).execute();
+  return rows.map((row) => ({ place: row.number, item: toSubaccount(row) }));
+}
+
+export async function countSubaccounts(sql: Sql, tenant: Tenant): Promise<number> {
+  return countOf(subaccountsOf(sql, tenant).select(({ fn }) => fn.countAll<number>().as('count')));
+}
+
+function toSubaccount(row: Selectable<Tables['subaccount']>): Subaccount {
+  return {
+    id: row.id,
+    name: row.name,
+    externalId: row.external_id,
+    balanceCents: row.balance_cents,
+    createdAt: row.created_at,
+  };
+}
+
+// ── Statements ──────────────────────────────────────────────────────────────────────────────────
+
+export async function selectEntries(
+  sql: Sql,
+  tenant: Tenant,
+  keys: readonly { kind: StatementEntryKind; refId: string }[],
+): Promise<StatementEntry[]> {
+  const rows = await entriesOf(sql, tenant)
+    .selectAll()
+    .where((row) => row.or(keys.map(({ kind, refId }) => row.and({ kind, ref_id: refId }))))
+    .execute();
+  return rows.map(toEntry);
+}
+
+/** In the order in which they were decided, which is the order of their numbers. */
+export async function insertEntries(
+  sql: Sql,
+  tenant: Tenant,
+  entries: readonly StatementEntry[],
+): Promise<void> {
+  await sql
+    .insertInto('statement_entry')
+    .values(
+      entries.map((entry) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        subaccount_id: entry.subaccountId,
+        kind: entry.kind,
+        ref_id: entry.refId,
+        amount_cents: entry.amountCents,
+        balance_after_cents: entry.balanceAfterCents,
+        created_at: entry.createdAt,
+      })),
+    )
+    .execute();
+}
+
+export async function listEntries(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  window: Window,
+): Promise<{ place: number; item: StatementEntry }[]> {
+  if (!isId(subaccountId)) return [];
+  const rows = await newest(
+    entriesOf(sql, tenant).selectAll().where('subaccount_id', '=', subaccountId),
+    window,
+  ).execute();
+  return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
+}
+
+export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
+  if (!isId(subaccountId)) return 0;
+  return countOf(
+    entriesOf(sql, tenant)
+      .where('subaccount_id', '=', subaccountId)
+      .select(({ fn }) => fn.countAll<number>().as('count')),
+  );
+}
+
+function toEntry(row: Selectable<Tables['statement_entry']>): StatementEntry {
+  return {
+    subaccountId: row.subaccount_id,
+    kind: row.kind,
+    refId: row.ref_id,
+    amountCents: row.amount_cents,
+    balanceAfterCents: row.balance_after_cents,
+    createdAt: row.created_at,
+  };
+}
+
+// ── Payouts ─────────────────────────────────────────────────────────────────────────────────────
+
+export async function selectPayouts(
+  sql: Sql,
+  tenant: Tenant,
+  ids: readonly string[],
+): Promise<PayoutRecord[]> {
+  const possible = ids.filter((id) => /^sqp_[0-9a-f]{32}$/.test(id));
+  if (possible.length === 0) return [];
+  const rows = await payoutsOf(sql, tenant).selectAll().where('id', 'in', possible).execute();
+  return rows.map(toRecord);
+}
+
+const COLUMN = {
+  withdrawalId: 'withdrawal_id',
+  turboCode: 'turbo_code',
+  payoutId: 'payout_id',
+  subCode: 'sub_code',
+} as const satisfies Record<ReferenceKind, keyof Tables['subaccount_payout']>;
+
+/** By any form of 2.2, of whichever subaccount of the tenant, with the version of the log that it stands for. */
+export async function selectByReference(
+  sql: Sql,
+  tenant: Tenant,
+  reference: string,
+): Promise<{ version: number; payout: SubaccountPayout } | null> {
+  const kind = referenceKind(reference);
+  if (kind === null) return null;
+  // One statement, and so of one moment.
+  const row = await payoutsOf(sql, tenant)
+    .innerJoin('stream', (join) =>
+      join
+        .onRef('stream.account_id', '=', 'subaccount_payout.account_id')
+        .onRef('stream.environment', '=', 'subaccount_payout.environment'),
+    )
+    .selectAll('subaccount_payout')
+    .select('stream.version as head')
+    .where(`subaccount_payout.${COLUMN[kind]}`, '=', reference)
+    .executeTakeFirst();
+  return row ? { version: row.head, payout: toRecord(row).payout } : null;
+}
+
+export interface PayoutsOf {
+  subaccountId: string;
+  status?: readonly SubaccountPayoutStatus[] | undefined;
+}
+
+export async function listPayouts(
+  sql: Sql,
+  tenant: Tenant,
+  of: PayoutsOf,
+  window: Window,
+): Promise<{ place: number; item: SubaccountPayout }[]> {
+  if (!isId(of.subaccountId) || of.status?.length === 0) return [];
+  const rows = await newest(payoutsOfOne(sql, tenant, of).selectAll(), window).execute();
+  return rows.map((row) => ({ place: row.number, item: toRecord(row).payout }));
+}
+
+export async function countPayouts(sql: Sql, tenant: Tenant, of: PayoutsOf): Promise<number> {
+  if (!isId(of.subaccountId) || of.status?.length === 0) return 0;
+  return countOf(payoutsOfOne(sql, tenant, of).select(({ fn }) => fn.countAll<number>().as('count')));
+}
+
+export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
+  await sql
+    .insertInto('subaccount_payout')
+    .values(records.map((record) => toRow(tenant, record)))
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((row) => ({
+        version: row.ref('excluded.version'),
+        status: row.ref('excluded.status'),
+        under_verification: row.ref('excluded.under_verification'),
+        withdrawal_id: row.ref('excluded.withdrawal_id'),
+        turbo_code: row.ref('excluded.turbo_code'),
+        sub_code: row.ref('excluded.sub_code'),
+        end_to_end_id: row.ref('excluded.end_to_end_id'),
+        recipient_name: row.ref('excluded.recipient_name'),
+        recipient_bank_name: row.ref('excluded.recipient_bank_name'),
+        failure_reason: row.ref('excluded.failure_reason'),
+        completed_at: row.ref('excluded.completed_at'),
+        reversed_at: row.ref('excluded.reversed_at'),
+      })),
+    )
+    .execute();
+}
+
+function payoutsOfOne(sql: Sql, tenant: Tenant, { subaccountId, status }: PayoutsOf) {
+  const query = payoutsOf(sql, tenant).where('subaccount_id', '=', subaccountId);
+  return status ? query.where('status', 'in', status) : query;
+}
+
+function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
+  const assembled = row.withdrawal_id !== null;
+  const payout: SubaccountPayout = {
+    id: row.id,
+    version: row.version,
+    payoutId: row.payout_id,
+    withdrawalId: row.withdrawal_id,
+    code: row.sub_code ?? row.turbo_code,
+    subaccountId: row.subaccount_id,
+    status: row.status,
+    reversed: row.reversed_at !== null,
+    amountCents: row.amount_cents,
+    feeCents: row.fee_cents,
+    platformFeeCents: assembled ? row.agreed_fee_cents : null,
+    netAmountCents: assembled ? row.amount_cents - row.fee_cents - row.agreed_fee_cents : null,
+    pixKey: maskPixKey(row.pix_key),
+    endToEndId: row.end_to_end_id,
+    recipientName: row.recipient_name,
+    recipientBankName: row.recipient_bank_name,
+    failureReason: row.failure_reason,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+    reversedAt: row.reversed_at,
+  };
+  return {
+    payout,
+    destination: row.pix_key,
+    agreedFeeCents: row.agreed_fee_cents,
+    underVerification: row.under_verification,
+    turboCode: row.turbo_code,
+  };
+}
+
+function toRow(
+  tenant: Tenant,
+  { payout, destination, agreedFeeCents, underVerification, turboCode }: PayoutRecord,
+) {
+  return {
+    account_id: tenant.accountId,
+    environment: tenant.environment,
+    id: payout.id,
+    subaccount_id: payout.subaccountId,
+    version: payout.version,
+    payout_id: payout.payoutId,
+    status: payout.status,
+    under_verification: underVerification,
+    withdrawal_id: payout.withdrawalId,
+    turbo_code: turboCode,
+    sub_code: payout.code === turboCode ? null : payout.code,
+    amount_cents: payout.amountCents,
+    fee_cents: payout.feeCents,
+    agreed_fee_cents: agreedFeeCents,
+    pix_key: destination,
+    end_to_end_id: payout.endToEndId,
+    recipient_name: payout.recipientName,
+    recipient_bank_name: payout.recipientBankName,
+    failure_reason: payout.failureReason,
+    created_at: payout.createdAt,
+    completed_at: payout.completedAt,
+    reversed_at: payout.reversedAt,
+  };
+}
+
+// ── Of all three ────────────────────────────────────────────────────────────────────────────────
+
+function subaccountsOf(sql: Sql, { accountId, environment }: Tenant) {
+  return sql
+    .selectFrom('subaccount')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment);
+}
+
+function entriesOf(sql: Sql, { accountId, environment }: Tenant) {
+  return sql
+    .selectFrom('statement_entry')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment);
+}
+
+function payoutsOf(sql: Sql, { accountId, environment }: Tenant) {
+  return sql
+    .selectFrom('subaccount_payout')
+    .where('subaccount_payout.account_id', '=', accountId)
+    .where('subaccount_payout.environment', '=', environment);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: Kysely's builders of several tables share no type that has these
+function newest<Query extends Record<'where' | 'orderBy' | 'limit' | 'offset', (...given: any[]) => any>>(
+  query: Query,
+  { limit, before, offset = 0 }: Window,
+): Query {
+  const older = before === undefined ? query : query.where('number', '<', before);
+  return older.orderBy('number', 'desc').limit(limit).offset(offset);
+}
+
+async function countOf(query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }): Promise<number> {
+  return (await query.executeTakeFirstOrThrow()).count;
+}
