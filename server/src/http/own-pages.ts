@@ -16,11 +16,18 @@ export interface OwnPages {
     schema: Schema,
     handle: (input: z.output<Schema>, exchange: Exchange) => Promise<Answer>,
   ): Route;
+  /** Answers a GET as `action` does a POST; `schema` checks the query. */
+  read<Schema extends z.ZodType>(
+    path: RegExp,
+    schema: Schema,
+    handle: (input: z.output<Schema>) => Promise<Answer>,
+  ): Route;
 }
 
 interface Answer {
   status?: number;
   body: unknown;
+  headers?: Record<string, string>;
 }
 
 /** What a strict shop would send with a page: nothing from elsewhere, no inline script or style, no frame around it. */
@@ -53,36 +60,46 @@ export function createOwnPages(publicUrl: string): OwnPages {
         path,
         async handle(exchange) {
           assertOwnAction(exchange);
-          const { status = 200, body, headers } = await answer(schema, handle, exchange);
-          sendJson(exchange.response, status, body, { 'cache-control': 'no-store', ...headers });
+          await answer(exchange, async () =>
+            handle(check(schema, await readObject(exchange.request)), exchange),
+          );
         },
+      }),
+    read: (path, schema, handle) =>
+      guard({
+        methods: ['GET'],
+        path,
+        handle: (exchange) =>
+          answer(exchange, async () => handle(check(schema, Object.fromEntries(exchange.url.searchParams)))),
       }),
   };
 }
 
-async function answer<Schema extends z.ZodType>(
-  schema: Schema,
-  handle: (input: z.output<Schema>, exchange: Exchange) => Promise<Answer>,
-  exchange: Exchange,
-): Promise<Answer & { headers?: Record<string, string> }> {
-  try {
-    const input = parse(schema, await readObject(exchange.request)) as z.output<Schema>;
-    return await handle(input, exchange);
-  } catch (error) {
-    if (!(error instanceof PaymentError)) throw error;
-    return {
-      status: STATUS[error.code],
-      body: {
-        error: error.message,
-        code: error.code,
-        fields: error instanceof ValidationError ? error.fields.map(named) : [],
-        ...(error instanceof InsufficientFundsError ? { withdrawableCents: error.withdrawableCents } : {}),
-      },
-      ...(error instanceof RateLimitError
-        ? { headers: { 'retry-after': String(error.retryAfterSeconds) } }
-        : {}),
-    };
-  }
+/** @throws ValidationError */
+function check<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  return parse(schema, input) as z.output<Schema>;
+}
+
+async function answer({ response }: Exchange, handle: () => Promise<Answer>): Promise<void> {
+  const { status = 200, body, headers } = await handle().catch(refusal);
+  sendJson(response, status, body, { 'cache-control': 'no-store', ...headers });
+}
+
+/** What a page is told of a refusal. A fault is thrown on. */
+function refusal(error: unknown): Answer {
+  if (!(error instanceof PaymentError)) throw error;
+  return {
+    status: STATUS[error.code],
+    body: {
+      error: error.message,
+      code: error.code,
+      fields: error instanceof ValidationError ? error.fields.map(named) : [],
+      ...(error instanceof InsufficientFundsError ? { withdrawableCents: error.withdrawableCents } : {}),
+    },
+    ...(error instanceof RateLimitError
+      ? { headers: { 'retry-after': String(error.retryAfterSeconds) } }
+      : {}),
+  };
 }
 
 /** The domain speaks of `input.amountCents`; here nothing is called `input`. */

@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { filesRoute } from '../http/files.ts';
 import { createOwnPages, PAGE_CSP } from '../http/own-pages.ts';
-import { parse } from '../http/rest.ts';
-import { HttpError, type Route, sendJson } from '../http/routes.ts';
+import { HttpError, type Route } from '../http/routes.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { NotFoundError, ValidationError } from '../kernel/errors.ts';
+import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { SimulatedClock } from '../rails/simulated/clock.ts';
 import type { WalletService } from '../wallet/model.ts';
@@ -45,7 +44,7 @@ export function createSimulatorRoutes({
   /** The oldest first; there is always one. */
   accounts: () => Promise<{ id: string; name: string }[]>;
 }): Route[] {
-  const { guard, action } = createOwnPages(publicUrl);
+  const { guard, action, read } = createOwnPages(publicUrl);
 
   /** @throws NotFoundError */
   async function tenantOf({ account, environment }: Whose): Promise<Tenant> {
@@ -84,19 +83,6 @@ export function createSimulatorRoutes({
     return { body: { done: true } };
   }
 
-  const state: Route = {
-    methods: ['GET'],
-    path: /^\/simulator\/state$/,
-    async handle({ url, response }) {
-      const answer = await readState(url).catch((error: unknown) => {
-        if (error instanceof ValidationError) throw new HttpError(400, error.message);
-        throw error instanceof NotFoundError ? new HttpError(404, error.message) : error;
-      });
-      sendJson(response, 200, answer, { 'cache-control': 'no-store' });
-    },
-  };
-  const readState = (url: URL) => stateOf(parse(stateQuery, Object.fromEntries(url.searchParams)) as Whose);
-
   const page = filesRoute({
     prefix: '/simulator',
     folder: fileURLToPath(PAGE),
@@ -108,7 +94,7 @@ export function createSimulatorRoutes({
   });
 
   return [
-    guard(state),
+    read(/^\/simulator\/state$/, stateQuery, async (whose) => ({ body: await stateOf(whose) })),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
       pulled(levers.settleTransfer(await tenantOf(whose), params.id!), 'This transfer has ended already'),
     ),

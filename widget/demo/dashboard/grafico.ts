@@ -61,7 +61,8 @@ export class PainelGrafico extends LitElement {
     const maisBaixo = arredondar(Math.max(...horas.map((hora) => hora.saiu)));
     const whole = maisAlto + maisBaixo || 1;
     // An empty half still gets a little room, so that the line of zero never lies on the edge.
-    const zero = Math.min(HEIGHT - 12, Math.max(12, (maisAlto / whole) * HEIGHT));
+    const share = maisAlto + maisBaixo === 0 ? 0.5 : maisAlto / whole;
+    const zero = Math.min(HEIGHT - 12, Math.max(12, share * HEIGHT));
     const up = (cents: number) => (maisAlto === 0 ? 0 : (cents / maisAlto) * (zero - 2));
     const down = (cents: number) => (maisBaixo === 0 ? 0 : (cents / maisBaixo) * (HEIGHT - zero - 2));
     const now = this.agora.getHours() + this.agora.getMinutes() / 60;

@@ -273,7 +273,7 @@ function linhaDeEntrega(delivery: WebhookDelivery, now: Date): Linha {
       ),
       html`<span class="forte">${delivery.event}</span>
         <small class="destino" title=${delivery.url}>${delivery.url}</small>`,
-      html`${delivery.attempts.length}
+      html`${delivery.attempts.length}<span class="so-estreito"> ${delivery.attempts.length === 1 ? 'tentativa' : 'tentativas'}</span>
         <small>${last ? (last.responseStatus ?? last.error ?? 'sem resposta') : 'nenhuma ainda'}</small>`,
       quando(delivery.createdAt, now),
     ],

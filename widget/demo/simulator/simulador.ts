@@ -151,9 +151,11 @@ export class SimuladorApp extends LitElement {
     const live = estado.tenant.environment === 'live';
     return html`
       <div class="alavancas">
-        ${this.#renderRelogio(estado)} ${this.#renderCarteira(estado, live)}
-        ${this.#renderTransferencias(estado, live)}
-        ${live ? html`${this.#renderDisputas(estado)} ${this.#renderCartoes(estado)}` : this.#renderTestes(estado)}
+        <div>${this.#renderRelogio(estado)} ${live ? this.#renderDisputas(estado) : nothing}</div>
+        <div>
+          ${this.#renderCarteira(estado, live)} ${this.#renderTransferencias(estado, live)}
+          ${live ? this.#renderCartoes(estado) : this.#renderTestes(estado)}
+        </div>
       </div>
       ${this.#renderRotas()}
     `;
@@ -267,7 +269,7 @@ export class SimuladorApp extends LitElement {
 
   #renderTransferencias({ transfers }: State, live: boolean): TemplateResult {
     return html`
-      <section class="cartao larga" aria-labelledby="titulo-transferencias">
+      <section class="cartao" aria-labelledby="titulo-transferencias">
         <h2 id="titulo-transferencias">Transferências a caminho</h2>
         ${
           transfers.length === 0
@@ -386,7 +388,7 @@ export class SimuladorApp extends LitElement {
 
   #renderTestes({ testPayments }: State): TemplateResult {
     return html`
-      <section class="cartao larga" aria-labelledby="titulo-testes">
+      <section class="cartao" aria-labelledby="titulo-testes">
         <h2 id="titulo-testes">Pagamentos de teste pendentes</h2>
         ${
           testPayments.length === 0
