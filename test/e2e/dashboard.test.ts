@@ -103,6 +103,7 @@ describe('a payout in the table', () => {
     await says(page, 'Pendente');
     const code = await newest(page).locator('code').textContent();
     await newest(page).hover();
+    shop.app.clock.advance(1_000);
 
     await fetch(`${shop.app.url}/demo/dashboard/payouts`, {
       method: 'POST',
