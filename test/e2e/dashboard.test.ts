@@ -123,9 +123,9 @@ describe('a payout in the table', () => {
     await request(page, { amount: '10,00', destination: 'demora@psa.example' });
     await says(page, 'Pendente');
 
-    await page.getByLabel('Mostrar em Saques').selectOption('Pendente');
+    await page.locator('#saques select').selectOption('Pendente');
     await expect.poll(() => page.locator('#saques tbody tr').count()).toBe(1);
-    await page.getByLabel('Mostrar em Saques').selectOption('Em processamento');
+    await page.locator('#saques select').selectOption('Em processamento');
     await page.getByText('Nenhum com este estado.').waitFor();
   });
 });

@@ -42,7 +42,7 @@ export const PAGE_CSP = [
 ].join('; ');
 
 /** A program that is no page sends it in place of an Origin. No page of another site can, without our leave. */
-export const ACTION_HEADER = 'x-psa-action';
+const ACTION_HEADER = 'x-psa-action';
 
 export function createOwnPages(publicUrl: string): OwnPages {
   const guard = (route: Route): Route => ({

@@ -92,13 +92,13 @@ export class PainelTabela extends LitElement {
     const shown = rows.slice(0, this.limite);
     const id = `titulo-${this.id}`;
     return html`
-      <section aria-labelledby=${id}>
+      <section aria-labelledby=${id} @pointerenter=${this.#entrar} @pointerleave=${this.#sair}>
         <div class="tabela-topo">
           <h2 id=${id}>${this.titulo}</h2>
           <button type="button" class="novos" ?hidden=${this.#esperando === 0} @click=${this.#mostrarNovos}>
             ${this.#esperando === 1 ? '1 novo' : `${this.#esperando} novos`}
           </button>
-          ${this.filtros.length === 0 ? nothing : this.#renderFiltro()}
+          ${this.filtros.length === 0 || this.linhas.length === 0 ? nothing : this.#renderFiltro()}
         </div>
         ${
           this.carregando
@@ -131,14 +131,7 @@ export class PainelTabela extends LitElement {
   // The roles stay where the narrow layout makes blocks of the rows.
   #renderTabela(linhas: Linha[], id: string): TemplateResult {
     return html`
-      <table
-        role="table"
-        aria-labelledby=${id}
-        @pointerenter=${this.#entrar}
-        @pointerleave=${this.#sair}
-        @focusin=${this.#focar}
-        @focusout=${this.#sair}
-      >
+      <table role="table" aria-labelledby=${id}>
         <thead role="rowgroup">
           <tr role="row">
             ${this.colunas.map(
@@ -189,7 +182,7 @@ export class PainelTabela extends LitElement {
   }
 
   #mostrarNovos(): void {
-    this.#dentro = false;
+    this.#ordem = [];
     this.requestUpdate();
   }
 
@@ -203,13 +196,7 @@ export class PainelTabela extends LitElement {
     if (event.pointerType === 'mouse') this.#dentro = true;
   }
 
-  #focar(): void {
-    this.#dentro = true;
-  }
-
-  #sair(event: Event): void {
-    const table = event.currentTarget as Element;
-    if (event.type === 'focusout' ? table.matches(':hover') : table.contains(document.activeElement)) return;
+  #sair(): void {
     this.#dentro = false;
     this.requestUpdate();
   }

@@ -277,7 +277,7 @@ export class SimuladorApp extends LitElement {
                 Nenhuma agora: um PIX comum conclui em segundos. Para ter tempo de mexer, peça no
                 <a href="/demo/dashboard">painel</a> um saque para <code>demora@psa.example</code>.
               </p>`
-            : html`<ul class="linhas">
+            : html`<ul class="linhas empilhadas">
                 ${transfers.map(
                   (transfer) => html`
                     <li>
@@ -290,8 +290,8 @@ export class SimuladorApp extends LitElement {
                               ? `, termina ${haQuanto(new Date(transfer.until), this.#agora())}`
                               : ''
                           }
-                          · <code>${transfer.id}</code>
                         </small>
+                        <small><code>${transfer.id}</code></small>
                       </p>
                       <div class="botoes" role="group" aria-label=${`Transferência de ${emReais(transfer.amountCents)}`}>
                         ${this.#renderLever('Concluir', `transfers/${transfer.id}/settle`, 'Transferência concluída.')}
