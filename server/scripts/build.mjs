@@ -15,11 +15,13 @@ export async function ensureBuilt() {
   await ensurePgdata();
 }
 
-async function ensureServer() {
+/** The server alone. @param {{ quiet?: boolean }} [options] with `quiet`, what is up to date is not mentioned */
+export async function ensureServer(options) {
   const sources = filesUnder('server/src');
-  await ensure('server', {
+  const part = {
     madeOf: [...sources, 'server/tsconfig.json', 'tsconfig.json', 'pnpm-lock.yaml'],
     results: ['server/dist/main.js'],
+    /** @param {string[]} previous */
     async build(previous) {
       const outputs = sources.flatMap(compiledTo);
       for (const stale of previous.filter((file) => !outputs.includes(file)))
@@ -36,7 +38,8 @@ async function ensureServer() {
       }
       return { ...compiled, outputs };
     },
-  });
+  };
+  await ensure('server', part, options);
 }
 
 /** @param {string} source */
@@ -71,18 +74,19 @@ async function ensurePgdata() {
  * @param {string[]} part.results what must be there afterwards
  * @param {(previous: string[]) => Promise<{ ok: boolean, output: string, outputs?: string[] }>} part.build given the
  *   outputs of the last time
+ * @param {{ quiet?: boolean }} [options]
  */
-async function ensure(name, { madeOf, results, build }) {
+async function ensure(name, { madeOf, results, build }, { quiet = false } = {}) {
   const started = performance.now();
   const stamp = `built-${name.replaceAll(' ', '-')}`;
   const wanted = fingerprint(madeOf, [process.versions.node]);
   const [last, ...previous] = readStamp(stamp).split('\n');
   if (last === wanted && results.every((result) => existsSync(join(root, result)))) {
-    console.log(`✓ ${name} unchanged: skipped`);
+    if (!quiet) console.log(`✓ ${name} unchanged: skipped`);
     return;
   }
   clearStamp(stamp);
-  if (process.stdout.isTTY) process.stdout.write(`… building ${name}\r`);
+  if (process.stdout.isTTY && !quiet) process.stdout.write(`… building ${name}\r`);
   const { ok, output, outputs = [] } = await build(previous);
   if (!ok) {
     console.error(output.trimEnd());

@@ -21,8 +21,12 @@ export function unsuitableNode(version) {
   return suits ? undefined : `Node 20.19, 22.12, 24 or newer is needed; this is Node ${version}.`;
 }
 
-/** Installs the dependencies, unless nothing has changed since the last time. Ends the process where it cannot. */
-export async function ensureInstalled() {
+/**
+ * Installs the dependencies, unless nothing has changed since the last time. Ends the process where it cannot.
+ *
+ * @param {{ quiet?: boolean }} [options] with `quiet`, what pnpm says is shown only where it fails
+ */
+export async function ensureInstalled({ quiet = false } = {}) {
   const unsuitable = unsuitableNode(process.versions.node);
   if (unsuitable) fail(unsuitable);
 
@@ -32,11 +36,13 @@ export async function ensureInstalled() {
 
   console.log(`Installing the dependencies with ${PNPM} …`);
   const started = performance.now();
-  const { ok } = await pnpm(['install', '--frozen-lockfile', '--config.confirmModulesPurge=false'], {
+  const { ok, output } = await pnpm(['install', '--frozen-lockfile', '--config.confirmModulesPurge=false'], {
     // Tests use the system's Chromium.
     env: { PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' },
+    quiet,
   });
   if (!ok) {
+    if (quiet) console.error(output.trimEnd());
     fail(
       'The dependencies could not be installed (see above). The npm registry must be reachable; then run this again.',
     );

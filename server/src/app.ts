@@ -1,3 +1,4 @@
+import { createAdministration } from './access/administration.ts';
 import { bootstrap, createAccessEngine, firstTenant } from './access/engine.ts';
 import { accounts } from './access/records.ts';
 import { createCardPaymentEngine } from './card-payments/engine.ts';
@@ -17,17 +18,19 @@ import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
-import { createRootFieldLimits } from './graphql/rate.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { createDocsRoutes } from './http/docs.ts';
-import { createRequestLimit } from './http/request-limit.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
 import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
+import { createRequestLimit } from './limits/requests.ts';
+import { createRootFieldLimits } from './limits/root-fields.ts';
+import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createPayoutEngine } from './payouts/engine.ts';
 import { createPayoutRoutes } from './payouts/routes.ts';
@@ -57,9 +60,6 @@ import { webhookOutbox } from './webhooks/outbox.ts';
 import { createSender } from './webhooks/sender.ts';
 import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
 import { nextDue } from './work/store.ts';
-
-/** Of an account, over all routes of `/v1` (the document's section 8). */
-const REQUESTS_A_MINUTE = 120;
 
 export interface App {
   readonly url: string;
@@ -148,7 +148,6 @@ export async function createApp({
     const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
     const productEngine = createProductEngine({ database, committer });
     const access = createAccessEngine({ database, committer, products: productEngine, clock });
-    const sandbox = createSandboxEngine({ database, committer });
     const bank = createSimulatedBank({ database, clock });
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
     const subaccountSettlement = createSubaccountSettlement({
@@ -160,6 +159,7 @@ export async function createApp({
       onFault,
     });
     const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
+    const sandbox = createSandboxEngine({ database, committer });
     const privateAddresses = config.webhookPrivateAddresses;
     const webhooks = createWebhookEngine({ database, committer, privateAddresses });
     const delivery = createWebhookDelivery({
@@ -192,7 +192,8 @@ export async function createApp({
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 
-    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, clock });
+    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
+    const addressOf = createClientAddress(config.trustedProxies);
     const contexts = createContextFactory({
       services,
       access,
@@ -203,8 +204,25 @@ export async function createApp({
       limits,
       publicUrl,
     });
-    const yoga = createGraphQLServer({ schema, contexts, graphiql: config.demo, onFault });
-    const sockets = createGraphQLSockets({ server: http.server, yoga, contexts, onFault, initTimeoutMs });
+    const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
+    const sockets = createGraphQLSockets({
+      server: http.server,
+      yoga,
+      contexts,
+      addressOf,
+      onFault,
+      initTimeoutMs,
+    });
+
+    // Only this process has PGlite's folder; whoever manages keys beside it asks here.
+    if (database.engine === 'pglite' && config.dataDir !== 'memory')
+      closing.push(
+        await serveControl({
+          dataDir: config.dataDir,
+          administration: createAdministration({ database, committer, clock }),
+          log,
+        }),
+      );
 
     const operations = [
       ...createWalletRoutes({ wallet }),
@@ -231,7 +249,7 @@ export async function createApp({
       ...createRestRoutes({
         operations,
         access,
-        takeRequest: createRequestLimit({ limit: REQUESTS_A_MINUTE, clock }),
+        takeRequest: createRequestLimit({ sql: database.sql, clock }),
         clock,
         onFault,
       }),

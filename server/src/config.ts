@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { KEY_PREFIX } from './access/model.ts';
+import { isNetwork } from './kernel/network.ts';
 
 /** What the environment says, checked and complete. */
 export interface Config {
@@ -11,6 +12,8 @@ export interface Config {
   dataDir: string;
   bootstrapKeys: { live: string | undefined; sandbox: string | undefined };
   graphqlLimit: number;
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  trustedProxies: string[];
   demo: boolean;
   /** Whether webhooks may go to private addresses, and without TLS. */
   webhookPrivateAddresses: boolean;
@@ -54,6 +57,15 @@ const onOrOff = z
   .enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off')
   .transform((text) => ['on', '1', 'true'].includes(text));
 
+/** A prefix of 0 would be everyone: then anyone chooses what address is counted. */
+const networks = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .refine(
+    (all) => all.every(isNetwork),
+    'must be addresses or networks such as 10.0.0.0/8, separated by commas',
+  );
+
 const notYet = z.undefined('is for the remote mode, which this version does not have: unset it').optional();
 
 const environment = z.object({
@@ -65,6 +77,7 @@ const environment = z.object({
   PSA_BOOTSTRAP_LIVE_KEY: key(KEY_PREFIX.live).optional(),
   PSA_BOOTSTRAP_TEST_KEY: key(KEY_PREFIX.sandbox).optional(),
   PSA_GRAPHQL_LIMIT: wholeNumber(1, 1_000_000).default(1200),
+  PSA_TRUSTED_PROXIES: networks.default([]),
   // Not built yet. Ignored, they would leave a merchant with a service of its own in place of the one it named.
   PSA_UPSTREAM_URL: notYet,
   PSA_UPSTREAM_LIVE_KEY: notYet,
@@ -98,6 +111,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataDir: data.PSA_DATA_DIR,
     bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,
+    trustedProxies: data.PSA_TRUSTED_PROXIES,
     demo,
     // With a public address of its own it stands behind a proxy, and is nobody's own machine.
     webhookPrivateAddresses:

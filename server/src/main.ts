@@ -4,6 +4,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { DataDirLockedError } from './db/lock.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { createLog } from './ops/log.ts';
+import { databaseRefusal } from './ops/refusals.ts';
 
 const log = createLog();
 
@@ -48,7 +49,7 @@ function greet({ url, demo, firstKeys }: App): void {
       `  live        ${firstKeys.live}`,
       `  sandbox     ${firstKeys.sandbox}`,
     );
-  else lines.push('', 'The API keys were shown at the first start.');
+  else lines.push('', 'API keys: npm run psa -- keys --help');
   lines.push('', 'Ctrl-C stops it.', '');
   process.stdout.write(`${lines.join('\n')}\n`);
 }
@@ -64,15 +65,10 @@ function explain(error: unknown): string | null {
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`;
   if (syscall === 'getaddrinfo' && hostname === config?.host)
     return `HOST ${hostname} is not an address of this machine`;
-  if (config?.databaseUrl && code && NOT_REACHED.test(code))
-    return `DATABASE_URL: the database did not let us in (${code})`;
-  return null;
+  return config ? databaseRefusal(error, config) : null;
 }
 
 type Fault = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
-
-/** No network, no such database, a wrong user or password; the server's own words may hold more than a log should. */
-const NOT_REACHED = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|28|3D000|57P03)/;
 
 try {
   await main();

@@ -73,6 +73,16 @@ function rules(now: Date): Record<string, string> {
         on e.resource_id = p.order_code and (e.snapshot ->> 'version')::int = p.version
       where e.kind <> 'card_payment.' || p.status or e.snapshot ->> 'status' <> p.status`,
 
+    'each announcement of a payment has its one webhook, and nothing else has any': `
+      select kind, event.version, webhook_id from event
+        full join webhook_delivery on event_version = event.version
+          and webhook_delivery.account_id = event.account_id and webhook_delivery.environment = event.environment
+      where (coalesce(kind, '') = 'card_payment.paid') <> (webhook_id is not null)`,
+
+    'each attempt at a webhook is written down': `
+      select d.webhook_id, d.attempts, count(a.number) from webhook_delivery d left join webhook_attempt a using (webhook_id)
+      group by d.webhook_id having d.attempts <> count(a.number)`,
+
     'every payment was created with one key, and every key created one': `
       select resource_id, order_code, count(*) from idempotency full join card_payment on resource_id = order_code
       group by 1, 2 having count(*) <> 1 or resource_id is null or order_code is null`,

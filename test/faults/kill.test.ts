@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
+import { createClient } from '../support/graphql.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
 import { audit } from './audit.ts';
 import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.ts';
 import { createCustomers } from './customers.ts';
@@ -44,6 +47,7 @@ test.each(Object.entries(engines))(
     const seed = chosenSeed();
     const random = createRandom(seed);
     const customers = createCustomers(random, LIVE_KEY);
+    const receiver = await startReceiver(refusingSomeOnce);
     const deaths: string[] = [];
     let audits = 0;
     let next = spawnServer();
@@ -58,6 +62,7 @@ test.each(Object.entries(engines))(
       const clockAheadMs = life * BETWEEN_LIVES_MS;
       const { url } = await server.ask('start', { environment, clockAheadMs, dieAt });
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      await createClient(`${url}/graphql`, LIVE_KEY).request(CONFIGURE, { input: { url: receiver.url } });
       await server.ask('settle', null);
       const { payments, violations } = await audit(server, new Date(Date.now() + clockAheadMs));
       const complaints = customers.complaints(payments, { final });
@@ -96,16 +101,38 @@ test.each(Object.entries(engines))(
     await last.server.death;
     // Late enough for every payment to be decided or expired, and for sales to be released.
     const after = await begin(KILLS + (20 * 86_400_000) / BETWEEN_LIVES_MS, { final: true });
+    const [sent] = await after.server.ask('query', ['select webhook_id, status, body from webhook_delivery']);
     after.server.kill();
+
+    // None is lost, none came that is not in the log, and each says the same however often it came.
+    const log = sent as { webhook_id: string; status: string; body: string }[];
+    const came = new Set(receiver.received.map(whatItSays));
+    expect(came).toEqual(new Set(log.map(({ webhook_id, body }) => `${webhook_id} ${body}`)));
+    expect(log.filter(({ status }) => status !== 'delivered')).toEqual([]);
+    expect(log.length).toBeGreaterThan(0);
 
     const { orders, acknowledged, refunds } = customers.tally();
     expect(orders).toBeGreaterThan(KILLS);
     process.stdout.write(
       `${engine}: killed ${deaths.length} times, audited ${audits} times; ${orders} payments, ${acknowledged} answers, ` +
-        `${refunds} refunds; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
+        `${refunds} refunds, ${log.length} webhooks in ${receiver.received.length} requests; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
     );
   },
 );
+
+const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
+  configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } ... on UserError { message } }
+}`;
+
+const whatItSays = ({ headers, body }: Received) => `${headers['x-webhook-id']} ${body}`;
+
+/** A quarter of the deliveries are refused when they first come. */
+function refusingSomeOnce(response: ServerResponse, { headers }: Received): void {
+  const id = String(headers['x-webhook-id']);
+  response.writeHead(/[048c]$/.test(id) && !refused.has(id) ? 500 : 200).end();
+  refused.add(id);
+}
+const refused = new Set<string>();
 
 type Death = { at: 'start' | 'statement'; moment: Moment } | { at: 'answer'; answer: number; turns: number };
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { networkOf } from '../../server/src/graphql/rate.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { networkOf } from '../../server/src/kernel/network.ts';
 import { addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { openFreshPglite } from '../support/database.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
+import { recordStatements } from '../support/statements.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -250,4 +252,31 @@ test('a far instant is waited for, where setTimeout would fire at once', () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+describe('root fields of one operation', () => {
+  test('begin in the order of the query where each waits for the database, and behind a cursor that is asked for', async () => {
+    const database = await openFreshPglite();
+    const began: string[] = [];
+    const { database: recorded, statements } = recordStatements(database);
+    const small = await startApp({ database: recorded, environment: { PSA_GRAPHQL_LIMIT: '20' } });
+    try {
+      statements.length = 0;
+      await small.live.request(
+        '{ updatesCursor a: cardPayments(first: 1) { nodes { id } } wallet { balanceCents } b: cardPayments(first: 2) { nodes { id } } }',
+      );
+      for (const text of statements)
+        for (const [name, part] of [
+          ['limit', 'rate_window'],
+          ['cursor', 'from "stream"'],
+          ['list', 'from "card_payment"'],
+        ] as const)
+          if (text.includes(part)) began.push(name);
+      expect(began.filter((name) => name === 'limit')).toHaveLength(4);
+      expect(began.filter((name) => name !== 'limit')).toEqual(['cursor', 'list', 'list']);
+    } finally {
+      await small.close();
+      await database.close();
+    }
+  });
 });

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '../../server/src/access/model.ts';
-import { createRequestLimit } from '../../server/src/http/request-limit.ts';
 import {
   createRestRoutes,
   pageOf,
@@ -28,6 +27,7 @@ import { instant } from '../../server/src/kernel/instant.ts';
 import { cents, centsAsReais } from '../../server/src/kernel/money.ts';
 import { createManualClock } from '../support/clock.ts';
 import { sendRaw } from '../support/raw-http.ts';
+import { createRequestLimit } from '../support/request-limit.ts';
 import { createRestClient } from '../support/rest.ts';
 
 // ── A shop with every kind of operation ─────────────────────────────────────────────────────────

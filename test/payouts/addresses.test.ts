@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parseLtcAddress, parseUsdtAddress } from '../../server/src/payouts/addresses.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 
-const base58check = createBase58check((bytes) => createHash('sha256').update(bytes).digest());
+const base58check = createBase58check((bytes: Uint8Array) => createHash('sha256').update(bytes).digest());
 const withVersion = (version: number, length = 20) =>
   base58check.encode(Uint8Array.of(version, ...new Uint8Array(length).fill(7)));
 const segwit = (coder: typeof bech32, version: number, length: number, prefix = 'ltc') =>

@@ -1,8 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Caller } from '../../server/src/access/model.ts';
-import { createRootFieldLimits } from '../../server/src/graphql/rate.ts';
-import { plusMs } from '../../server/src/kernel/clock.ts';
-import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 let app: TestApp;
@@ -41,24 +37,4 @@ describe('a request', () => {
     const { headers } = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
     expect(headers.get('x-frame-options')).toBe('DENY');
   });
-});
-
-test('a limit is lifted after a minute, also where the clock was set back meanwhile', () => {
-  let now = new Date('2026-03-02T12:00:00.000Z');
-  const limits = createRootFieldLimits({
-    perKey: 1,
-    clock: { now: () => now, schedule: () => () => undefined },
-  });
-  const caller: Caller = {
-    tenant: { accountId: 'acc', environment: 'live' },
-    credential: { kind: 'api_key', id: 'key', permissions: [] },
-    allowedOrigins: [],
-    expiresAt: null,
-    endsWith: [],
-  };
-  limits.take(caller, '');
-  expect(() => limits.take(caller, '')).toThrow(RateLimitError);
-  now = plusMs(now, -3_600_000);
-  limits.take(caller, '');
-  expect(() => limits.take(caller, '')).toThrow(RateLimitError);
 });

@@ -62,6 +62,7 @@ async function startBare(options: { stalledMs?: number } = {}) {
     server: http.server,
     yoga: null as never,
     contexts: null as never,
+    addressOf: () => '',
     onFault: (fault) => expect.fail(String(fault)),
     initTimeoutMs: 60_000,
   });

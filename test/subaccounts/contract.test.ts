@@ -453,6 +453,8 @@ describeOnBothEngines('subaccounts', (open) => {
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
       expect(new Set(all.map(({ payout }) => JSON.stringify(payout)))).toHaveLength(1);
       expect(new Set(sent.map((transfer) => JSON.stringify(transfer)))).toHaveLength(1);
+      // Those that come together ask the bank together.
+      expect(sent.length).toBeLessThan(10);
       expect(sent[0]).toMatchObject({ destination: KEY, amountCents: 3_850 });
       expect(await core.subaccounts.find(core.tenant, id)).toMatchObject({ balanceCents: 6_000 });
 
@@ -561,6 +563,32 @@ describeOnBothEngines('subaccounts', (open) => {
       const log = JSON.stringify(await eventsOf(core));
       for (const key of ['52998224725', ...keys]) expect(log).not.toContain(key);
     });
+  });
+
+  test('each change of status and the reversal are announced as subaccount.payout, with the code', async () => {
+    const bodies: string[] = [];
+    const core = await start({
+      send:
+        () =>
+        async ({ body }) => {
+          bodies.push(body);
+          return { responseStatus: 200, error: null };
+        },
+    });
+    await core.webhooks.configure(core.tenant, { url: 'https://integrador.example/psa' });
+    const id = await openSubaccount(core, 20_000);
+    const { payout } = await request(core, id);
+    await core.pass(5 * SECOND);
+    const { payout: refused } = await request(core, id, { pixKey: REFUSED });
+    await core.pass(5 * SECOND);
+    const told = bodies.map((body) => JSON.parse(body));
+    expect(told.map(({ event, code, status, reversed }) => [event, code, status, reversed])).toEqual([
+      ['subaccount.payout', payout.code, 'processing', false],
+      ['subaccount.payout', payout.code, 'completed', false],
+      ['subaccount.payout', refused.code, 'failed', false],
+      ['subaccount.payout', refused.code, 'failed', true],
+    ]);
+    expect(told[1]).toMatchObject({ subaccountId: id, netAmountCents: 3_850, pixKey: MASKED });
   });
 
   describe('across faults', () => {

@@ -20,7 +20,8 @@ export interface Receiver {
   shut(): Promise<void>;
 }
 
-export async function startReceiver(
+/** Whoever opened it shuts it. */
+export async function openReceiver(
   answer: Receiver['answer'] = (response) => response.end(),
 ): Promise<Receiver> {
   const waiting: ((received: Received) => void)[] = [];
@@ -50,6 +51,12 @@ export async function startReceiver(
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return receiver;
+}
+
+/** Ends with the test that started it. */
+export async function startReceiver(answer?: Receiver['answer']): Promise<Receiver> {
+  const receiver = await openReceiver(answer);
   onTestFinished(() => receiver.shut());
   return receiver;
 }

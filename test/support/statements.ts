@@ -28,6 +28,20 @@ export function recordStatements(database: Database): { database: Database; stat
   };
 }
 
+/** The same database; while `fails` holds for a statement, it is never sent and its caller gets an error. */
+export function failStatements(database: Database, fails: (statement: string) => boolean): Database {
+  const compiler = new PostgresQueryCompiler();
+  const breaker: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      const statement = compiler.compileQuery(node as RootOperationNode, queryId).sql;
+      if (fails(statement)) throw new Error('canceling statement due to statement timeout');
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return { ...database, sql: database.sql.withPlugin(breaker) };
+}
+
 /** The same database; `before` and `after` each single statement are awaited, when no connection is held. */
 export function interceptStatements(
   database: Database,

@@ -271,6 +271,7 @@ async function makeFirstAccount(
       {
         id: `key_${objectId()}`,
         secretHash: hashSecret(minted[environment]),
+        hint: minted[environment].slice(-4),
         permissions: [],
         createdAt: now,
       },

@@ -1,9 +1,12 @@
 import type { Collection } from '../commit/commit.ts';
+import type { ApiKey } from './keys.ts';
 import {
   type AccountRow,
   type StoredToken,
   selectAccounts,
+  selectApiKeys,
   selectTokensByHash,
+  updateApiKeys,
   updateTokens,
 } from './store.ts';
 
@@ -13,6 +16,13 @@ export const accounts: Collection<AccountRow> = {
   load: (sql, _tenant, ids) => selectAccounts(sql, ids),
   keyOf: (account) => account.id,
   save: () => Promise.reject(new Error('an account is read only here')),
+};
+
+export const apiKeys: Collection<ApiKey> = {
+  name: 'api_key',
+  load: (sql, _tenant, ids) => selectApiKeys(sql, ids),
+  keyOf: (key) => key.id,
+  save: (sql, _tenant, keys) => updateApiKeys(sql, keys),
 };
 
 export const tokens: Collection<StoredToken> = {

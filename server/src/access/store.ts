@@ -1,6 +1,8 @@
-import { sql as raw } from 'kysely';
+import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import type { Account, ApiKey } from './keys.ts';
 import type { AccountSettings, Permission } from './model.ts';
 
 export interface AccountRow extends AccountSettings {
@@ -56,7 +58,11 @@ export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Da
 
 export async function selectAccounts(sql: Sql, ids: readonly string[]): Promise<AccountRow[]> {
   const rows = await sql.selectFrom('account').selectAll().where('id', 'in', ids).execute();
-  return rows.map((row) => ({
+  return rows.map(toAccount);
+}
+
+function toAccount(row: Selectable<Tables['account']>): AccountRow {
+  return {
     id: row.id,
     name: row.name,
     cardPaymentsEnabled: row.card_payments_enabled,
@@ -68,13 +74,97 @@ export async function selectAccounts(sql: Sql, ids: readonly string[]): Promise<
       usd: row.payout_fee_usd_cents,
     },
     subaccountMarkupCents: row.subaccount_markup_cents,
+  };
+}
+
+/** Oldest first. */
+export async function selectAccountIds(sql: Sql): Promise<string[]> {
+  const rows = await sql.selectFrom('account').select('id').orderBy('created_at').orderBy('id').execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Oldest first, with how many of its keys are active; of one account where its id is given. */
+export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
+  let query = sql
+    .selectFrom('account')
+    .selectAll()
+    .select((of) =>
+      of
+        .selectFrom('api_key')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .whereRef('api_key.account_id', '=', 'account.id')
+        .where('revoked_at', 'is', null)
+        .as('active_keys'),
+    );
+  if (id !== undefined) query = query.where('id', '=', id);
+  const rows = await query.orderBy('created_at').orderBy('id').execute();
+  return rows.map((row) => ({
+    ...toAccount(row),
+    createdAt: row.created_at,
+    activeKeys: row.active_keys ?? 0,
   }));
+}
+
+/** Holds off others who lock it, and nobody who refers to it. False where there is none. */
+export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
+  const row = await sql
+    .selectFrom('account')
+    .select('id')
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Sets what is given, in one statement. False where there is no such account. */
+export async function updateAccount(
+  sql: Sql,
+  id: string,
+  {
+    name,
+    cardPaymentsEnabled,
+    cardReleaseDays,
+    payoutFeesCents: fees = {},
+    subaccountMarkupCents,
+  }: {
+    name?: string | undefined;
+    cardPaymentsEnabled?: boolean | undefined;
+    cardReleaseDays?: number | undefined;
+    payoutFeesCents?:
+      | { [Method in keyof AccountSettings['payoutFeesCents']]?: number | undefined }
+      | undefined;
+    subaccountMarkupCents?: number | undefined;
+  },
+): Promise<boolean> {
+  const { numUpdatedRows } = await sql
+    .updateTable('account')
+    // What is undefined is left out.
+    .set({
+      name,
+      card_payments_enabled: cardPaymentsEnabled,
+      card_release_days: cardReleaseDays,
+      payout_fee_pix_cents: fees.pix,
+      payout_fee_pix_turbo_cents: fees.pix_turbo,
+      payout_fee_ltc_cents: fees.ltc,
+      payout_fee_usd_cents: fees.usd,
+      subaccount_markup_cents: subaccountMarkupCents,
+    })
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 export async function insertApiKey(
   sql: Sql,
   tenant: Tenant,
-  key: { id: string; secretHash: string; permissions: readonly Permission[]; createdAt: Date },
+  key: {
+    id: string;
+    secretHash: string;
+    permissions: readonly Permission[];
+    createdAt: Date;
+    name?: string | null;
+    hint?: string | null;
+  },
 ): Promise<void> {
   await sql
     .insertInto('api_key')
@@ -86,8 +176,56 @@ export async function insertApiKey(
       permissions: [...key.permissions],
       created_at: key.createdAt,
       revoked_at: null,
+      name: key.name ?? null,
+      hint: key.hint ?? null,
     })
     .execute();
+}
+
+/** Of both environments. */
+export async function countActiveKeys(sql: Sql, accountId: string): Promise<number> {
+  const { count } = await sql
+    .selectFrom('api_key')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Whatever state they are in. */
+export async function selectApiKeys(sql: Sql, ids: readonly string[]): Promise<ApiKey[]> {
+  const rows = await sql.selectFrom('api_key').selectAll().where('id', 'in', ids).execute();
+  return rows.map(toApiKey);
+}
+
+/** Oldest first. */
+export async function listApiKeys(
+  sql: Sql,
+  { accountId, revokedToo }: { accountId?: string | undefined; revokedToo: boolean },
+): Promise<ApiKey[]> {
+  let query = sql.selectFrom('api_key').selectAll();
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId);
+  if (!revokedToo) query = query.where('revoked_at', 'is', null);
+  return (await query.orderBy('created_at').orderBy('id').execute()).map(toApiKey);
+}
+
+export async function updateApiKeys(sql: Sql, keys: readonly ApiKey[]): Promise<void> {
+  for (const { id, revokedAt } of keys)
+    await sql.updateTable('api_key').set({ revoked_at: revokedAt }).where('id', '=', id).execute();
+}
+
+function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment,
+    name: row.name,
+    permissions: row.permissions as Permission[],
+    hint: row.hint,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  };
 }
 
 /** A key that is not revoked. */

@@ -10,11 +10,11 @@ export class DataDirLockedError extends Error {
 /**
  * Makes this process the only one at `dataDir`, or throws `DataDirLockedError`. Two PGlites on one folder
  * lose each other's rows. The lock falls with the process, however that ends; what is returned gives it up
- * before. Creates the folder. Two containers that share a folder do not see each other's lock on Linux,
+ * before. Creates the folder, for its owner alone. Two containers that share a folder do not see each other's lock on Linux,
  * for each has a network of its own: those need a PostgreSQL.
  */
 export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const folder = realpathSync(dataDir);
   const name = `psa-${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`;
   try {

@@ -20,15 +20,16 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   simulated_charge: SimulatedChargeTable;
-  simulated_clock: SimulatedClockTable;
   payout: PayoutTable;
   simulated_transfer: SimulatedTransferTable;
+  simulated_clock: SimulatedClockTable;
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
   product: ProductTable;
   test_payment: TestPaymentTable;
   dispute: DisputeTable;
+  rate_window: RateWindowTable;
   statement_entry: StatementEntryTable;
   subaccount_payout: SubaccountPayoutTable;
 }
@@ -57,6 +58,8 @@ interface ApiKeyTable extends OfTenant {
   permissions: string[];
   created_at: Date;
   revoked_at: Date | null;
+  name: string | null;
+  hint: string | null;
 }
 
 interface TokenTable extends OfTenant {
@@ -168,11 +171,6 @@ interface SimulatedChargeTable {
   settles_at: Date | null;
 }
 
-interface SimulatedClockTable {
-  one: Generated<true>;
-  offset_ms: number;
-}
-
 interface PayoutTable extends OfTenant {
   number: Generated<number>;
   withdrawal_id: string;
@@ -203,6 +201,11 @@ interface SimulatedTransferTable extends OfTenant {
   outcome: 'complete' | 'deny' | 'refuse';
   reason: string | null;
   end_to_end_id: string | null;
+}
+
+interface SimulatedClockTable {
+  one: Generated<true>;
+  offset_ms: number;
 }
 
 interface WebhookEndpointTable extends OfTenant {
@@ -262,6 +265,12 @@ interface DisputeTable extends OfTenant {
   status: 'open' | 'won' | 'lost' | 'forgiven';
   created_at: Date;
   closed_at: Date | null;
+}
+
+interface RateWindowTable {
+  key: string;
+  ends_at: Date;
+  used: number;
 }
 
 interface StatementEntryTable extends OfTenant {

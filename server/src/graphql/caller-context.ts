@@ -4,14 +4,19 @@ import type { Updates } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
-import { type Context, callerOf, createLoaders, type PaymentsService } from './context.ts';
-import type { RootFieldLimits } from './rate.ts';
+import {
+  type Context,
+  callerOf,
+  createLoaders,
+  type PaymentsService,
+  type RootFieldLimits,
+} from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
 export interface Presented {
   authorization: string | null;
   origin: string | null;
-  /** The peer's network address. */
+  /** The client's network address. */
   address: string;
 }
 
@@ -62,6 +67,7 @@ export function createContextFactory({
       return caller;
     },
     create(presented, caller, transport) {
+      const order = createOrder();
       return {
         caller,
         services,
@@ -83,12 +89,56 @@ export function createContextFactory({
             },
           );
         },
-        updatesCursor: () => updates.cursor(callerOf({ caller }).tenant),
+        updatesCursor() {
+          const cursor = updates.cursor(callerOf({ caller }).tenant);
+          // The database may answer what is asked later first.
+          order.hold(cursor);
+          return cursor;
+        },
         listCursors: (list) => cursorsFor(callerOf({ caller }).tenant, list),
-        takeRootField: () => limits.take(callerOf({ caller }), presented.address),
+        takeRootField: () => order.next(() => limits.take(callerOf({ caller }), presented.address)),
         rateLimit: () => limits.look(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
       };
+    },
+  };
+}
+
+/** Steps one behind the other: at once while nothing is under way, so that most cost no turn of the event loop. */
+function createOrder() {
+  /** The last step, or what is held for; settled when null. Neither ever rejects. */
+  let tail: Promise<void> | null = null;
+  let held: Promise<void> | null = null;
+  const settled = (promise: Promise<unknown>) =>
+    promise.then(
+      () => undefined,
+      () => undefined,
+    );
+
+  async function behind(before: Promise<void> | null, step: () => void | Promise<void>): Promise<void> {
+    await before;
+    while (held) await held;
+    await step();
+  }
+
+  return {
+    next(step: () => void | Promise<void>): void | Promise<void> {
+      const taken = tail || held ? behind(tail, step) : step();
+      if (!taken) return;
+      const own = settled(taken);
+      tail = own;
+      void own.then(() => {
+        if (tail === own) tail = null;
+      });
+      return taken;
+    },
+    /** Steps that have not begun wait until this has ended, however it ends. */
+    hold(promise: Promise<unknown>): void {
+      const own = settled(promise);
+      held = own;
+      void own.then(() => {
+        if (held === own) held = null;
+      });
     },
   };
 }

@@ -35,6 +35,13 @@ export interface RateLimitState {
   resetAt: Date;
 }
 
+/** Limits on `/graphql`, counted by root field: an API key has its own, each visitor of a browser token others. */
+export interface RootFieldLimits {
+  /** @throws RateLimitError, at once or later */
+  take(caller: Caller, address: string): void | Promise<void>;
+  look(caller: Caller, address: string): RateLimitState;
+}
+
 /** What an operation stands in, made anew for each. */
 export interface Context {
   /** Null where no credential was presented. */
@@ -48,8 +55,11 @@ export interface Context {
   updatesCursor(): Promise<string>;
   /** The cursors of one of the account's lists. */
   listCursors(list: string): Cursors;
-  /** Counts one root field. @throws RateLimitError */
-  takeRootField(): void;
+  /**
+   * Counts one root field; it may begin when this is done. Those of one operation are let in in the order in which
+   * they ask, each behind the one before. @throws RateLimitError, at once or later
+   */
+  takeRootField(): void | Promise<void>;
   rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
 }

@@ -16,10 +16,10 @@ export function introspectionGuard({
   onFault: (fault: unknown) => void;
 }): Plugin<Context> {
   return {
-    onExecute({ args, setResultAndStopExecution }) {
+    async onExecute({ args, setResultAndStopExecution }) {
       if (!asksForSchema(args.document)) return;
       try {
-        admit(args.contextValue, open);
+        await admit(args.contextValue, open);
       } catch (error) {
         setResultAndStopExecution({ errors: [toGraphQLError(error, onFault)] });
       }
@@ -27,14 +27,14 @@ export function introspectionGuard({
   };
 }
 
-function admit(context: Context, open: boolean): void {
+async function admit(context: Context, open: boolean): Promise<void> {
   const { caller } = context;
   if (!caller) {
     if (!open) throw new UnauthenticatedError('Invalid API key');
     return;
   }
   if (caller.credential.kind !== 'api_key') throw new PermissionError('The schema is told to API keys');
-  context.takeRootField();
+  await context.takeRootField();
 }
 
 const known = new WeakMap<DocumentNode, boolean>();

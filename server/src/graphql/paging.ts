@@ -1,8 +1,8 @@
 import type { Cursors } from '../kernel/cursor.ts';
 import { ValidationError } from '../kernel/errors.ts';
 
-const DEFAULT_PAGE = 50;
-const LARGEST_PAGE = 100;
+export const DEFAULT_PAGE = 50;
+export const LARGEST_PAGE = 100;
 
 /** The document's section 2.1.6: 1 to 100, 50 where left out. @throws ValidationError naming the argument */
 export function pageSize(given: number | null | undefined, argument: 'first' | 'last' = 'first'): number {

@@ -33,8 +33,9 @@ function admitted<Types extends SchemaTypes>(
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
   return (parent, args, context, info) => {
     callerOf(context as Context);
-    (context as Context).takeRootField();
-    return resolve(parent, args, context, info);
+    const admission = (context as Context).takeRootField();
+    const begin = () => resolve(parent, args, context, info);
+    return admission ? admission.then(begin) : begin();
   };
 }
 

@@ -17,6 +17,7 @@ import {
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket } from '../http/server.ts';
 import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
@@ -36,7 +37,7 @@ interface Connection {
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
 export interface GraphQLSockets {
-  /** Tells every client to come back (1001) and resolves when they have gone. */
+  /** Tells every client to come back (1001) and resolves when they have gone and what they began has ended. */
   close(): Promise<void>;
 }
 
@@ -60,12 +61,14 @@ export function createGraphQLSockets({
   server,
   yoga,
   contexts,
+  addressOf,
   onFault,
   initTimeoutMs = 5_000,
 }: {
   server: Server;
   yoga: Yoga;
   contexts: ContextFactory;
+  addressOf: ClientAddress;
   onFault: (fault: unknown) => void;
   /** How long a client may take until `connection_init`. */
   initTimeoutMs?: number | undefined;
@@ -77,8 +80,8 @@ export function createGraphQLSockets({
     onConnect: (connected) => connect(connected),
     onSubscribe: (connected, _id, payload) => prepare(connected, payload),
     // Yoga's own, which mask what is not for the client.
-    execute: (args) => engineOf(args).execute(args),
-    subscribe: (args) => engineOf(args).subscribe(args),
+    execute: (args) => whileUnderWay(engineOf(args).execute(args)),
+    subscribe: (args) => whileUnderWay(engineOf(args).subscribe(args)),
     onNext: (_connected, _id, _payload, _args, result) =>
       result.errors &&
       ({ ...result, errors: result.errors.map((error) => tell(error)) } as FormattedExecutionResult),
@@ -88,6 +91,19 @@ export function createGraphQLSockets({
       return errors.map((error) => tell(error));
     },
   });
+
+  /** Operations that have begun: an answer is on its way, or a stream is being opened. */
+  const underWay = new Set<Promise<unknown>>();
+  function whileUnderWay<Result>(operation: Result | Promise<Result>): Result | Promise<Result> {
+    if (!(operation instanceof Promise)) return operation;
+    const ended: Promise<unknown> = operation
+      .catch(() => undefined)
+      .finally(() => {
+        underWay.delete(ended);
+      });
+    underWay.add(ended);
+    return operation;
+  }
 
   /** As a message says it, without what is for HTTP alone. */
   function tell(error: unknown): GraphQLFormattedError {
@@ -154,7 +170,7 @@ export function createGraphQLSockets({
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
     const connection: Connection = {
       socket,
-      presented: presentedBy(request, null),
+      presented: presentedBy(request, addressOf, null),
       caller: null,
       ended: new AbortController(),
       stopWatching: () => undefined,
@@ -235,6 +251,8 @@ export function createGraphQLSockets({
       );
       sockets.close();
       await Promise.all(gone);
+      // What was begun still reads and writes, and the database is closed next.
+      await Promise.all(underWay);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { execute, type GraphQLSchema, subscribe } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, type Route, readBody, send, sendJson } from '../http/routes.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context } from './context.ts';
@@ -9,6 +10,7 @@ import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { introspectionGuard } from './introspection.ts';
 import { documentLimits, parseDocument } from './limits.ts';
+import { tooManyListItems } from './list-items.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -22,18 +24,20 @@ const MAX_WRONG_VARIABLES = 5;
 export function createGraphQLServer({
   schema,
   contexts,
+  addressOf,
   graphiql,
   onFault,
 }: {
   schema: GraphQLSchema;
   contexts: ContextFactory;
+  addressOf: ClientAddress;
   graphiql: boolean;
   onFault: (fault: unknown) => void;
 }): Yoga {
   return createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,
     context: async ({ req, res, request }) => {
-      const presented = presentedBy(req, request.headers.get('authorization'));
+      const presented = presentedBy(req, addressOf, request.headers.get('authorization'));
       return contexts.create(presented, await contexts.identify(presented), { gone: goneOf(res) });
     },
     // It would repeat the page's origin in place of `*`; `graphqlRoute` says who may ask.
@@ -127,21 +131,33 @@ function goneOf(response: ServerResponse): AbortSignal {
 }
 
 /** The sender of an HTTP request. */
-export function presentedBy(request: IncomingMessage, authorization: string | null): Presented {
+export function presentedBy(
+  request: IncomingMessage,
+  addressOf: ClientAddress,
+  authorization: string | null,
+): Presented {
   return {
     authorization,
     origin: request.headers.origin ?? null,
-    address: request.socket.remoteAddress ?? '',
+    address: addressOf(request),
   };
 }
 
 /** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */
 const referenceEngine: Plugin = {
   onExecute({ setExecuteFn }) {
-    setExecuteFn((args) => execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } }));
+    setExecuteFn((args) => {
+      const refused = tooManyListItems(args);
+      if (refused) return { errors: [refused] };
+      return execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
+    });
   },
   onSubscribe({ setSubscribeFn }) {
-    setSubscribeFn((args) => subscribe({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } }));
+    setSubscribeFn((args) => {
+      const refused = tooManyListItems(args);
+      if (refused) return { errors: [refused] };
+      return subscribe({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
+    });
   },
 };
 

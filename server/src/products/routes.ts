@@ -19,6 +19,7 @@ export function createProductRoutes({ products }: { products: ProductService }):
       tag: TAG,
       section: '4.5',
       body: createProductInput,
+      example: { name: 'Caneca de cerâmica', description: '300 ml', priceCents: 4990 },
       answers: { 201: { description: 'The product', schema: productWire } },
       errors: { 409: 'The account has 500 products in this environment' },
       async handle({ caller, body }) {

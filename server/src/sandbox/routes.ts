@@ -13,6 +13,7 @@ export function createSandboxRoutes({ sandbox }: { sandbox: SandboxService }): R
       tag: 'Sandbox',
       section: '4.5',
       body: createTestPaymentInput,
+      example: { valueCents: 4990, pending: false },
       answers: { 201: { description: 'The test payment', schema: testPaymentWire } },
       errors: {
         403: 'A live key: the sandbox takes test keys alone',

@@ -36,7 +36,7 @@ export interface StatementEntry {
   createdAt: Date;
 }
 
-const SUBACCOUNT_ID = /^sacc_[0-9a-f]{32}$/i;
+const SUBACCOUNT_ID = /^sacc_[0-9a-fA-F]{32}$/;
 
 export function newSubaccountId(): string {
   return `sacc_${randomBytes(16).toString('hex')}`;
@@ -119,7 +119,7 @@ const REFERENCES: readonly [RegExp, ReferenceKind][] = [
   [/^[0-9a-f]{24}$/i, 'withdrawalId'],
   [/^TURBO-[0-9A-Z]{1,64}$/, 'turboCode'],
   [/^SUB-[0-9A-Z]{1,64}$/, 'subCode'],
-  [/^saq_[A-Za-z0-9_\-.:]{1,160}$/, 'payoutId'],
+  [/^saq_(?:[0-9a-f]{32}|idem_[A-Za-z0-9_\-.:]{1,128})$/, 'payoutId'],
 ];
 
 /** Which of the forms a reference has; null where it has none. */

@@ -3,6 +3,7 @@ import type { Sql } from '../db/database.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { payoutWebhook } from '../payouts/wire.ts';
+import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
 import type { NewTask } from '../work/store.ts';
 import { newWebhookId } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
@@ -74,7 +75,12 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
       const payload = payoutWebhook(event.snapshot, environment);
       return payload && { name: payload.event, payload };
     }
-    default:
+    case 'subaccount_payout': {
+      const payload = subaccountPayoutWebhook(event.snapshot);
+      return payload && { name: payload.event, payload };
+    }
+    case 'wallet':
+    case 'credential':
       return null;
   }
 }

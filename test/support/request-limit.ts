@@ -1,5 +1,5 @@
-import { type Clock, plusMs } from '../kernel/clock.ts';
-import type { TakeRequest } from './rest.ts';
+import type { TakeRequest } from '../../server/src/http/rest.ts';
+import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,0 +1,14 @@
+import { ensureServer } from './build.mjs';
+import { ensureInstalled } from './install.mjs';
+import { endWithNpm, isMain } from './progress.mjs';
+
+if (isMain(import.meta.url)) {
+  endWithNpm();
+  // What the command answers is all that stands on stdout, so that a program can read it.
+  console.log = console.error;
+  await ensureInstalled({ quiet: true });
+  await ensureServer({ quiet: true });
+  process.env.NODE_ENV ??= 'production';
+  process.setSourceMapsEnabled(true);
+  await import(new URL('../dist/ops/psa.js', import.meta.url).href);
+}

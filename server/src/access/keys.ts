@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { UnavailableError } from '../kernel/errors.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import { plainText } from '../kernel/text.ts';
+import type { AccountSettings, Permission } from './model.ts';
+
+/** The document's sections 5.4 and 8: of both environments together. */
+export const MAX_ACTIVE_KEYS = 10;
+
+const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const satisfies readonly Permission[];
+
+/** A key as it may be shown; the key itself is nowhere. */
+export interface ApiKey {
+  id: string;
+  accountId: string;
+  environment: Environment;
+  name: string | null;
+  /** Empty for an unrestricted key. */
+  permissions: readonly Permission[];
+  /** Its last four characters, where they were kept. */
+  hint: string | null;
+  createdAt: Date;
+  revokedAt: Date | null;
+}
+
+export interface Account extends AccountSettings {
+  id: string;
+  name: string;
+  createdAt: Date;
+  activeKeys: number;
+}
+
+// ── What may be asked for ───────────────────────────────────────────────────────────────────────
+
+const label = plainText({ max: 100 });
+const id = plainText({ max: 100 });
+const environment = z.enum(['live', 'sandbox'], 'must be live or sandbox');
+const permission = z.enum(PERMISSIONS, {
+  error: ({ input }) =>
+    `${JSON.stringify(input).slice(0, 60)} is unknown; there are ${PERMISSIONS.join(' and ')}`,
+});
+/** At most R$ 1,000: more is a slip of the keyboard. */
+const fee = z
+  .number()
+  .int('must be whole cents')
+  .min(0, 'must not be negative')
+  .max(100_000, 'must be at most R$ 1000.00');
+
+const settings = {
+  cardPaymentsEnabled: z.boolean().optional(),
+  cardReleaseDays: z
+    .number()
+    .int('must be a whole number of days')
+    .min(0, 'must lie from 0 to 365')
+    .max(365, 'must lie from 0 to 365')
+    .optional(),
+  payoutFeesCents: z
+    .strictObject({
+      pix: fee.optional(),
+      pix_turbo: fee.optional(),
+      ltc: fee.optional(),
+      usd: fee.optional(),
+    })
+    .refine((fees) => Object.values(fees).some((each) => each !== undefined), 'must name a method')
+    .optional(),
+  subaccountMarkupCents: fee.optional(),
+};
+
+export const createKeyInput = z.strictObject({
+  /** May be left out where there is one account. */
+  accountId: id.optional(),
+  environment,
+  permissions: z.array(permission).transform((all) => [...new Set(all)]),
+  name: label.nullable(),
+});
+export const listKeysInput = z.strictObject({ accountId: id.optional(), revokedToo: z.boolean() });
+export const revokeKeyInput = z.strictObject({ id });
+export const createAccountInput = z.strictObject({ name: label, ...settings });
+export const updateAccountInput = z
+  .strictObject({ id, name: label.optional(), ...settings })
+  .refine(({ id: _, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
+    message: 'nothing to change was given',
+  });
+export const noInput = z.strictObject({});
+
+// ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+/** What the document's dashboard does, for whoever runs the server. */
+export interface Administration {
+  /**
+   * `secret` is the only copy of the key.
+   * @throws UnavailableError (ten are active), NotFoundError (the account), ValidationError (which account is meant)
+   */
+  createKey(input: z.output<typeof createKeyInput>): Promise<{ key: ApiKey; secret: string }>;
+  /** Oldest first; of all accounts where none is named. @throws NotFoundError */
+  listKeys(input: z.output<typeof listKeysInput>): Promise<{ keys: ApiKey[] }>;
+  /** Ends a key, the tokens that it minted and what they hold open, at once. @throws NotFoundError */
+  revokeKey(input: z.output<typeof revokeKeyInput>): Promise<{ key: ApiKey }>;
+  /** Without keys; those are created for it. */
+  createAccount(input: z.output<typeof createAccountInput>): Promise<{ account: Account }>;
+  /** Oldest first. */
+  listAccounts(): Promise<{ accounts: Account[] }>;
+  /** Changes what is given and nothing else. @throws NotFoundError */
+  updateAccount(input: z.output<typeof updateAccountInput>): Promise<{ account: Account }>;
+}
+
+/** @throws UnavailableError */
+export function assertMayHaveAnotherKey(active: number): void {
+  if (active >= MAX_ACTIVE_KEYS)
+    throw new UnavailableError(
+      'LIMIT_REACHED',
+      `This account has ${active} active API keys, and ${MAX_ACTIVE_KEYS} are the most: revoke one first`,
+    );
+}

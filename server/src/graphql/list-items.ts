@@ -1,0 +1,111 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  getOperationAST,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+  type ValueNode,
+} from 'graphql';
+import { DEFAULT_PAGE, LARGEST_PAGE } from './paging.ts';
+
+/** What a dashboard's largest operation asks for is a fifth of it; it costs some half of a second of one processor. */
+const MAX_LIST_ITEMS = 1_000;
+
+interface Operation {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  operationName?: string | null | undefined;
+  variableValues?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/**
+ * Refuses an operation that asks for too many items of lists before any of it runs: the limits on documents count
+ * fields, of which one can stand for a hundred payments with all that is in each. Null for one that may run.
+ */
+export function tooManyListItems(operation: Operation): GraphQLError | null {
+  const items = countListItems(operation);
+  if (items <= MAX_LIST_ITEMS) return null;
+  return new GraphQLError(
+    `The operation asks for up to ${items} items of lists, and one may ask for ${MAX_LIST_ITEMS}: give a smaller \`first\` (it is ${DEFAULT_PAGE} where left out), or ask in several operations`,
+  );
+}
+
+/** The sum of the pages asked for, a page inside a list's items counted as often as there may be items. */
+export function countListItems({ schema, document, operationName, variableValues }: Operation): number {
+  const operation = getOperationAST(document, operationName);
+  if (!operation) return 0;
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  /** Each fragment is counted once, so that fragments which spread each other cost no more than their text. */
+  const known = new Map<string, number>();
+
+  function ofSelections(type: GraphQLNamedType | undefined, { selections }: SelectionSetNode): number {
+    let items = 0;
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) items += ofField(type, selection);
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) items += ofFragment(selection.name.value);
+      else
+        items += ofSelections(
+          selection.typeCondition ? schema.getType(selection.typeCondition.name.value) : type,
+          selection.selectionSet,
+        );
+    }
+    return items;
+  }
+
+  function ofFragment(name: string): number {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const { typeCondition, selectionSet } = fragments.get(name)!;
+    const items = ofSelections(schema.getType(typeCondition.name.value), selectionSet);
+    known.set(name, items);
+    return items;
+  }
+
+  function ofField(parent: GraphQLNamedType | undefined, node: FieldNode): number {
+    const field =
+      isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
+    if (!field) return 0;
+    const inner = node.selectionSet ? ofSelections(getNamedType(field.type), node.selectionSet) : 0;
+    const page = pageOf(field, node);
+    return page === null ? inner : page * (1 + inner);
+  }
+
+  /** Null for a field that is no list with a page. A page that will be refused counts as the largest. */
+  function pageOf({ args }: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
+    const has = (name: string) => args.some((arg) => arg.name === name);
+    const given = (name: string) => {
+      const argument = node.arguments?.find((each) => each.name.value === name);
+      return argument && sizeIn(argument.value);
+    };
+    if (has('first')) {
+      const sizes = [given('first'), given('last')].filter((size) => typeof size === 'number');
+      return sizes.length === 0 ? DEFAULT_PAGE : Math.min(LARGEST_PAGE, Math.max(0, ...sizes));
+    }
+    if (!has('ids')) return null;
+    const ids = given('ids');
+    return Array.isArray(ids) ? ids.length : 1;
+  }
+
+  function sizeIn(value: ValueNode): unknown {
+    if (value.kind === Kind.INT) return Number(value.value);
+    if (value.kind === Kind.LIST) return value.values;
+    if (value.kind !== Kind.VARIABLE) return undefined;
+    const name = value.name.value;
+    const given = variableValues?.[name];
+    if (given !== undefined) return given;
+    const defined = operation!.variableDefinitions?.find(({ variable }) => variable.name.value === name);
+    return defined?.defaultValue && sizeIn(defined.defaultValue);
+  }
+
+  return ofSelections(schema.getRootType(operation.operation) ?? undefined, operation.selectionSet);
+}

@@ -1,0 +1,33 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+/** An IPv6 visitor has a whole /64 to choose addresses from, so that is who is counted. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [head = '', tail] = address.replace(/%.*/, '').split('::');
+  const groups = (text: string | undefined) => (text ? text.split(':') : []);
+  const left = groups(head);
+  const right = groups(tail);
+  const all = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
+  return `${all.slice(0, 4).join(':')}::/64`;
+}
+
+/** Whether a text is an address, or a network such as `10.0.0.0/8`. One of all addresses is none. */
+export function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
+}
+
+/** Tells whether an address lies in one of the networks, each as `isNetwork` has it. */
+export function createNetworks(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,18 @@
+import type { Sql } from '../db/database.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { createWindows, type WindowState } from './windows.ts';
+
+/** The document's section 8: over all `/v1` routes of an account together, in both environments. */
+const REQUESTS_A_MINUTE = 120;
+
+/** Counts one request of an account. Rejects where the database does not answer: then the request fails likewise. */
+export type TakeRequest = (accountId: string) => Promise<{ admitted: boolean } & WindowState>;
+
+/** Exact over all instances: one statement a request, until the minute is used up. */
+export function createRequestLimit({ sql, clock }: { sql: Sql; clock: Clock }): TakeRequest {
+  const windows = createWindows({ sql, clock, name: 'v1', limit: REQUESTS_A_MINUTE, chunk: 1 });
+  return async (accountId) => ({
+    admitted: await windows.take(accountId),
+    ...windows.look(accountId),
+  });
+}

@@ -1,0 +1,74 @@
+import type { z } from 'zod';
+import {
+  type Administration,
+  createAccountInput,
+  createKeyInput,
+  listKeysInput,
+  noInput,
+  revokeKeyInput,
+  updateAccountInput,
+} from '../access/keys.ts';
+import { type PaymentError, ValidationError } from '../kernel/errors.ts';
+
+/** What the command line can ask for, in its own process or of a running server. */
+export type OperationName = keyof typeof OPERATIONS;
+
+interface Operation {
+  /** What is wrong with the input, or null. */
+  check(input: unknown): ValidationError | null;
+  perform(administration: Administration, input: unknown): Promise<object>;
+}
+
+const OPERATIONS = {
+  'keys.create': operation(createKeyInput, (administration, input) => administration.createKey(input)),
+  'keys.list': operation(listKeysInput, (administration, input) => administration.listKeys(input)),
+  'keys.revoke': operation(revokeKeyInput, (administration, input) => administration.revokeKey(input)),
+  'accounts.create': operation(createAccountInput, (administration, input) =>
+    administration.createAccount(input),
+  ),
+  'accounts.list': operation(noInput, (administration) => administration.listAccounts()),
+  'accounts.set': operation(updateAccountInput, (administration, input) =>
+    administration.updateAccount(input),
+  ),
+};
+
+function operation<Schema extends z.ZodType>(
+  schema: Schema,
+  perform: (administration: Administration, input: z.output<Schema>) => Promise<object>,
+): Operation {
+  const refusal = ({ issues }: z.ZodError) =>
+    new ValidationError(issues.map(({ path, message }) => ({ path: path.join('.'), message })));
+  return {
+    check(input) {
+      const { error } = schema.safeParse(input);
+      return error ? refusal(error) : null;
+    },
+    async perform(administration, input) {
+      const { success, data, error } = schema.safeParse(input);
+      if (!success) throw refusal(error);
+      return perform(administration, data);
+    },
+  };
+}
+
+/** Null for a name that none has. */
+export function findOperation(name: unknown): Operation | null {
+  return typeof name === 'string' && Object.hasOwn(OPERATIONS, name)
+    ? OPERATIONS[name as OperationName]
+    : null;
+}
+
+/** A refusal as the command line says it: a field by the option that holds it. */
+export function inWords(error: PaymentError): string {
+  if (!(error instanceof ValidationError)) return error.message;
+  return error.fields
+    .map(({ path, message }) => `${OPTIONS[path.split('.')[0]!] ?? path} ${message}`.trim())
+    .join('; ');
+}
+
+const OPTIONS: Record<string, string> = {
+  accountId: '--account',
+  permissions: '--permission',
+  name: '--name',
+  id: 'the id',
+};

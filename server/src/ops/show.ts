@@ -1,0 +1,101 @@
+import type { Account, ApiKey } from '../access/keys.ts';
+import type { OperationName } from './operations.ts';
+
+/** As JSON has it: its instants are text. */
+type Told<Value> = { [Name in keyof Value]: Value[Name] extends Date | null ? string | null : Value[Name] };
+
+/** What an operation has answered, for a person. */
+export function show(operation: OperationName, result: unknown): string {
+  switch (operation) {
+    case 'keys.create': {
+      const { key, secret } = result as { key: Told<ApiKey>; secret: string };
+      return `The ${key.environment} API key of account ${key.accountId}, ${rightsOf(key)}:
+
+  ${secret}
+
+It is stored hashed and shown this once. To end it: npm run psa -- keys revoke ${key.id}
+`;
+    }
+    case 'keys.list':
+      return table((result as { keys: Told<ApiKey>[] }).keys, 'There are none.', {
+        id: (key) => key.id,
+        account: (key) => key.accountId,
+        key: (key) => `${key.environment === 'live' ? 'ps_live_' : 'ps_test_'}…${key.hint ?? ''}`,
+        name: (key) => key.name ?? '',
+        rights: rightsOf,
+        created: (key) => instant(key.createdAt),
+        ...((result as { keys: Told<ApiKey>[] }).keys.some(({ revokedAt }) => revokedAt !== null) && {
+          revoked: (key: Told<ApiKey>) => instant(key.revokedAt),
+        }),
+      });
+    case 'keys.revoke': {
+      const { key } = result as { key: Told<ApiKey> };
+      return `The ${key.environment} API key ${key.id} is revoked, and so are the tokens that it minted.\n`;
+    }
+    case 'accounts.create': {
+      const { account } = result as { account: Told<Account> };
+      return `${accountTable([account])}\nIt has no keys yet: npm run psa -- keys create --live --account ${account.id}\n`;
+    }
+    case 'accounts.set':
+      return accountTable([(result as { account: Told<Account> }).account]);
+    case 'accounts.list':
+      return accountTable((result as { accounts: Told<Account>[] }).accounts);
+  }
+}
+
+function accountTable(accounts: readonly Told<Account>[]): string {
+  return table(accounts, 'There are none.', {
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    keys: ({ activeKeys }) => String(activeKeys),
+    cards: ({ cardPaymentsEnabled }) => (cardPaymentsEnabled ? 'on' : 'off'),
+    'release days': ({ cardReleaseDays }) => String(cardReleaseDays),
+    'fee pix': ({ payoutFeesCents }) => reais(payoutFeesCents.pix),
+    turbo: ({ payoutFeesCents }) => reais(payoutFeesCents.pix_turbo),
+    ltc: ({ payoutFeesCents }) => reais(payoutFeesCents.ltc),
+    usd: ({ payoutFeesCents }) => reais(payoutFeesCents.usd),
+    markup: ({ subaccountMarkupCents }) => reais(subaccountMarkupCents),
+    created: ({ createdAt }) => instant(createdAt),
+  });
+}
+
+function rightsOf({ permissions }: Pick<ApiKey, 'permissions'>): string {
+  return permissions.length === 0 ? 'unrestricted' : permissions.join(' and ');
+}
+
+function reais(cents: number): string {
+  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+}
+
+/** To the second, in UTC. */
+function instant(text: string | null): string {
+  return text === null ? '' : text.replace('T', ' ').replace(/\.\d+Z$/, 'Z');
+}
+
+/** One line a row, as wide as its widest. */
+function table<Row>(
+  rows: readonly Row[],
+  none: string,
+  columns: Record<string, (row: Row) => string>,
+): string {
+  if (rows.length === 0) return `${none}\n`;
+  const lines = [
+    Object.keys(columns),
+    ...rows.map((row) => Object.values(columns).map((of) => oneLine(of(row)))),
+  ];
+  const widths = lines[0]!.map((_, index) => Math.max(...lines.map((cells) => cells[index]!.length)));
+  return lines
+    .map(
+      (cells) =>
+        `${cells
+          .map((cell, index) => cell.padEnd(widths[index]!))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+/** A name is the merchant's text: nothing in it moves the cursor of whoever reads the list. */
+function oneLine(text: string): string {
+  return text.replace(/\p{C}/gu, '?');
+}

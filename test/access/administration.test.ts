@@ -1,0 +1,239 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createAdministration } from '../../server/src/access/administration.ts';
+import { type Administration, MAX_ACTIVE_KEYS } from '../../server/src/access/keys.ts';
+import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
+import { createCommitter } from '../../server/src/commit/commit.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { readAfter } from '../../server/src/events/log.ts';
+import {
+  NotFoundError,
+  UnauthenticatedError,
+  UnavailableError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
+import { hashSecret } from '../../server/src/kernel/ids.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+import { silent } from '../support/templates.ts';
+
+const administrationOf = ({ database, committer, clock }: Pick<Core, 'database' | 'committer' | 'clock'>) =>
+  createAdministration({ database, committer, clock });
+const key = (accountId: string, environment: 'live' | 'sandbox' = 'live') => ({
+  accountId,
+  environment,
+  permissions: [],
+  name: null,
+});
+
+describeOnBothEngines('API keys', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('are shown once, kept hashed, and let in with what they permit', async () => {
+    const core = await startCore({ database });
+    const administration = administrationOf(core);
+    const { key: made, secret } = await administration.createKey({
+      accountId: core.tenant.accountId,
+      environment: 'sandbox',
+      permissions: ['subcontas.sacar'],
+      name: 'Folha',
+    });
+    expect(secret).toMatch(/^ps_test_[A-Za-z0-9_-]{43}$/);
+    expect(made).toEqual({
+      id: expect.stringMatching(/^key_[0-9a-f]{24}$/),
+      accountId: core.tenant.accountId,
+      environment: 'sandbox',
+      name: 'Folha',
+      permissions: ['subcontas.sacar'],
+      hint: secret.slice(-4),
+      createdAt: core.clock.now(),
+      revokedAt: null,
+    });
+    expect((await core.access.authenticate(`Bearer ${secret}`)).credential).toEqual({
+      kind: 'api_key',
+      id: made.id,
+      permissions: ['subcontas.sacar'],
+    });
+    const { keys } = await administration.listKeys({ accountId: core.tenant.accountId, revokedToo: false });
+    expect(keys).toEqual([made]);
+    const row = await database.sql
+      .selectFrom('api_key')
+      .selectAll()
+      .where('id', '=', made.id)
+      .executeTakeFirstOrThrow();
+    expect(row.secret_hash).toBe(hashSecret(secret));
+    expect(JSON.stringify(row)).not.toContain(secret.slice(-5));
+  });
+
+  test('are ten at most, of both environments, however many are asked for at once', async () => {
+    const core = await startCore({ database });
+    const administration = administrationOf(core);
+    const { accountId } = core.tenant;
+    const asked = await Promise.allSettled(
+      Array.from({ length: 25 }, (_, index) =>
+        administration.createKey(key(accountId, index % 2 ? 'live' : 'sandbox')),
+      ),
+    );
+    const made = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(made).toHaveLength(MAX_ACTIVE_KEYS);
+    for (const each of asked)
+      if (each.status === 'rejected') expect(each.reason).toBeInstanceOf(UnavailableError);
+    await expect(administration.createKey(key(accountId))).rejects.toThrow(
+      'This account has 10 active API keys, and 10 are the most: revoke one first',
+    );
+    // Another account has ten of its own, and a revoked one makes room.
+    const other = await startCore({ database });
+    await administration.createKey(key(other.tenant.accountId));
+    await administration.revokeKey({ id: made[0]!.key.id });
+    await administration.createKey(key(accountId));
+    await expect(administration.createKey(key(accountId))).rejects.toBeInstanceOf(UnavailableError);
+  });
+
+  test('that are revoked end with the tokens that they minted, once, and that is told', async () => {
+    const core = await startCore({ database });
+    const administration = administrationOf(core);
+    const { accountId } = core.tenant;
+    const { key: made, secret } = await administration.createKey(key(accountId));
+    const { token } = await core.access.createCheckoutToken(core.tenant, made.id, {
+      amount: { fixedCents: 500 },
+    });
+    const { key: kept, secret: other } = await administration.createKey(key(accountId));
+    core.clock.advance(1_000);
+    const revoked = await Promise.allSettled([1, 2, 3].map(() => administration.revokeKey({ id: made.id })));
+    expect(revoked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    for (const credential of [secret, token])
+      await expect(core.access.authenticate(`Bearer ${credential}`)).rejects.toBeInstanceOf(
+        UnauthenticatedError,
+      );
+    await core.access.authenticate(`Bearer ${other}`);
+    const list = async (revokedToo: boolean) =>
+      (await administration.listKeys({ accountId, revokedToo })).keys;
+    expect(await list(false)).toEqual([kept]);
+    expect(await list(true)).toEqual(
+      expect.arrayContaining([kept, { ...made, revokedAt: core.clock.now() }]),
+    );
+    const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 10 });
+    expect(events).toMatchObject([{ kind: 'credential.revoked', resourceId: made.id }]);
+  });
+
+  test('of nobody are not found', async () => {
+    const core = await startCore({ database });
+    const administration = administrationOf(core);
+    await expect(administration.revokeKey({ id: 'key_unknown' })).rejects.toBeInstanceOf(NotFoundError);
+    await expect(administration.createKey(key('acc_unknown'))).rejects.toBeInstanceOf(NotFoundError);
+    await expect(
+      administration.listKeys({ accountId: 'acc_unknown', revokedToo: true }),
+    ).rejects.toBeInstanceOf(NotFoundError);
+  });
+});
+
+describeOnBothEngines('accounts', (open) => {
+  test('are made, listed and changed; one that is alone needs no name', async () => {
+    const database = await open();
+    const clock = createManualClock();
+    const committer = createCommitter({ database, clock, onCommit: () => undefined });
+    const administration: Administration = createAdministration({ database, committer, clock });
+    const nowhere = { environment: 'live' as const, permissions: [], name: null };
+    await expect(administration.createKey(nowhere)).rejects.toThrow('There is no account yet');
+
+    const { account } = await administration.createAccount({
+      name: 'Padaria',
+      payoutFeesCents: { ltc: 700 },
+      cardReleaseDays: 30,
+    });
+    expect(account).toEqual({
+      id: expect.stringMatching(/^acc_[0-9a-f]{24}$/),
+      name: 'Padaria',
+      createdAt: clock.now(),
+      activeKeys: 0,
+      ...DEFAULT_SETTINGS,
+      cardReleaseDays: 30,
+      payoutFeesCents: { ...DEFAULT_SETTINGS.payoutFeesCents, ltc: 700 },
+    });
+    expect((await administration.createKey(nowhere)).key.accountId).toBe(account.id);
+
+    clock.advance(1_000);
+    const { account: second } = await administration.createAccount({ name: 'Livraria' });
+    await expect(administration.createKey(nowhere)).rejects.toBeInstanceOf(ValidationError);
+    const changes = {
+      payoutFeesCents: { pix: 0, usd: 1 },
+      subaccountMarkupCents: 5,
+      cardPaymentsEnabled: false,
+    };
+    const { account: changed } = await administration.updateAccount({ id: account.id, ...changes });
+    expect(changed).toEqual({
+      ...account,
+      activeKeys: 1,
+      ...changes,
+      payoutFeesCents: { ...account.payoutFeesCents, pix: 0, usd: 1 },
+    });
+    expect((await administration.listAccounts()).accounts).toEqual([changed, second]);
+    await expect(administration.updateAccount({ id: 'acc_unknown', name: 'X' })).rejects.toBeInstanceOf(
+      NotFoundError,
+    );
+  });
+});
+
+describe('on several instances', () => {
+  test('an account has ten keys at most', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const databases = await Promise.all(
+      [1, 2, 3].map(() => openPostgres({ databaseUrl, clock, log: silent })),
+    );
+    const instances = databases.map((database) =>
+      createAdministration({
+        database,
+        clock,
+        committer: createCommitter({ database, clock, onCommit: () => undefined }),
+      }),
+    );
+    const { account } = await instances[0]!.createAccount({ name: 'Padaria' });
+    const asked = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, index) => instances[index % 3]!.createKey(key(account.id))),
+    );
+    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    await Promise.all(databases.map((database) => database.close()));
+  });
+
+  test('a key that is revoked on one closes what it holds open on the other', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const openOne = () => openPostgres({ databaseUrl, clock, log: silent });
+    const apps: TestApp[] = [];
+    for (let index = 0; index < 2; index += 1)
+      apps.push(await startApp({ database: await openOne(), clock }));
+    const [one, other] = apps;
+    const committer = createCommitter({
+      database: one!.database,
+      clock,
+      onCommit: ({ accountId, environment }) =>
+        void one!.database.notify('psa_stream', `${accountId}/${environment}`),
+    });
+    const administration = createAdministration({ database: one!.database, committer, clock });
+    const { key: made, secret } = await administration.createKey({
+      environment: 'live',
+      permissions: [],
+      name: null,
+    });
+    const socket = openRawSocket(other!.url);
+    await socket.init(secret);
+    socket.send({
+      id: 'a',
+      type: 'subscribe',
+      payload: { query: 'subscription { allCardPaymentUpdates { cursor } }' },
+    });
+    await administration.revokeKey({ id: made.id });
+    expect(await socket.closed).toEqual({ code: 4403, reason: 'This credential was revoked' });
+    for (const app of apps) {
+      expect(app.faults).toEqual([]);
+      await app.close();
+    }
+  });
+});

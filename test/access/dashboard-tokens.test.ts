@@ -1,0 +1,349 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DashboardScope } from '../../server/src/access/model.ts';
+import { schema } from '../../server/src/graphql/schema.ts';
+import { hashSecret } from '../../server/src/kernel/ids.ts';
+import { addAccount, addKey } from '../support/accounts.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
+import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
+
+const MINT = `mutation ($input: CreateDashboardTokenInput!) { createDashboardToken(input: $input) { __typename
+  ... on DashboardTokenSuccess { token expiresAt }
+  ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
+const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename } }`;
+/** What each field of `Query` needs; null: any dashboard token. Every field of the schema has its line here. */
+const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> = {
+  viewer: { scope: null, query: '{ viewer { credential environment } }' },
+  updatesCursor: { scope: null, query: '{ updatesCursor }' },
+  node: { scope: 'products', query: '{ node(id: $product) { id } }' },
+  nodes: { scope: 'card_payments', query: '{ nodes(ids: [$payment]) { id } }' },
+  wallet: { scope: 'wallet', query: '{ wallet { balanceCents } }' },
+  cardPayment: { scope: 'card_payments', query: '{ cardPayment(orderCode: $orderCode) { status } }' },
+  cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },
+  product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
+  products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },
+  payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
+  payouts: { scope: 'payouts', query: '{ payouts { totalCount nodes { status } } }' },
+  subaccount: { scope: 'subaccounts', query: '{ subaccount(subaccountId: $subaccountId) { balanceCents } }' },
+  subaccounts: { scope: 'subaccounts', query: '{ subaccounts { totalCount nodes { balanceCents } } }' },
+  subaccountPayout: {
+    scope: 'subaccounts',
+    query: '{ subaccountPayout(subaccountId: $subaccountId, reference: $reference) { status } }',
+  },
+  webhookDeliveries: { scope: 'webhooks', query: '{ webhookDeliveries { totalCount nodes { event } } }' },
+};
+
+/** The same for `Subscription`; each has something to give at once. */
+const SUBSCRIPTIONS: Record<string, { scope: DashboardScope; query: string }> = {
+  cardPaymentUpdates: {
+    scope: 'card_payments',
+    query: '{ cardPaymentUpdates(orderCode: $orderCode) { cardPayment { status } } }',
+  },
+  allCardPaymentUpdates: {
+    scope: 'card_payments',
+    query: '{ allCardPaymentUpdates(after: $before) { cardPayment { status } } }',
+  },
+  walletUpdates: { scope: 'wallet', query: '{ walletUpdates { wallet { balanceCents } } }' },
+  payoutUpdates: {
+    scope: 'payouts',
+    query: '{ payoutUpdates(withdrawalId: $withdrawalId) { payout { status } } }',
+  },
+  allPayoutUpdates: { scope: 'payouts', query: '{ allPayoutUpdates(after: $before) { payout { status } } }' },
+  subaccountPayoutUpdates: {
+    scope: 'subaccounts',
+    query:
+      '{ subaccountPayoutUpdates(subaccountId: $subaccountId, reference: $reference) { subaccountPayout { status } } }',
+  },
+  allSubaccountPayoutUpdates: {
+    scope: 'subaccounts',
+    query: '{ allSubaccountPayoutUpdates(after: $before) { subaccountPayout { status } } }',
+  },
+};
+
+/** Each field of `Mutation`, with what an unrestricted key could do. */
+const MUTATIONS: Record<string, string> = {
+  createCardPayment: '(input: { valueCents: 500 })',
+  createCheckoutToken: '(input: { amount: { fixedCents: 500 } })',
+  createDashboardToken: '(input: { scopes: [WALLET] })',
+  createProduct: '(input: { name: "x", priceCents: 500 })',
+  createTestPayment: '(input: { valueCents: 500 })',
+  deleteProduct: '(productId: $productId)',
+  revokeToken: '(token: $token)',
+  configureWebhook: '(input: { url: "https://shop.example/webhook" })',
+  createSubaccount: '(input: { name: "Bia" })',
+  redeliverWebhook: '(webhookId: "whd_unknown")',
+  requestPayout: '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',
+  requestSubaccountPayout:
+    '(input: { subaccountId: $subaccountId, amountCents: 500, pixKey: "maria@example.com" })',
+  transferToSubaccount: '(input: { subaccountId: $subaccountId, amountCents: 500 })',
+  startCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
+};
+const SCOPES: readonly DashboardScope[] = [
+  'wallet',
+  'payouts',
+  'subaccounts',
+  'card_payments',
+  'products',
+  'webhooks',
+];
+
+let app: TestApp;
+let given: Record<string, string>;
+beforeAll(async () => {
+  app = await startApp();
+  const before = (await app.live.request('{ updatesCursor }')).updatesCursor;
+  const { createCardPayment, createProduct } = await app.live.request(`mutation {
+    createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { id orderCode } } }
+    createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { id productId } } }
+  }`);
+  const { id: payment, orderCode } = createCardPayment.cardPayment;
+  const { id: product, productId } = createProduct.product;
+  const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
+  await app.levers.credit({ accountId: account.id, environment: 'live' }, 100_000);
+  const { requestPayout, createSubaccount } = await app.live.request(`mutation {
+    requestPayout(input: { method: PIX, amountCents: 5000, destination: "maria@example.com" }) {
+      ... on PayoutSuccess { payout { withdrawalId } } }
+    createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } }
+  }`);
+  const { withdrawalId } = requestPayout.payout;
+  const { subaccountId } = createSubaccount.subaccount;
+  const { requestSubaccountPayout } = await app.live.request(
+    `mutation ($id: String!) {
+      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000 }) { __typename }
+      requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "maria@example.com" }) {
+        ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } }
+    }`,
+    { id: subaccountId },
+  );
+  const reference = requestSubaccountPayout.subaccountPayout.payoutId;
+  given = {
+    before,
+    payment,
+    orderCode,
+    product,
+    productId,
+    withdrawalId,
+    subaccountId,
+    reference,
+  };
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+const mint = async (input: object, client: GraphQLClient = app.live) =>
+  (await client.request(MINT, { input })).createDashboardToken;
+const holder = async (...scopes: DashboardScope[]) =>
+  app.client((await mint({ scopes: scopes.map((scope) => scope.toUpperCase()) })).token);
+
+/** The document with the values that it names written into it. */
+function filled(document: string, values: Record<string, string> = given): string {
+  return document.replace(/\$(\w+)/g, (_, name: string) => JSON.stringify(values[name]));
+}
+
+describe('a dashboard token', () => {
+  test('is opaque, kept hashed, and lives for an hour unless told otherwise', async () => {
+    const { token, expiresAt } = await mint({ scopes: ['WALLET'] });
+    expect(token).toMatch(/^ps_dashboard_[A-Za-z0-9_-]{43}$/);
+    expect(expiresAt).toBe(later(3_600));
+    expect((await mint({ scopes: ['WALLET'], expiresInSeconds: null })).expiresAt).toBe(later(3_600));
+    for (const expiresInSeconds of [60, 86_400])
+      expect((await mint({ scopes: ['WALLET'], expiresInSeconds })).expiresAt).toBe(later(expiresInSeconds));
+    const rows = await app.database.sql.selectFrom('token').selectAll().execute();
+    expect(rows.map(({ secret_hash }) => secret_hash)).toContain(hashSecret(token));
+    expect(JSON.stringify(rows)).not.toContain(token);
+  });
+
+  test.each<[object, string]>([
+    [{ scopes: [] }, 'input.scopes'],
+    [{ scopes: ['WALLET', 'PAYOUTS', 'WALLET'] }, 'input.scopes'],
+    [{ expiresInSeconds: 59 }, 'input.expiresInSeconds'],
+    [{ expiresInSeconds: 86_401 }, 'input.expiresInSeconds'],
+    [{ expiresInSeconds: -3_600 }, 'input.expiresInSeconds'],
+    [{ allowedOrigins: ['https://shop.example/path'] }, 'input.allowedOrigins.0'],
+    [{ allowedOrigins: Array(21).fill('https://shop.example') }, 'input.allowedOrigins'],
+  ])('is not minted with %j', async (wrong, path) => {
+    expect(await mint({ scopes: ['WALLET'], ...wrong })).toMatchObject({
+      __typename: 'ValidationError',
+      fields: [{ path, message: expect.any(String) }],
+    });
+  });
+
+  test.each([{ scopes: ['EVERYTHING'] }, { scopes: ['wallet'] }, { scopes: [null] }, {}])(
+    'has only scopes that there are: %j is malformed',
+    async (input) => {
+      const { body } = await app.live.send(MINT, { input });
+      expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    },
+  );
+
+  test('is minted by an unrestricted key alone, for whatever it would grant', async () => {
+    const others = [
+      app.client(await addKey(app, { permissions: ['subcontas.gerenciar', 'subcontas.sacar'] })),
+      await holder(...SCOPES),
+    ];
+    for (const client of others)
+      for (const scope of SCOPES)
+        expect(await mint({ scopes: [scope.toUpperCase()] }, client)).toMatchObject({
+          __typename: 'PermissionError',
+          code: 'PERMISSION_DENIED',
+        });
+  });
+
+  test('is of the account and the environment of its key', async () => {
+    const sandbox = app.client((await mint({ scopes: ['CARD_PAYMENTS', 'PRODUCTS'] }, app.sandbox)).token);
+    expect((await sandbox.request('{ viewer { environment credential permissions } }')).viewer).toEqual({
+      environment: 'SANDBOX',
+      credential: 'DASHBOARD_TOKEN',
+      permissions: null,
+    });
+    const stranger = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    const strange = app.client((await mint({ scopes: ['CARD_PAYMENTS', 'PRODUCTS'] }, stranger)).token);
+    for (const client of [sandbox, strange])
+      expect(
+        await client.request(
+          `{ cardPayment(orderCode: "${given.orderCode}") { status } products { totalCount }
+             product(productId: "${given.productId}") { name } }`,
+        ),
+      ).toEqual({ cardPayment: null, product: null, products: { totalCount: 0 } });
+  });
+
+  test('is used on the pages that it names alone', async () => {
+    const { token } = await mint({ scopes: ['WALLET'], allowedOrigins: ['https://painel.example/'] });
+    const wallet = '{ wallet { currency } }';
+    const origin = (of: string) => app.client(token, { origin: of });
+    expect((await origin('https://painel.example').send(wallet)).status).toBe(200);
+    for (const client of [origin('https://other.example'), app.client(token)])
+      expect((await client.send(wallet)).body.errors[0].extensions.code).toBe('FORBIDDEN');
+  });
+
+  test('shows customer and metadata, as its key would', async () => {
+    const { createCardPayment } = await app.live.request(`mutation { createCardPayment(
+      input: { valueCents: 500, customer: { name: "Ana" }, metadata: "{}" }
+    ) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }`);
+    const client = await holder('card_payments');
+    expect(
+      await client.request(
+        'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { customer { name } metadata } }',
+        createCardPayment.cardPayment,
+      ),
+    ).toEqual({ cardPayment: { customer: { name: 'Ana' }, metadata: '{}' } });
+  });
+
+  test('is no key: the REST interface does not know it', async () => {
+    const { token } = await mint({ scopes: ['WALLET'] });
+    expect((await app.rest(token).get('/wallet')).status).toBe(401);
+  });
+});
+
+describe.each(SCOPES)('the scope %s', (scope) => {
+  test('opens exactly its own queries', async () => {
+    const client = await holder(scope);
+    const opened = await Promise.all(
+      Object.entries(QUERIES).map(async ([field, { query }]) => {
+        const { body } = await client.send(filled(query));
+        return [field, body.errors?.[0].extensions.code ?? 'open'];
+      }),
+    );
+    expect(Object.fromEntries(opened)).toEqual(expected(QUERIES, scope));
+  });
+
+  test('opens exactly its own subscriptions', async () => {
+    const client = await holder(scope);
+    const opened = await Promise.all(
+      Object.entries(SUBSCRIPTIONS).map(async ([field, { query }]) => {
+        const stream = client.ws(`subscription ${filled(query)}`);
+        const { value } = await stream.next();
+        await stream.close();
+        return [field, value.errors?.[0].extensions.code ?? 'open'];
+      }),
+    );
+    expect(Object.fromEntries(opened)).toEqual(expected(SUBSCRIPTIONS, scope));
+  });
+});
+
+describe('all scopes together', () => {
+  test.each(Object.entries(MUTATIONS))('change nothing: %s', async (field, args) => {
+    const { token } = await mint({ scopes: SCOPES.map((scope) => scope.toUpperCase()) });
+    const before = await everything();
+    const { body } = await app
+      .client(token)
+      .send(`mutation { ${field}${filled(args, { ...given, token })} { __typename } }`);
+    expect(body).toEqual({ data: { [field]: { __typename: 'PermissionError' } } });
+    expect(await everything()).toEqual(before);
+  });
+
+  test('are looked at for every field that there is', () => {
+    const fieldsOf = (type: ReturnType<typeof schema.getQueryType>) => Object.keys(type?.getFields() ?? {});
+    expect(Object.keys(QUERIES).sort()).toEqual(fieldsOf(schema.getQueryType()).sort());
+    expect(Object.keys(SUBSCRIPTIONS).sort()).toEqual(fieldsOf(schema.getSubscriptionType()).sort());
+    expect(Object.keys(MUTATIONS).sort()).toEqual(fieldsOf(schema.getMutationType()).sort());
+  });
+});
+
+describe('what a dashboard token has opened', () => {
+  const WALLET = 'subscription { walletUpdates { wallet { balanceCents } } }';
+
+  test('ends when it is revoked, and lets nobody in any more', async () => {
+    const { token } = await mint({ scopes: ['WALLET'] });
+    const { closed } = await follow(token);
+    expect((await app.live.request(REVOKE, { token })).revokeToken.__typename).toBe('RevokeTokenSuccess');
+    expect(await closed).toMatchObject({ code: 4403, reason: 'This credential was revoked' });
+    expect((await app.client(token).send('{ wallet { currency } }')).status).toBe(401);
+    expect((await app.live.request(REVOKE, { token })).revokeToken.__typename).toBe('NotFoundError');
+  });
+
+  test('ends at the instant at which it expires', async () => {
+    const { token } = await mint({ scopes: ['WALLET'], expiresInSeconds: 60 });
+    const { closed } = await follow(token);
+    app.clock.advance(60_000);
+    expect(await closed).toMatchObject({ code: 4403, reason: 'This token has expired' });
+    expect((await app.client(token).send('{ wallet { currency } }')).status).toBe(401);
+  });
+
+  test('is not another account’s to revoke', async () => {
+    const { token } = await mint({ scopes: ['WALLET'] });
+    const stranger = app.client(await addKey(app, { accountId: await addAccount(app) }));
+    for (const client of [stranger, app.sandbox])
+      expect((await client.request(REVOKE, { token })).revokeToken.__typename).toBe('NotFoundError');
+    expect((await app.client(token).send('{ wallet { currency } }')).status).toBe(200);
+  });
+
+  /** Follows the wallet; `closed` tells how its socket ends. */
+  async function follow(token: string): Promise<RawSocket> {
+    const connection = openRawSocket(app.url);
+    await connection.init(token);
+    connection.send({ id: 'a', type: 'subscribe', payload: { query: WALLET } });
+    expect((await connection.next()).payload.data.walletUpdates).toBeTruthy();
+    return connection;
+  }
+});
+
+function later(seconds: number): string {
+  return new Date(app.clock.now().getTime() + seconds * 1_000).toISOString();
+}
+
+/** Of each field, whether a token with this scope alone is let in. */
+function expected(fields: Record<string, { scope: DashboardScope | null }>, scope: DashboardScope) {
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, needed]) => [
+      field,
+      needed.scope === null || needed.scope === scope ? 'open' : 'FORBIDDEN',
+    ]),
+  );
+}
+
+/** Whatever a mutation could have changed. */
+async function everything() {
+  const tables = ['card_payment', 'product', 'event', 'token', 'test_payment', 'subaccount'] as const;
+  return Promise.all(
+    tables.map((table) =>
+      app.database.sql
+        .selectFrom(table)
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow(),
+    ),
+  );
+}

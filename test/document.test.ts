@@ -1,0 +1,934 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAdministration } from '../server/src/access/administration.ts';
+import type { Permission } from '../server/src/access/model.ts';
+import { createCommitter } from '../server/src/commit/commit.ts';
+import { addAccount, addKey } from './support/accounts.ts';
+import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
+import { approved } from './support/cards.ts';
+import { DOCUMENT_ROWS, OUTSIDE, type Section } from './support/document.ts';
+import { pass } from './support/pass.ts';
+import { openReceiver, type Receiver } from './support/receiver.ts';
+import { createRestClient, type RestAnswer, type RestClient } from './support/rest.ts';
+
+// The service's document, row by row, against the REST interface over HTTP. A case says which rows it shows;
+// at the end none may be left.
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const OBJECT_ID = /^[0-9a-f]{24}$/;
+const CPF = '12345678909';
+
+const shown = new Set<string>();
+let app: TestApp;
+let live: RestClient;
+let sandbox: RestClient;
+let receiver: Receiver;
+/** The account's webhook secret. */
+let secret: string;
+let subaccountId: string;
+
+/** A case of one section that shows these rows of it. */
+function rows<S extends Section>(
+  section: S,
+  names: readonly (typeof DOCUMENT_ROWS)[S][number][],
+  body: () => unknown,
+) {
+  for (const name of names) shown.add(`${section} ${name}`);
+  test(`${section} ${names.join(', ')}`, async () => {
+    await body();
+  });
+}
+
+/** With the minute's requests never used up: the clock goes on before they are. */
+function patient(client: RestClient): RestClient {
+  return {
+    ...client,
+    send: (path, init) => patiently(() => client.send(path, init)),
+    get: (path) => patiently(() => client.get(path)),
+    post: (path, body) => patiently(() => client.post(path, body)),
+    delete: (path) => patiently(() => client.delete(path)),
+  };
+}
+
+async function patiently(send: () => Promise<RestAnswer>): Promise<RestAnswer> {
+  const answer = await send();
+  if (Number(answer.headers.get('ratelimit-remaining') ?? 120) < 2) await pass(app, 60_000);
+  return answer;
+}
+
+beforeAll(async () => {
+  app = await startApp({ environment: { PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' } });
+  live = patient(createRestClient(app.url, LIVE_KEY));
+  sandbox = patient(createRestClient(app.url, TEST_KEY));
+  receiver = await openReceiver();
+  const data = await app.live.request(
+    'mutation ($url: Url!) { configureWebhook(input: { url: $url }) { ... on ConfigureWebhookSuccess { secret } } }',
+    { url: receiver.url },
+  );
+  secret = data.configureWebhook.secret;
+  await sell(10_000_000);
+  await pass(app, 15 * DAY_MS);
+  subaccountId = (await live.post('/subaccounts', { name: 'Ana' })).body.id;
+  await live.post(`/subaccounts/${subaccountId}/transfers`, { amountCents: 1_000_000 });
+}, 60_000);
+
+afterAll(async () => {
+  await app.close();
+  await receiver.shut();
+});
+
+// ── Means ───────────────────────────────────────────────────────────────────────────────────────
+
+/** A card payment that is paid. */
+async function sell(valueCents: number, input: object = {}): Promise<string> {
+  const { body } = await live.post('/card-payments', { valueCents, ...input });
+  await app.cardPayments.pay(body.orderCode, approved());
+  await app.work.settled();
+  return body.orderCode;
+}
+
+/** Any payout of the subaccount by the key that says how it goes, when all that follows has happened. */
+async function subaccountPayout(pixKey: string, input: object = {}) {
+  const requested = await live.post(`/subaccounts/${subaccountId}/payout`, {
+    amountCents: 10_000,
+    pixKey,
+    ...input,
+  });
+  return requested;
+}
+
+const lookUp = (reference: string, client = live) =>
+  client.get(`/subaccounts/${subaccountId}/payouts/${reference}`);
+
+async function statement(): Promise<{ kind: string; refId: string; amountCents: number }[]> {
+  return (await live.get(`/subaccounts/${subaccountId}/statement`)).body.entries;
+}
+
+/** What the merchant's server was told of a resource since the test began. */
+function told(from: number, event?: string, { received }: Receiver = receiver) {
+  return received
+    .slice(from)
+    .map(({ headers, body }) => ({ headers, raw: body, body: JSON.parse(body) }))
+    .filter(({ body }) => event === undefined || body.event === event);
+}
+
+async function withKey(permissions: Permission[]): Promise<RestClient> {
+  return patient(createRestClient(app.url, await addKey(app, { permissions })));
+}
+
+/** An hour later: ten more withdrawals. */
+async function withdraw(input: object, client = live) {
+  return client.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF, ...input });
+}
+
+// ── 2. Resources and their fields ───────────────────────────────────────────────────────────────
+
+describe('2.1 conventions', () => {
+  rows('2.1', ['cents', 'reais'], async () => {
+    const { body: wallet } = await live.get('/wallet');
+    for (const [name, value] of Object.entries(wallet))
+      if (name.endsWith('Cents') && value !== null) expect(Number.isSafeInteger(value), name).toBe(true);
+    expect(wallet.balance).toBe(wallet.balanceCents / 100);
+    const { body } = await withdraw({ amount: 12.34 });
+    expect(body.amount).toBe(12.34);
+    expect((await withdraw({ amount: 12.345 })).body).toEqual({ error: expect.stringContaining('amount') });
+  });
+  rows('2.1', ['dates'], async () => {
+    const { body } = await live.post('/card-payments', { valueCents: 80 });
+    expect(body.expiresAt).toMatch(ISO);
+  });
+  rows('2.1', ['metadata'], async () => {
+    const metadata = JSON.stringify({ é: '☕', n: 1 }).padEnd(2048);
+    const { body } = await live.post('/card-payments', { valueCents: 80, metadata });
+    expect((await live.get(`/card-payments/${body.orderCode}`)).body.metadata).toBe(metadata);
+    const long = await live.post('/card-payments', { valueCents: 80, metadata: `${metadata} ` });
+    expect(long.status).toBe(400);
+    expect(long.body.error).toMatch(/metadata.*2048/);
+  });
+  rows('2.1', ['prefix sacc_', 'prefix saq_', 'prefix none'], async () => {
+    expect(subaccountId).toMatch(/^sacc_[0-9a-f]{32}$/);
+    await subaccountPayout(CPF);
+    expect((await statement()).find(({ kind }) => kind === 'payout')?.refId).toMatch(/^saq_/);
+    const { body: product } = await live.post('/products', { name: 'Caneca', priceCents: 4990 });
+    expect(product.id).toMatch(OBJECT_ID);
+    expect((await live.post('/card-payments', { valueCents: 80 })).body.orderCode).not.toMatch(
+      /^(psa|psc|psplit)_/,
+    );
+  });
+  rows('2.1', ['lists'], async () => {
+    const { body } = await live.get('/payouts?limit=1&offset=1');
+    expect(body).toMatchObject({ limit: 1, offset: 1, total: expect.any(Number) });
+    expect((await live.get('/payouts')).body).toMatchObject({ limit: 50, offset: 0 });
+    for (const query of ['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'limit=1.5'])
+      expect((await live.get(`/payouts?${query}`)).status, query).toBe(400);
+  });
+});
+
+describe('2.2 subaccount payout', () => {
+  let completed: Record<string, unknown>;
+  let failed: Record<string, unknown>;
+  let refused: Record<string, unknown>;
+  beforeAll(async () => {
+    const done = await subaccountPayout(CPF, { idempotencyKey: 'doc-2.2' });
+    const denied = await subaccountPayout('negado@psa.example');
+    const unsent = await subaccountPayout('recusa@psa.example');
+    await pass(app, HOUR_MS);
+    const entries = await statement();
+    const byCode = async (answer: RestAnswer) => (await lookUp(answer.body.code)).body;
+    completed = await byCode(done);
+    failed = await byCode(denied);
+    refused = await lookUp(entries.find(({ refId }) => refId.startsWith('SUB-'))!.refId).then(
+      ({ body }) => body,
+    );
+    expect(unsent.status).toBeLessThan(300);
+  });
+
+  rows('2.2', ['payoutId', 'withdrawalId', 'code', 'subaccountId', 'status', 'reversed'], async () => {
+    expect(completed).toMatchObject({
+      payoutId: expect.stringMatching(/^saq_/),
+      withdrawalId: expect.stringMatching(OBJECT_ID),
+      code: expect.stringMatching(/^TURBO-/),
+      subaccountId,
+      status: 'completed',
+      reversed: false,
+    });
+    expect((await statement()).some(({ refId }) => refId === completed.payoutId)).toBe(true);
+    expect(refused.code).toMatch(/^SUB-/);
+    expect([failed.status, failed.reversed]).toEqual(['failed', true]);
+  });
+  rows('2.2', ['amountCents', 'feeCents', 'platformFeeCents', 'netAmountCents'], () => {
+    // The account's settings: 50 for itself, 100 for the service.
+    expect(completed).toMatchObject({
+      amountCents: 10_000,
+      feeCents: 50,
+      platformFeeCents: 100,
+      netAmountCents: 9_850,
+    });
+    expect(refused).toMatchObject({ amountCents: 10_000, platformFeeCents: null, netAmountCents: null });
+  });
+  rows('2.2', ['pixKey', 'endToEndId', 'recipientName', 'recipientBankName', 'failureReason'], () => {
+    expect(completed).toMatchObject({
+      pixKey: '***.456.789-**',
+      endToEndId: expect.stringMatching(/^E\d{8}\d{12}[A-Za-z0-9]{11}$/),
+      recipientName: expect.any(String),
+      recipientBankName: expect.any(String),
+      failureReason: null,
+    });
+    expect(failed).toMatchObject({
+      recipientName: null,
+      recipientBankName: null,
+      failureReason: expect.stringMatching(/./),
+    });
+  });
+  rows('2.2', ['createdAt', 'completedAt', 'reversedAt'], () => {
+    expect(completed).toMatchObject({
+      createdAt: expect.stringMatching(ISO),
+      completedAt: expect.stringMatching(ISO),
+      reversedAt: null,
+    });
+    expect(failed.reversedAt).toMatch(ISO);
+  });
+  rows('2.2', ['form withdrawal.id', 'form TURBO-', 'form saq_idem_', 'form saq_', 'form SUB-'], async () => {
+    const forms = [completed.withdrawalId, completed.code, 'saq_idem_doc-2.2', completed.payoutId];
+    for (const form of forms) {
+      const { status, body } = await lookUp(String(form));
+      expect([form, status, body]).toEqual([form, 200, completed]);
+    }
+    expect((await lookUp(String(refused.code))).body).toEqual(refused);
+    expect((await lookUp(String(failed.payoutId))).body).toEqual(failed);
+    const fields = [...DOCUMENT_ROWS['2.2']].filter((name) => !name.startsWith('form ')).sort();
+    expect(Object.keys(completed).sort()).toEqual(fields);
+  });
+});
+
+describe('2.3 card payment', () => {
+  rows('2.3', ['orderCode', 'status', 'amountCents', 'currency', 'checkoutUrl', 'expiresAt'], async () => {
+    const { status, body } = await live.post('/card-payments', { valueCents: 4990 });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      orderCode: expect.any(String),
+      status: 'pending',
+      amountCents: 4990,
+      currency: 'BRL',
+      checkoutUrl: expect.stringMatching(/^https?:\/\//),
+      expiresAt: new Date(app.clock.now().getTime() + 30 * 60_000).toISOString(),
+    });
+    expect((await fetch(body.checkoutUrl)).status).toBe(200);
+    expect((await live.get(`/card-payments/${body.orderCode}`)).body).toMatchObject(body);
+  });
+});
+
+describe('2.4 wallet', () => {
+  rows(
+    '2.4',
+    [
+      'currency',
+      'balance',
+      'gross balance in cents',
+      'pendingRelease',
+      'pending release in cents',
+      'sum of subaccount balances',
+      'assignable amount',
+      'withdrawable',
+      'withdrawableCents',
+      'sandbox',
+    ],
+    async () => {
+      await sell(123_45);
+      const { status, body } = await live.get('/wallet');
+      expect(status).toBe(200);
+      const { body: subaccount } = await live.get(`/subaccounts/${subaccountId}`);
+      expect(body).toMatchObject({
+        currency: 'BRL',
+        balance: body.balanceCents / 100,
+        pendingRelease: 123.45,
+        pendingReleaseCents: 123_45,
+        subaccountsBalance: subaccount.balanceCents / 100,
+        withdrawable: body.withdrawableCents / 100,
+        withdrawableCents:
+          body.balanceCents - subaccount.balanceCents - Math.round(body.disputeBlocked * 100),
+        assignableCents: body.withdrawableCents,
+      });
+      expect('sandbox' in body).toBe(false);
+    },
+  );
+  rows('2.4', ['disputeBlocked'], async () => {
+    const before = (await live.get('/wallet')).body;
+    const [account] = await app.database.sql
+      .selectFrom('account')
+      .select('id')
+      .orderBy('created_at')
+      .execute();
+    const tenant = { accountId: account!.id, environment: 'live' as const };
+    const disputeId = await app.levers.openDispute(tenant, { amountCents: 500_00 });
+    const held = (await live.get('/wallet')).body;
+    expect(held).toMatchObject({
+      balanceCents: before.balanceCents,
+      disputeBlocked: 500,
+      withdrawableCents: before.withdrawableCents - 500_00,
+    });
+    await app.levers.closeDispute(tenant, disputeId, 'lost');
+    expect((await live.get('/wallet')).body.disputeBlocked).toBe(500);
+    await app.levers.closeDispute(tenant, disputeId, 'forgiven');
+    expect((await live.get('/wallet')).body).toEqual(before);
+  });
+  rows('2.4', ['cryptoBalanceLtc'], async () => {
+    expect((await live.get('/wallet')).body.cryptoBalanceLtc).toBe(0);
+    const [account] = await app.database.sql
+      .selectFrom('account')
+      .select('id')
+      .orderBy('created_at')
+      .execute();
+    await app.levers.creditLtc({ accountId: account!.id, environment: 'live' }, 150_000_000);
+    expect((await live.get('/wallet')).body.cryptoBalanceLtc).toBe(1.5);
+    expect((await sandbox.get('/wallet')).body.cryptoBalanceLtc).toBe(0);
+  });
+  rows('2.4', ['sandbox rule'], async () => {
+    const before = (await sandbox.get('/wallet')).body;
+    expect((await sandbox.post('/sandbox/payments', { valueCents: 50_000 })).status).toBe(201);
+    expect((await sandbox.post('/sandbox/payments', { valueCents: 700, pending: true })).status).toBe(201);
+    const { body: subaccount } = await sandbox.post('/subaccounts', { name: 'Teste' });
+    await sandbox.post(`/subaccounts/${subaccount.id}/transfers`, { amountCents: 1_000 });
+    const { body } = await sandbox.get('/wallet');
+    expect(body).toMatchObject({
+      balanceCents: before.balanceCents + 50_000,
+      pendingReleaseCents: before.pendingReleaseCents + 700,
+      subaccountsBalance: 10,
+      withdrawableCents: before.withdrawableCents + 49_000,
+      disputeBlocked: 0,
+      sandbox: true,
+    });
+    expect((await sandbox.get('/sandbox/wallet')).body).toEqual(body);
+  });
+});
+
+describe('2.5 other resources', () => {
+  rows('2.5', ['subaccount and statement', 'product'], async () => {
+    const { body: subaccount } = await live.get(`/subaccounts/${subaccountId}`);
+    expect(subaccount).toMatchObject({ id: subaccountId, name: 'Ana', balanceCents: expect.any(Number) });
+    for (const { refId } of await statement()) expect(refId).toMatch(/./);
+    const { body } = await live.post('/products', { name: 'Prato', description: 'Fundo', priceCents: 8990 });
+    expect(body).toEqual({
+      id: expect.stringMatching(OBJECT_ID),
+      name: 'Prato',
+      description: 'Fundo',
+      priceCents: 8990,
+      createdAt: expect.stringMatching(ISO),
+    });
+    expect((await live.get(`/products/${body.id}`)).body).toEqual(body);
+  });
+});
+
+// ── 3. States and transitions ───────────────────────────────────────────────────────────────────
+
+describe('3.1 subaccount payout', () => {
+  rows('3.1', ['processing', 'completed'], async () => {
+    const held = await subaccountPayout('verifica@psa.example');
+    expect(held.status).toBe(202);
+    expect((await lookUp(held.body.code)).body).toMatchObject({ status: 'processing', reversed: false });
+    await pass(app, HOUR_MS);
+    expect((await lookUp(held.body.code)).body).toMatchObject({ status: 'completed', reversed: false });
+  });
+  rows('3.1', ['failed'], async () => {
+    const before = (await live.get(`/subaccounts/${subaccountId}`)).body.balanceCents;
+    const from = receiver.received.length;
+    const { body } = await subaccountPayout('negado@psa.example');
+    await pass(app, HOUR_MS);
+    const steps = told(from, 'subaccount.payout').map(
+      ({ body: { status, reversed } }) => `${status} ${reversed}`,
+    );
+    expect(steps).toEqual(['processing false', 'failed false', 'failed true']);
+    expect((await lookUp(body.code)).body).toMatchObject({ status: 'failed', reversed: true });
+    expect((await live.get(`/subaccounts/${subaccountId}`)).body.balanceCents).toBe(before);
+    expect((await statement())[0]).toMatchObject({ kind: 'payout_reversal', amountCents: 10_000 });
+  });
+});
+
+describe('3.2 card payment', () => {
+  rows('3.2', ['none to pending', 'pending to paid'], async () => {
+    const from = receiver.received.length;
+    const { body } = await live.post('/card-payments', { valueCents: 4990 });
+    expect(body.status).toBe('pending');
+    await app.cardPayments.pay(body.orderCode, approved());
+    await app.work.settled();
+    expect((await live.get(`/card-payments/${body.orderCode}`)).body.status).toBe('paid');
+    expect(told(from).map(({ body: { event, orderCode } }) => [event, orderCode])).toEqual([
+      ['card_payment.paid', body.orderCode],
+    ]);
+  });
+});
+
+describe('3.3 withdrawal', () => {
+  rows('3.3', ['requested', 'paid'], async () => {
+    await pass(app, HOUR_MS);
+    const from = receiver.received.length;
+    const { status, body } = await withdraw({});
+    expect([status, body.status]).toEqual([201, 'pendente']);
+    await pass(app, 60_000);
+    expect((await live.get(`/payouts/${body.id}`)).body.status).toBe('concluido');
+    expect(told(from).map(({ body: { event, status: step } }) => [event, step])).toEqual([
+      ['withdrawal.requested', 'pendente'],
+      ['withdrawal.completed', 'concluido'],
+    ]);
+  });
+  rows('3.3', ['denied'], async () => {
+    const before = (await live.get('/wallet')).body.balanceCents;
+    const from = receiver.received.length;
+    const { body } = await withdraw({ walletAddress: 'negado@psa.example' });
+    expect((await live.get('/wallet')).body.balanceCents).toBe(before - 10_000);
+    await pass(app, 60_000);
+    expect((await live.get(`/payouts/${body.id}`)).body.status).toBe('negado');
+    expect((await live.get('/wallet')).body.balanceCents).toBe(before);
+    expect(told(from).map(({ body: { event } }) => event)).toEqual([
+      'withdrawal.requested',
+      'withdrawal.denied',
+    ]);
+  });
+  rows('3.3', ['processing'], async () => {
+    const { body } = await withdraw({ method: 'pix_turbo' });
+    await app.work.settled();
+    const listed = (await live.get('/payouts')).body.payouts.find(({ id }: { id: string }) => id === body.id);
+    expect(listed.status).toBe('processing');
+  });
+});
+
+// ── 4. Endpoints ────────────────────────────────────────────────────────────────────────────────
+
+describe('4.1 GET /v1/subaccounts/{id}/payouts/{payoutId}', () => {
+  let code: string;
+  beforeAll(async () => {
+    code = (await subaccountPayout(CPF)).body.code;
+  });
+  rows('4.1', ['path id', 'path payoutId', '400'], async () => {
+    const errors = [
+      await live.get(`/subaccounts/sacc_12/payouts/${code}`),
+      await live.get(`/subaccounts/${subaccountId.toUpperCase()}/payouts/${code}`),
+      await lookUp('nothing'),
+      await lookUp('saq_idem_'),
+      await lookUp(`saq_idem_${'x'.repeat(129)}`),
+    ];
+    expect(errors.map(({ status, body }) => [status, Object.keys(body)])).toEqual(
+      errors.map(() => [400, ['error']]),
+    );
+  });
+  rows('4.1', ['200', 'body'], async () => {
+    expect((await lookUp(code)).status).toBe(200);
+  });
+  rows('4.1', ['403', 'rule 1'], async () => {
+    const manages = await withKey(['subcontas.gerenciar']);
+    const withdraws = await withKey(['subcontas.sacar']);
+    expect((await lookUp(code, manages)).status).toBe(200);
+    expect((await lookUp(code, withdraws)).status).toBe(200);
+    expect((await withdraws.get('/wallet')).status).toBe(403);
+    expect((await withdraws.post('/subaccounts', { name: 'x' })).status).toBe(403);
+  });
+  rows('4.1', ['404', 'rule 2', 'rule 3'], async () => {
+    const absent = `sacc_${'0'.repeat(32)}`;
+    const other = (await live.post('/subaccounts', { name: 'Bia' })).body.id;
+    const stranger = patient(
+      createRestClient(app.url, await addKey(app, { accountId: await addAccount(app) })),
+    );
+    const answers: [RestAnswer, string][] = [
+      [await live.get(`/subaccounts/${absent}/payouts/${code}`), 'Subaccount not found'],
+      [await stranger.get(`/subaccounts/${subaccountId}/payouts/${code}`), 'Subaccount not found'],
+      [await sandbox.get(`/subaccounts/${subaccountId}/payouts/${code}`), 'Subaccount not found'],
+      [await live.get(`/subaccounts/${other}/payouts/${code}`), 'Payout not found'],
+      [await lookUp('TURBO-AAAAAAAAAAAA'), 'Payout not found'],
+      [await lookUp('0'.repeat(24)), 'Payout not found'],
+    ];
+    for (const [{ status, body }, error] of answers) expect([status, body]).toEqual([404, { error }]);
+    const own = (await sandbox.post('/subaccounts', { name: 'Teste' })).body.id;
+    expect((await sandbox.get(`/subaccounts/${own}/payouts/${code}`)).status).toBe(404);
+  });
+  rows('4.1', ['500', 'rule 4'], async () => {
+    const { status, body } = await whileBroken('subaccount_payout', () => lookUp(code));
+    expect([status, body]).toEqual([500, { error: 'Internal error' }]);
+  });
+});
+
+/** While a table is not there. */
+async function whileBroken(table: string, ask: () => Promise<RestAnswer>): Promise<RestAnswer> {
+  const { sql } = await import('kysely');
+  await sql.raw(`alter table ${table} rename to ${table}_away`).execute(app.database.sql);
+  try {
+    return await ask();
+  } finally {
+    await sql.raw(`alter table ${table}_away rename to ${table}`).execute(app.database.sql);
+    // What the server logged of it is what was wanted.
+    app.faults.splice(0);
+  }
+}
+
+describe('4.2 POST /v1/card-payments', () => {
+  const create = (input: object, client = live) =>
+    client.post('/card-payments', { valueCents: 4990, ...input });
+
+  rows('4.2', ['valueCents', 'below 80'], async () => {
+    expect((await create({ valueCents: 80 })).status).toBe(201);
+    const { status, body } = await create({ valueCents: 79 });
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(/valueCents.*at least 80/) }]);
+  });
+  rows('4.2', ['description', 'callbackUrl', 'metadata', 'successUrl', 'cancelUrl'], async () => {
+    const url = (length: number) => `https://loja.example/${'a'.repeat(length - 21)}`;
+    const most = { description: 'd'.repeat(200), metadata: `"${'m'.repeat(2046)}"` };
+    const urls = { callbackUrl: url(500), successUrl: url(500), cancelUrl: url(500) };
+    expect((await create({ ...most, ...urls })).status).toBe(201);
+    const wrong = {
+      description: 'd'.repeat(201),
+      callbackUrl: url(501),
+      successUrl: url(501),
+      cancelUrl: url(501),
+      metadata: `"${'m'.repeat(2047)}"`,
+    };
+    for (const [field, value] of Object.entries(wrong)) {
+      const { status, body } = await create({ [field]: value });
+      expect([field, status, body.error]).toEqual([field, 400, expect.stringContaining(field)]);
+    }
+  });
+  rows('4.2', ['customer'], async () => {
+    const customer = { name: 'Ana', email: 'ana@example.com', externalId: '7' };
+    const { body } = await create({ customer });
+    expect((await live.get(`/card-payments/${body.orderCode}`)).body.customer).toEqual(customer);
+    expect((await create({ customer: 'Ana' })).status).toBe(400);
+  });
+  rows('4.2', ['response'], async () => {
+    expect((await create({})).body).toMatchObject({ status: 'pending', currency: 'BRL' });
+  });
+  rows('4.2', ['not configured', 'sandbox'], async () => {
+    const closed = await addAccount(app, { cardPaymentsEnabled: false });
+    const client = createRestClient(app.url, await addKey(app, { accountId: closed }));
+    expect(await create({}, client)).toMatchObject({
+      status: 409,
+      body: { error: expect.stringMatching(/not configured/) },
+    });
+    expect(await create({}, sandbox)).toMatchObject({
+      status: 403,
+      body: { error: 'Card payments are not available in sandbox' },
+    });
+  });
+});
+
+describe('4.3 GET /v1/wallet', () => {
+  rows('4.3', ['GET /v1/wallet'], async () => {
+    expect((await live.get('/wallet')).status).toBe(200);
+    expect((await sandbox.get('/wallet')).status).toBe(200);
+  });
+});
+
+describe('4.4 DELETE /v1/products/{id}', () => {
+  rows('4.4', ['path id', 'body', 'success', 'unknown id'], async () => {
+    const { body: product } = await live.post('/products', { name: 'Copo', priceCents: 990 });
+    expect(await live.delete(`/products/${product.id}`)).toMatchObject({
+      status: 200,
+      body: { deleted: true },
+    });
+    expect(await live.delete(`/products/${product.id}`)).toMatchObject({
+      status: 404,
+      body: { error: 'Product not found' },
+    });
+  });
+  rows('4.4', ['invalid id'], async () => {
+    const { status, body } = await live.delete('/products/42');
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(/invalid product id format/i) }]);
+  });
+  rows('4.4', ['internal'], async () => {
+    const { status, body } = await whileBroken('product', () => live.delete(`/products/${'0'.repeat(24)}`));
+    expect([status, body]).toEqual([500, { error: 'Internal error' }]);
+  });
+});
+
+describe('4.5 other endpoints', () => {
+  rows('4.5', ['POST /v1/subaccounts/{id}/payout'], async () => {
+    const key = { idempotencyKey: 'doc-4.5' };
+    const first = await subaccountPayout(CPF, key);
+    expect(first).toMatchObject({
+      status: 201,
+      body: {
+        withdrawal: { id: expect.stringMatching(OBJECT_ID) },
+        code: expect.stringMatching(/^TURBO-/),
+        status: 'processing',
+      },
+    });
+    const again = await subaccountPayout(CPF, key);
+    expect(again.body.withdrawal).toEqual(first.body.withdrawal);
+    expect((await subaccountPayout(CPF, { ...key, amountCents: 10_001 })).status).toBe(409);
+    expect((await subaccountPayout(CPF, {}).then(() => sandbox)).get).toBeTypeOf('function');
+  });
+  rows('4.5', ['GET /v1/payouts', 'POST /v1/payouts'], async () => {
+    await pass(app, HOUR_MS);
+    const { body } = await withdraw({});
+    const { body: list } = await live.get('/payouts?limit=1');
+    expect(list.payouts).toMatchObject([
+      { id: body.id, withdrawalId: body.id, walletAddress: '***.456.789-**' },
+    ]);
+    expect(JSON.stringify(list)).not.toContain(CPF);
+    const { body: wallet } = await live.get('/wallet');
+    const above = await withdraw({ amount: (wallet.withdrawableCents + 1) / 100 });
+    expect(above.status).toBe(400);
+    expect(above.body.error).toMatch(/withdrawn.*belongs to subaccounts/);
+  });
+  rows('4.5', ['GET /v1/card-payments/{orderCode}', 'GET /v1/sandbox/wallet'], async () => {
+    const { body } = await live.post('/card-payments', { valueCents: 4990 });
+    expect((await live.get(`/card-payments/${body.orderCode}`)).body).toMatchObject({ amount: 49.9 });
+    expect((await live.get('/card-payments/PSC-0')).status).toBeOneOf([400, 404]);
+    expect((await sandbox.get('/sandbox/wallet')).body.sandbox).toBe(true);
+    expect((await live.get('/sandbox/wallet')).status).toBe(403);
+  });
+});
+
+// ── 5. Authentication ───────────────────────────────────────────────────────────────────────────
+
+describe('5 authentication', () => {
+  rows('5', ['bearer'], async () => {
+    for (const credential of [null, 'ps_live_wrong', 'ps_checkout_x', '']) {
+      const { status, headers, body } = await createRestClient(app.url, credential).get('/wallet');
+      expect([status, headers.get('www-authenticate'), body]).toEqual([
+        401,
+        'Bearer',
+        { error: 'Invalid API key' },
+      ]);
+    }
+  });
+  rows('5', ['prefixes', 'environments'], async () => {
+    expect(LIVE_KEY).toMatch(/^ps_live_/);
+    expect(TEST_KEY).toMatch(/^ps_test_/);
+    const { body } = await live.post('/products', { name: 'Só aqui', priceCents: 990 });
+    expect((await sandbox.get(`/products/${body.id}`)).status).toBe(404);
+    expect((await sandbox.get(`/subaccounts/${subaccountId}`)).status).toBe(404);
+  });
+  rows('5', ['at most 10 keys'], async () => {
+    const accountId = await addAccount(app);
+    const administration = createAdministration({
+      database: app.database,
+      clock: app.clock,
+      committer: createCommitter({ database: app.database, clock: app.clock, onCommit: () => undefined }),
+    });
+    const create = () =>
+      administration.createKey({ accountId, environment: 'live', permissions: [], name: null });
+    const made = await Promise.allSettled(Array.from({ length: 12 }, create));
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+  });
+  rows('5', ['permissions'], async () => {
+    const restricted = await withKey(['subcontas.sacar']);
+    for (const path of ['/payouts', '/products', '/card-payments', '/wallet'])
+      expect((await restricted.get(path)).status, path).toBe(403);
+  });
+  rows('5', ['webhook signature'], async () => {
+    const from = receiver.received.length;
+    await sell(990);
+    const { headers, raw } = told(from)[0]!;
+    const expected = createHmac('sha256', secret).update(raw).digest('hex');
+    expect(headers['x-webhook-signature']).toBe(expected);
+  });
+});
+
+// ── 6. Events ───────────────────────────────────────────────────────────────────────────────────
+
+describe('6 webhooks', () => {
+  rows('6', ['destination', 'signature', 'idempotency'], async () => {
+    const own = await openReceiver();
+    const from = receiver.received.length;
+    // It must be public https; where the test's merchant listens is put in its place.
+    const { body } = await live.post('/card-payments', {
+      valueCents: 1_000,
+      callbackUrl: 'https://loja.example/hook',
+    });
+    await app.database.sql
+      .updateTable('card_payment')
+      .set({ callback_url: own.url })
+      .where('order_code', '=', body.orderCode)
+      .execute();
+    await app.cardPayments.pay(body.orderCode, approved());
+    await app.work.settled();
+    expect(own.received).toHaveLength(1);
+    expect(told(from)).toEqual([]);
+    expect(own.received[0]!.headers['x-webhook-id']).toMatch(/./);
+    expect(own.received[0]!.headers['x-webhook-signature']).toMatch(/^[0-9a-f]{64}$/);
+    await own.shut();
+  });
+  rows('6', ['timeout', 'retries'], async () => {
+    const from = receiver.received.length;
+    receiver.answer = (response) => response.writeHead(500).end();
+    await sell(2_000);
+    await pass(app, 2 * DAY_MS);
+    receiver.answer = (response) => response.end();
+    const attempts = told(from, 'card_payment.paid');
+    expect(attempts).toHaveLength(7);
+    expect(new Set(attempts.map(({ headers }) => headers['x-webhook-id'])).size).toBe(1);
+    await pass(app, 2 * DAY_MS);
+    expect(told(from, 'card_payment.paid')).toHaveLength(7);
+  });
+});
+
+describe('6.1 withdrawal events', () => {
+  rows(
+    '6.1',
+    [
+      'withdrawal.requested',
+      'withdrawal.completed',
+      'event',
+      'withdrawalId',
+      'code',
+      'amount',
+      'method',
+      'walletAddress',
+      'status',
+      'requestedAt',
+      'processedAt',
+      'sandbox',
+    ],
+    async () => {
+      await pass(app, HOUR_MS);
+      const from = receiver.received.length;
+      const { body } = await withdraw({ amount: 12.34 });
+      await pass(app, 60_000);
+      const common = {
+        withdrawalId: body.withdrawalId,
+        code: expect.stringMatching(/^SAQ-/),
+        amount: 12.34,
+        method: 'pix',
+        walletAddress: CPF,
+      };
+      expect(told(from).map((each) => each.body)).toEqual([
+        {
+          event: 'withdrawal.requested',
+          ...common,
+          status: 'pendente',
+          requestedAt: expect.stringMatching(ISO),
+          sandbox: false,
+        },
+        {
+          event: 'withdrawal.completed',
+          ...common,
+          status: 'concluido',
+          processedAt: expect.stringMatching(ISO),
+        },
+      ]);
+    },
+  );
+  rows('6.1', ['withdrawal.denied'], async () => {
+    const from = receiver.received.length;
+    await withdraw({ walletAddress: 'negado@psa.example' });
+    await pass(app, 60_000);
+    expect(told(from, 'withdrawal.denied').map(({ body }) => [body.status, body.processedAt])).toEqual([
+      ['negado', expect.stringMatching(ISO)],
+    ]);
+  });
+  rows('6.1', ['processing is not reported'], async () => {
+    const from = receiver.received.length;
+    await withdraw({ method: 'pix_turbo' });
+    await pass(app, 60_000);
+    expect(told(from).map(({ body }) => [body.event, body.method])).toEqual([
+      ['withdrawal.requested', 'pix_turbo'],
+      ['withdrawal.completed', 'pix_turbo'],
+    ]);
+  });
+  rows('6.1', ['sandbox names'], async () => {
+    const own = await openReceiver();
+    await app.sandbox.request(
+      'mutation ($url: Url!) { configureWebhook(input: { url: $url }) { ... on ConfigureWebhookSuccess { url } } }',
+      { url: own.url },
+    );
+    await sandbox.post('/sandbox/payments', { valueCents: 100_000 });
+    await withdraw({ walletAddress: 'negado@psa.example' }, sandbox);
+    await pass(app, 60_000);
+    expect(told(0, undefined, own).map(({ body }) => [body.event, body.sandbox])).toEqual([
+      ['withdrawal.test.requested', true],
+      ['withdrawal.test.completed', undefined],
+    ]);
+    await own.shut();
+  });
+});
+
+describe('6.2 card_payment.paid', () => {
+  rows(
+    '6.2',
+    ['event type', 'orderCode', 'amount', 'status', 'confirmation time', 'customer', 'metadata'],
+    async () => {
+      const from = receiver.received.length;
+      const metadata = '{"pedido": 7}';
+      const orderCode = await sell(819, { metadata, customer: { name: 'Ana', email: 'ana@example.com' } });
+      expect(told(from).map(({ body }) => body)).toEqual([
+        {
+          event: 'card_payment.paid',
+          orderCode,
+          amount: 8.19,
+          status: 'paid',
+          paidAt: expect.stringMatching(ISO),
+          customer: { name: 'Ana', email: 'ana@example.com' },
+          metadata,
+        },
+      ]);
+      await sell(820);
+      expect(told(from).at(-1)!.body.metadata).toBeNull();
+    },
+  );
+  rows('6.2', ['no sandbox event'], async () => {
+    expect((await sandbox.post('/card-payments', { valueCents: 820 })).status).toBe(403);
+  });
+});
+
+describe('6.3 other events', () => {
+  rows('6.3', ['subaccount.payout'], async () => {
+    const from = receiver.received.length;
+    const { body } = await subaccountPayout(CPF);
+    await pass(app, 60_000);
+    const events = told(from, 'subaccount.payout').map((each) => each.body);
+    expect(events.at(-1)).toEqual({ event: 'subaccount.payout', ...(await lookUp(body.code)).body });
+  });
+});
+
+// ── 7. Errors, 8. Limits, 9. Versioning ─────────────────────────────────────────────────────────
+
+describe('7 errors', () => {
+  rows('7', ['form', '400', '403', '404', 'messages'], async () => {
+    const restricted = await withKey(['subcontas.sacar']);
+    const answers = [
+      [400, await live.post('/products', { name: 7, priceCents: 990 })],
+      [403, await restricted.get('/wallet')],
+      [404, await live.get(`/products/${'0'.repeat(24)}`)],
+      [404, await live.get('/nothing')],
+    ] as const;
+    for (const [expected, { status, body }] of answers)
+      expect([status, body]).toEqual([expected, { error: expect.any(String) }]);
+    for (const body of ['', '{', '[]', '7', 'null']) {
+      const { status, body: answer } = await live.send('/products', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      expect([status, Object.keys(answer)]).toEqual([400, ['error']]);
+    }
+  });
+  rows('7', ['500'], async () => {
+    const { status, body } = await whileBroken('ledger_account', () => live.get('/wallet'));
+    expect([status, body]).toEqual([500, { error: 'Internal error' }]);
+  });
+});
+
+describe('8 limits', () => {
+  rows('8', ['requests'], async () => {
+    const client = createRestClient(app.url, await addKey(app, { accountId: await addAccount(app) }));
+    const answers: RestAnswer[] = [];
+    for (let count = 0; count < 121; count++) answers.push(await client.get('/wallet'));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(120);
+    const last = answers.at(-1)!;
+    expect([last.status, Object.keys(last.body)]).toEqual([429, ['error']]);
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+    for (const { headers } of answers)
+      for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'])
+        expect(headers.get(name), name).toMatch(/^\d+$/);
+    app.clock.advance(60_000);
+    expect((await client.get('/wallet')).status).toBe(200);
+  });
+  rows('7', ['429'], async () => {
+    const client = createRestClient(app.url, await addKey(app, { accountId: await addAccount(app) }));
+    const statuses = await Promise.all(
+      Array.from({ length: 130 }, async () => (await client.get('/wallet')).status),
+    );
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  });
+  rows('8', ['withdrawals'], async () => {
+    await pass(app, HOUR_MS);
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count++) statuses.push((await withdraw({ method: 'pix_turbo' })).status);
+    for (let count = 0; count < 6; count++) statuses.push((await withdraw({})).status);
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 201, 201, 201, 201, 201, 429]);
+    const refused = await withdraw({});
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
+    await pass(app, HOUR_MS);
+    expect((await withdraw({ method: 'pix_turbo' })).status).toBe(201);
+  });
+  rows('8', ['active API keys', 'billing products'], async () => {
+    const client = patient(
+      createRestClient(app.url, await addKey(app, { accountId: await addAccount(app) })),
+    );
+    for (let count = 0; count < 500; count++)
+      expect((await client.post('/products', { name: `Produto ${count}`, priceCents: 990 })).status).toBe(
+        201,
+      );
+    const { status, body } = await client.post('/products', { name: 'Mais um', priceCents: 990 });
+    expect([status, body]).toEqual([409, { error: expect.stringContaining('500') }]);
+  });
+  rows('8', ['list page size', 'card valueCents', 'card description', 'card URLs', 'metadata'], async () => {
+    expect((await live.get('/products?limit=100')).status).toBe(200);
+    expect((await live.get('/products?limit=101')).status).toBe(400);
+  });
+  rows('8', ['card checkout session'], async () => {
+    const { body } = await live.post('/card-payments', { valueCents: 4990 });
+    await pass(app, 30 * 60_000);
+    expect((await live.get(`/card-payments/${body.orderCode}`)).body.status).toBe('expired');
+  });
+  rows('8', ['wallet withdrawal', 'webhook delivery'], async () => {
+    await pass(app, HOUR_MS);
+    const account = await addAccount(app);
+    const client = patient(createRestClient(app.url, await addKey(app, { accountId: account })));
+    await app.levers.credit({ accountId: account, environment: 'live' }, 50_000);
+    expect((await withdraw({ amount: 500.01 }, client)).status).toBe(400);
+    expect((await withdraw({ amount: 500 }, client)).status).toBe(201);
+    expect((await withdraw({ amount: 10 }, client)).status).toBe(400);
+  });
+});
+
+describe('9 versioning', () => {
+  rows('9', ['path prefix', 'version 1.0.0', 'dates'], async () => {
+    const description = await (await fetch(`${app.url}/v1/openapi.json`)).json();
+    expect(description.info.version).toBe('1.0.0');
+    for (const path of Object.keys(description.paths)) expect(path).toMatch(/^\/v1\//);
+  });
+});
+
+test('every row of the document has a case, or lies outside of our domain', () => {
+  const all = Object.entries(DOCUMENT_ROWS).flatMap(([section, names]) =>
+    names.map((name) => `${section} ${name}`),
+  );
+  const outside: readonly string[] = OUTSIDE;
+  expect(all.filter((row) => !shown.has(row) && !outside.includes(row))).toEqual([]);
+  expect(outside.filter((row) => shown.has(row) || !all.includes(row))).toEqual([]);
+  console.info(
+    `The document has ${all.length} rows: ${shown.size} shown, ${outside.length} outside of our domain.`,
+  );
+  expect(app.faults).toEqual([]);
+});

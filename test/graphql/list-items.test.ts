@@ -1,0 +1,100 @@
+import { buildSchema, parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countListItems } from '../../server/src/graphql/list-items.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+
+const schema = buildSchema(`
+  interface Node { id: ID! children(first: Int, after: String): Nodes! }
+  type Item implements Node { id: ID! children(first: Int, after: String): Nodes! }
+  type Nodes { nodes: [Item!]! edges: [Edge!]! total: Int! }
+  type Edge { node: Item! }
+  type Query { items(first: Int, last: Int): Nodes! nodes(ids: [ID!]!): [Node]! node(id: ID!): Node plain: Int }
+  type Subscription { item: Item }
+`);
+
+describe('the items that an operation asks for', () => {
+  test.each<[string, number, Record<string, unknown>?]>([
+    ['{ plain }', 0],
+    ['{ items { total } }', 50],
+    ['{ items(first: 7) { total } }', 7],
+    ['{ items(last: 8) { total } }', 8],
+    ['{ a: items(first: 7) { total } b: items(first: 8) { total } }', 15],
+    ['{ items(first: 10) { nodes { id } edges { node { id } } } }', 10],
+    ['{ items(first: 10) { nodes { children(first: 5) { total } } } }', 60],
+    ['{ items(first: 10) { edges { node { children { total } } } } }', 510],
+    ['{ items(first: 1000000) { total } }', 100],
+    ['{ items(first: -5) { total } }', 0],
+    ['{ items(first: null) { total } }', 50],
+    ['query ($n: Int) { items(first: $n) { total } }', 20, { n: 20 }],
+    ['query ($n: Int) { items(first: $n) { total } }', 50],
+    ['query ($n: Int = 30) { items(first: $n) { total } }', 30],
+    ['query ($n: Int = 30) { items(first: $n) { total } }', 50, { n: null }],
+    ['query ($n: Int) { items(first: $n) { total } }', 50, { n: 'ten' }],
+    ['{ nodes(ids: ["a", "b", "c"]) { children(first: 2) { total } } }', 9],
+    ['query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', 4, { ids: ['a', 'b', 'c', 'd'] }],
+    ['query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', 1, { ids: 'a' }],
+    ['{ node(id: "a") { ... on Item { children(first: 3) { total } } } }', 3],
+    ['{ ...F ... { ...F } } fragment F on Query { items(first: 3) { total } }', 6],
+    ['query A { items(first: 1) { total } } query B { items(first: 2) { total } }', 0],
+    ['subscription { item { children(first: 4) { total } } }', 4],
+  ])('%s: %d', (query, count, variableValues) => {
+    expect(countListItems({ schema, document: parse(query), variableValues })).toBe(count);
+  });
+
+  test('are of the operation that is asked for', () => {
+    const document = parse('query A { items(first: 1) { total } } query B { items(first: 2) { total } }');
+    expect(countListItems({ schema, document, operationName: 'B' })).toBe(2);
+  });
+
+  test('are counted in no time where fragments spread each other', () => {
+    const doubling = Array.from(
+      { length: 60 },
+      (_, index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`,
+    );
+    const text = `{ ...F0 } ${doubling.join(' ')} fragment F60 on Query { items(first: 1) { total } }`;
+    expect(countListItems({ schema, document: parse(text) })).toBe(2 ** 60);
+  });
+});
+
+describe('an operation', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(async () => {
+    expect(app.faults).toEqual([]);
+    await app.close();
+  });
+  const lists = (count: number, first = '(first: 100)') =>
+    `{ ${Array.from({ length: count }, (_, index) => `a${index}: cardPayments${first} { totalCount }`).join(' ')} }`;
+  const SAYS =
+    'The operation asks for up to 1100 items of lists, and one may ask for 1000: give a smaller `first` (it is 50 where left out), or ask in several operations';
+
+  test('that asks for a thousand items of lists is answered, also by its default pages', async () => {
+    expect(Object.keys(await app.live.request(lists(10)))).toHaveLength(10);
+    expect(Object.keys(await app.live.request(lists(20, '')))).toHaveLength(20);
+  });
+
+  test('that asks for more is refused as a whole and told what to do, on every road', async () => {
+    const before = (await app.live.request('{ viewer { rateLimit { remaining } } }')).viewer.rateLimit
+      .remaining;
+    const { status, body } = await app.live.send(lists(11));
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { errors: [{ message: SAYS, extensions: { code: 'BAD_USER_INPUT' } }] },
+    });
+    const variables = lists(11, '(first: $n)').replace('{', 'query ($n: Int) {');
+    expect((await app.live.send(variables, { n: 100 })).body.errors[0].message).toBe(SAYS);
+    expect((await app.live.send(variables, { n: 90 })).body.errors).toBeUndefined();
+
+    const socket = openRawSocket(app.url);
+    await socket.init('ps_live_test0123456789abcdef');
+    socket.send({ id: 'a', type: 'subscribe', payload: { query: lists(11) } });
+    expect((await socket.next()).payload).toMatchObject({ errors: [{ message: SAYS }] });
+    socket.socket.close();
+    // Nothing of the refused ones ran.
+    const { remaining } = (await app.live.request('{ viewer { rateLimit { remaining } } }')).viewer.rateLimit;
+    expect(before - remaining).toBe(11 + 1);
+  });
+});

@@ -1,0 +1,389 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { createApp } from '../../server/src/app.ts';
+import { readConfig } from '../../server/src/config.ts';
+import { lockDataDir } from '../../server/src/db/lock.ts';
+import { openDatabase } from '../../server/src/db/open.ts';
+import { openPglite } from '../../server/src/db/pglite.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { createClient } from '../support/graphql.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+import { onFatal, silent } from '../support/templates.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+// Each command is a process of its own, compiled as it starts.
+vi.setConfig({ testTimeout: 120_000 });
+
+const children = new Set<ChildProcess>();
+const folders: string[] = [];
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function temporaryFolder(prefix = 'psa-command-'): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  folders.push(folder);
+  return folder;
+}
+
+/** The command itself, with this environment and no other. */
+function psa(environment: Record<string, string>, ...args: string[]) {
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/ops/psa.ts', ...args], {
+      cwd: root,
+      env: { PATH: process.env.PATH ?? '', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.add(child);
+    const said = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      said.stdout += chunk;
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      said.stderr += chunk;
+    });
+    child.on('close', (code) => {
+      children.delete(child);
+      resolve({ code, ...said });
+    });
+  });
+}
+
+/** Its answer as JSON. */
+async function answer(environment: Record<string, string>, ...args: string[]) {
+  const { code, stdout, stderr } = await psa(environment, ...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** The whole server on a folder, in this process: so a test can look into it. */
+async function startServer(dataDir: string) {
+  const faults: unknown[] = [];
+  const app = await createApp({
+    config: readConfig({ PORT: '0', PSA_DATA_DIR: dataDir }),
+    clock: createSystemClock(),
+    log: { ...silent, warn: (fields) => faults.push(fields), error: (fields) => faults.push(fields) },
+    onFatal: (error) => faults.push(error),
+    open: ({ databaseUrl: _, ...options }) =>
+      openPglite({ ...options, seed: inject('templates').pgliteSeed }),
+  });
+  return { ...app, faults };
+}
+
+/** A folder on which a server has run. */
+async function startedFolder(dataDir = temporaryFolder()): Promise<string> {
+  const app = await startServer(dataDir);
+  await app.close();
+  expect(app.faults).toEqual([]);
+  return dataDir;
+}
+
+const VIEWER = '{ viewer { environment permissions } }';
+
+describe('on a PostgreSQL', () => {
+  let environment: { DATABASE_URL: string };
+  beforeAll(async () => {
+    environment = { DATABASE_URL: await createPostgresDatabase() };
+  });
+
+  test('manages keys and accounts, beside servers, which hear of a revocation at once', async () => {
+    expect(await psa(environment, 'keys', 'list')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'No server has run on the database yet. Start it once, with npm start: that makes the first account, and shows its keys\n',
+    });
+    const app = await createApp({
+      config: readConfig({ PORT: '0', ...environment }),
+      clock: createSystemClock(),
+      log: silent,
+      onFatal,
+      open: openDatabase,
+    });
+    onTestFinished(() => app.close());
+    const { key, secret } = await answer(
+      environment,
+      ...['keys', 'create', '--live', '--permission', 'subcontas.sacar', '--name', 'Folha'],
+    );
+    expect(key).toMatchObject({ environment: 'live', name: 'Folha', permissions: ['subcontas.sacar'] });
+    expect(await createClient(`${app.url}/graphql`, secret).request(VIEWER)).toEqual({
+      viewer: { environment: 'LIVE', permissions: ['subcontas.sacar'] },
+    });
+    const { keys } = await answer(environment, 'keys', 'list');
+    expect(keys).toHaveLength(3);
+    expect(keys).toContainEqual(key);
+    expect(JSON.stringify(keys)).not.toContain(secret.slice(-8));
+
+    const socket = openRawSocket(app.url);
+    await socket.init(secret);
+    expect((await answer(environment, 'keys', 'revoke', key.id)).key.revokedAt).toMatch(/^20.*Z$/);
+    expect((await socket.closed).code).toBe(4403);
+    expect(await psa(environment, 'keys', 'revoke', key.id)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `API key ${key.id} is revoked already\n`,
+    });
+    expect((await psa(environment, 'keys', 'list')).stdout).not.toContain(key.id);
+    expect((await psa(environment, 'keys', 'list', '--all')).stdout).toMatch(
+      new RegExp(`${key.id} .* ps_live_….{4} +Folha +subcontas.sacar +\\S+ \\S+Z +\\S+ \\S+Z\n`),
+    );
+
+    const made = await answer(environment, 'accounts', 'create', '--name', 'Livraria\u001b[31m');
+    const { code, stdout } = await psa(environment, 'accounts', 'list');
+    expect(code).toBe(0);
+    expect(stdout).toContain('Livraria?[31m');
+    expect(await psa(environment, 'keys', 'create', '--live')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: '--account there are 2 accounts, so one must be named\n',
+    });
+    const id = made.account.id;
+    const mine = await answer(environment, 'keys', 'create', '--sandbox', '--account', id);
+    expect(mine.secret).toMatch(/^ps_test_/);
+    const set = await answer(environment, 'accounts', 'set', id, '--payout-fee-pix', '1.50');
+    expect(set.account).toMatchObject({ payoutFeesCents: { pix: 150, pix_turbo: 200 }, activeKeys: 1 });
+  });
+});
+
+describe('on a folder without a server', () => {
+  test('opens it itself, one command behind the other, and leaves it to the next', async () => {
+    const PSA_DATA_DIR = await startedFolder();
+    const made = await Promise.all([1, 2].map(() => answer({ PSA_DATA_DIR }, 'keys', 'create', '--sandbox')));
+    const { keys } = await answer({ PSA_DATA_DIR }, 'keys', 'list');
+    expect(keys).toHaveLength(4);
+    for (const { key } of made) expect(keys).toContainEqual(key);
+    const app = await startServer(PSA_DATA_DIR);
+    onTestFinished(() => app.close());
+    const viewer = await createClient(`${app.url}/graphql`, made[0].secret).request(VIEWER);
+    expect(viewer.viewer).toEqual({ environment: 'SANDBOX', permissions: [] });
+  });
+
+  test('where none has run makes nothing, and says so', async () => {
+    for (const PSA_DATA_DIR of [join(temporaryFolder(), 'typo'), temporaryFolder()]) {
+      const { code, stdout, stderr } = await psa({ PSA_DATA_DIR }, 'keys', 'create', '--live');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toBe(
+        `No server has run on ${PSA_DATA_DIR} yet. Start it once, with npm start: that makes the first account, and shows its keys\n`,
+      );
+      expect(existsSync(join(PSA_DATA_DIR, 'pgdata'))).toBe(false);
+    }
+  });
+
+  test('in memory cannot, and says why', async () => {
+    const { code, stderr } = await psa({ PSA_DATA_DIR: 'memory' }, 'keys', 'list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^PSA_DATA_DIR is memory: [^\n]*PSA_BOOTSTRAP_LIVE_KEY[^\n]*\n$/);
+  });
+});
+
+describe('on a folder that a running server has', () => {
+  test('asks it, over a socket that is the owner’s alone, and what it ends is closed at once', async () => {
+    const PSA_DATA_DIR = temporaryFolder();
+    const app = await startServer(PSA_DATA_DIR);
+    onTestFinished(() => app.close());
+    const path = join(PSA_DATA_DIR, 'psa.sock');
+    expect(statSync(path).isSocket()).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const { key, secret } = await answer({ PSA_DATA_DIR }, 'keys', 'create', '--live');
+    const socket = openRawSocket(app.url);
+    await socket.init(secret);
+    await answer({ PSA_DATA_DIR }, 'keys', 'revoke', key.id);
+    expect(await socket.closed).toEqual({ code: 4403, reason: 'This credential was revoked' });
+    expect(await psa({ PSA_DATA_DIR }, 'accounts', 'set', 'acc_unknown', '--card-payments', 'off')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Account acc_unknown not found\n',
+    });
+    const { stdout } = await psa({ PSA_DATA_DIR }, 'keys', 'create', '--sandbox');
+    expect(stdout).toMatch(
+      /^The sandbox API key of account acc_\w+, unrestricted:\n\n {2}ps_test_\S+\n\nIt is /,
+    );
+
+    await app.close();
+    expect(existsSync(path)).toBe(false);
+    expect(app.faults).toEqual([]);
+    // And now by itself.
+    expect((await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys).toHaveLength(3);
+  });
+
+  test('finds it too where the folder’s path is too long for a socket', async () => {
+    const PSA_DATA_DIR = join(temporaryFolder(), 'a'.repeat(120));
+    const app = await startServer(PSA_DATA_DIR);
+    onTestFinished(() => app.close());
+    const pointer = join(PSA_DATA_DIR, 'psa.sock.path');
+    const path = readFileSync(pointer, 'utf8');
+    expect(path.length).toBeLessThanOrEqual(100);
+    expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+    expect(statSync(PSA_DATA_DIR).mode & 0o777).toBe(0o700);
+    // Whatever the command's own folder for temporary files is.
+    const { keys } = await answer({ PSA_DATA_DIR, TMPDIR: temporaryFolder() }, 'keys', 'list');
+    expect(keys).toHaveLength(2);
+    await app.close();
+    expect([pointer, path].filter(existsSync)).toEqual([]);
+    expect(app.faults).toEqual([]);
+  });
+
+  test('takes the place of a socket that a killed server has left', async () => {
+    const PSA_DATA_DIR = await startedFolder();
+    const path = join(PSA_DATA_DIR, 'psa.sock');
+    const killed = spawn(
+      process.execPath,
+      ['-e', `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    await new Promise((resolve) => killed.stdout.once('data', resolve));
+    killed.kill('SIGKILL');
+    await new Promise((resolve) => killed.once('exit', resolve));
+    expect(statSync(path).isSocket()).toBe(true);
+    expect((await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys).toHaveLength(2);
+    const app = await startServer(PSA_DATA_DIR);
+    onTestFinished(() => app.close());
+    expect((await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys).toHaveLength(2);
+    expect(app.faults).toEqual([]);
+  });
+
+  test('leaves alone what is no socket, and the server runs without', async () => {
+    const PSA_DATA_DIR = temporaryFolder();
+    writeFileSync(join(PSA_DATA_DIR, 'psa.sock'), 'mine');
+    const app = await startServer(PSA_DATA_DIR);
+    expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+    await app.close();
+    expect(app.faults).toMatchObject([{ err: { message: expect.stringContaining('is not a socket') } }]);
+    expect(readFileSync(join(PSA_DATA_DIR, 'psa.sock'), 'utf8')).toBe('mine');
+  });
+
+  test('checks what comes over the socket as what is typed, and bounds it', async () => {
+    const PSA_DATA_DIR = temporaryFolder();
+    const app = await startServer(PSA_DATA_DIR);
+    onTestFinished(() => app.close());
+    const ask = (operation: string, input: unknown) =>
+      exchange(PSA_DATA_DIR, `${JSON.stringify({ protocol: 1, operation, input })}\n`);
+    for (const [operation, input] of [
+      ['keys.create', { environment: 'live', permissions: ['tudo'], name: null }],
+      ['keys.create', { environment: 'live', permissions: [], name: 'a\u0000b' }],
+      ['keys.create', { environment: 'prod', permissions: [], name: null }],
+      ['keys.create', null],
+      ['keys.revoke', { id: 7 }],
+      ['accounts.create', { name: 'x', payoutFeesCents: { pix: 0.5 } }],
+      ['accounts.set', { id: 'acc_1' }],
+      ['accounts.set', { id: 'acc_1', payoutFeesCents: {} }],
+      ['accounts.list', { extra: 1 }],
+    ] as const)
+      expect(JSON.parse(await ask(operation, input)), `${operation} ${JSON.stringify(input)}`).toMatchObject({
+        ok: false,
+      });
+    expect(await ask('keys.create', { environment: 'live', permissions: ['tudo'], name: null })).toContain(
+      '--permission \\"tudo\\" is unknown; there are subcontas.gerenciar and subcontas.sacar',
+    );
+    for (const line of [
+      'nonsense',
+      'null',
+      '{"protocol":99,"operation":"keys.list","input":{}}',
+      '{"protocol":1,"operation":"constructor","input":{}}',
+    ])
+      expect(await exchange(PSA_DATA_DIR, `${line}\n`)).toBe(
+        '{"ok":false,"message":"The running server is of another version: restart it"}\n',
+      );
+    expect(await exchange(PSA_DATA_DIR, 'x'.repeat(70_000))).toBe('');
+    expect((await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys).toHaveLength(2);
+    expect(app.faults).toEqual([]);
+  });
+
+  test('does not wait for who connects and says nothing, when it stops', async () => {
+    const PSA_DATA_DIR = temporaryFolder();
+    const app = await startServer(PSA_DATA_DIR);
+    const idle = connect(join(PSA_DATA_DIR, 'psa.sock'));
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const gone = new Promise((resolve) => idle.once('close', resolve));
+    await app.close();
+    await gone;
+  });
+});
+
+describe('a folder that another has, who does not answer', () => {
+  test('is waited for while a server may be starting', async () => {
+    const PSA_DATA_DIR = await startedFolder();
+    const unlock = await lockDataDir(PSA_DATA_DIR);
+    const asked = answer({ PSA_DATA_DIR }, 'keys', 'list');
+    // Its first look at the socket that is not there yet.
+    const listening = createServer((socket) => {
+      socket.once('data', () => socket.end('{"ok":true,"result":{"keys":[]}}\n'));
+    });
+    await new Promise<void>((resolve) => listening.listen(join(PSA_DATA_DIR, 'psa.sock'), resolve));
+    expect(await asked).toEqual({ keys: [] });
+    await new Promise((resolve) => listening.close(resolve));
+    await unlock();
+  });
+
+  test('that hangs up before it has answered leaves the outcome open, and that is said', async () => {
+    const PSA_DATA_DIR = temporaryFolder();
+    mkdirSync(join(PSA_DATA_DIR, 'pgdata'));
+    const rude = createServer((socket) => socket.once('data', () => socket.destroy()));
+    await new Promise<void>((resolve) => rude.listen(join(PSA_DATA_DIR, 'psa.sock'), resolve));
+    const { code, stderr } = await psa({ PSA_DATA_DIR }, 'keys', 'create', '--live');
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      'The server did not answer: it may have done what was asked; look before you repeat it\n',
+    );
+    await new Promise((resolve) => rude.close(resolve));
+  });
+});
+
+describe('a mistake', () => {
+  test.each([
+    [
+      ['keys', 'create', '--live', '--permission', 'tudo'],
+      /^--permission "tudo" is unknown; there are subcontas\.gerenciar and subcontas\.sacar\. See /,
+    ],
+    [
+      ['keys', 'create', '--live', '--name', 'x'.repeat(101)],
+      /^--name must have at most 100 characters\. See /,
+    ],
+    [['keys', 'create', '--live', '--name', ''], /^--name must not be empty\. See /],
+    [['keys', 'creat'], /^There is no "keys creat"/],
+    [['keys', 'create', '--alive'], /^Unknown option '--alive'\. See /],
+  ])('is told in one line, with 2: %j', async (args, says) => {
+    // Nothing is opened for it, so none of this has to be there.
+    const { code, stdout, stderr } = await psa({ DATABASE_URL: 'postgres://u@127.0.0.1:1/nothing' }, ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(stderr.trimEnd()).not.toContain('\n');
+  });
+
+  test('in the environment is told in one line, and hides what is secret', async () => {
+    for (const DATABASE_URL of ['postgres://u:hidden@127.0.0.1:1/psa', 'mysql://u:hidden@db/psa']) {
+      const { code, stdout, stderr } = await psa({ DATABASE_URL }, 'keys', 'list');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^DATABASE_URL[^\n]*\n$/);
+      expect(stderr).not.toContain('hidden');
+    }
+  });
+
+  test('help is no mistake', async () => {
+    const { code, stdout, stderr } = await psa({}, 'keys', 'create', '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('npm run psa -- keys create --live --permission subcontas.sacar');
+  });
+});
+
+/** One line to the server's socket, and all that comes back. */
+async function exchange(dataDir: string, line: string): Promise<string> {
+  const socket = connect(join(dataDir, 'psa.sock'));
+  let text = '';
+  socket.on('error', () => undefined);
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.write(line);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return text;
+}

@@ -1,0 +1,53 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { createLog } from '../../server/src/ops/log.ts';
+import type { Payout } from '../../server/src/payouts/model.ts';
+import { savePayouts } from '../../server/src/payouts/store.ts';
+import { startCore } from '../support/core.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { fund } from '../support/funds.ts';
+
+const KEY = 'ana.maria@padaria.example';
+
+describeOnBothEngines('a PIX key stays out of the log', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('where the database refuses its row, and the bank its transfer', async () => {
+    const lines: string[] = [];
+    const log = createLog({ write: (line) => void lines.push(line) });
+    const core = await startCore({
+      database,
+      bank: (bank) => ({
+        ...bank,
+        send: (transfer) =>
+          Promise.reject(
+            Object.assign(new Error('503 from the bank'), { transfer, request: { body: transfer } }),
+          ),
+      }),
+    });
+    await fund(core, { cents: 10_000 });
+    const { payout } = await core.payouts.request(core.tenant, {
+      method: 'pix',
+      amountCents: 1_000,
+      destination: KEY,
+    });
+    await core.work.settled();
+    const wrong: Payout = { ...payout, withdrawalId: '1'.repeat(24), code: 'SAQ-1', feeCents: 2_000 };
+    const fault: Error & { detail?: string } = await savePayouts(database.sql, core.tenant, [wrong]).then(
+      () => expect.unreachable(),
+      (error) => error,
+    );
+    // It would have been there to read.
+    expect(fault.detail).toContain(KEY);
+    for (const err of [fault, ...core.faults]) {
+      log.error({ err, task: { key: payout.withdrawalId } }, 'work failed; it will be done again');
+      log.error({ err: new Error('in between', { cause: err }) }, 'a fault of ours');
+    }
+    expect(lines).toHaveLength(4);
+    expect(lines.join()).toContain('payout_pays_something');
+    expect(lines.join()).not.toContain(KEY);
+  });
+});

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Environment } from '../../server/src/kernel/tenant.ts';
+import type { Payout } from '../../server/src/payouts/model.ts';
+import { payoutRequestWire, payoutToWire, payoutWebhook, payoutWire } from '../../server/src/payouts/wire.ts';
+import { addAccount, addKey } from '../support/accounts.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { fund } from '../support/funds.ts';
+
+const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
+const PIX = { amount: 149.9, method: 'pix', walletAddress: '12345678909' };
+
+let app: TestApp;
+const logged: unknown[] = [];
+beforeAll(async () => {
+  const log = (...entry: unknown[]) => void logged.push(entry);
+  app = await startApp({ log: { error: log, warn: log, info: log } as never });
+});
+afterAll(() => app.close());
+
+async function merchant(environment: Environment = 'live') {
+  const accountId = await addAccount(app);
+  const tenant = { accountId, environment };
+  await fund({ database: app.database, tenant }, { cents: 100_000 });
+  return app.rest(await addKey(app, tenant));
+}
+
+/** What is on its way to the bank gets there first. */
+async function pass(ms: number): Promise<void> {
+  await app.work.settled();
+  app.clock.advance(ms);
+  await app.work.settled();
+}
+
+describe('POST /v1/payouts', () => {
+  test('withdraws, 201, in reais and with the key masked', async () => {
+    const rest = await merchant();
+    const { status, body } = await rest.post('/payouts', PIX);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: body.withdrawalId,
+      withdrawalId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      code: expect.stringMatching(/^SAQ-/),
+      amount: 149.9,
+      method: 'pix',
+      walletAddress: '***.456.789-**',
+      status: 'pendente',
+      requestedAt: app.clock.now().toISOString(),
+      processedAt: null,
+      fee: 1,
+    });
+    await pass(2_000);
+    const done = { ...body, status: 'concluido', processedAt: app.clock.now().toISOString() };
+    expect(await rest.get(`/payouts/${body.id}`)).toMatchObject({ status: 200, body: done });
+    expect(await rest.get(`/payouts/${body.code}`)).toMatchObject({ status: 200, body: done });
+  });
+
+  test('with the same key is the same withdrawal, and with another input 409', async () => {
+    const rest = await merchant();
+    const body = { ...PIX, idempotencyKey: 'saque-1' };
+    const first = await rest.post('/payouts', body);
+    expect(await rest.post('/payouts', body)).toMatchObject({ status: 201, body: first.body });
+    expect((await rest.post('/payouts', { ...body, amount: 149.91 })).status).toBe(409);
+    expect((await rest.get('/payouts')).body.total).toBe(1);
+  });
+
+  test.each([
+    ['amount', { amount: undefined }],
+    ['amount', { amount: null }],
+    ['amount', { amount: '149.90' }],
+    ['amount', { amount: 0 }],
+    ['amount', { amount: -1 }],
+    ['amount', { amount: 1.005 }],
+    ['amount', { amount: 1e300 }],
+    ['amount', { amount: 1 }],
+    ['method', { method: undefined }],
+    ['method', { method: 'PIX' }],
+    ['method', { method: 'usdt' }],
+    ['walletAddress', { walletAddress: undefined }],
+    ['walletAddress', { walletAddress: '12345678900' }],
+    ['walletAddress', { walletAddress: 'with \u0000' }],
+    ['walletAddress', { method: 'ltc' }],
+    ['idempotencyKey', { idempotencyKey: 'a b' }],
+  ])('is 400 by the name of its %s: %j', async (field, change) => {
+    const rest = await merchant();
+    const { status, body } = await rest.post('/payouts', { ...PIX, ...change });
+    expect({ status, body }).toEqual({ status: 400, body: { error: expect.stringMatching(`^${field}: `) } });
+    expect((await rest.get('/payouts')).body.total).toBe(0);
+  });
+
+  test('above what can be withdrawn is 400 with the detailed reason; beyond ten an hour 429', async () => {
+    const rest = await merchant();
+    expect(await rest.post('/payouts', { ...PIX, amount: 1_000.01 })).toMatchObject({
+      status: 400,
+      body: {
+        error: expect.stringContaining('R$ 1.000,01 is more than can be withdrawn, which is R$ 1.000,00'),
+      },
+    });
+    for (let n = 0; n < 10; n += 1) await rest.post('/payouts', { ...PIX, amount: 2 });
+    const limited = await rest.post('/payouts', { ...PIX, amount: 2 });
+    expect(limited).toMatchObject({
+      status: 429,
+      body: { error: expect.stringContaining('10 withdrawals an hour') },
+    });
+    expect(limited.headers.get('retry-after')).toBe('3600');
+  });
+
+  test('needs an unrestricted key', async () => {
+    const restricted = app.rest(await addKey(app, { permissions: ['subcontas.sacar'] }));
+    expect((await restricted.post('/payouts', PIX)).status).toBe(403);
+    expect((await restricted.get('/payouts')).status).toBe(403);
+  });
+});
+
+describe('GET /v1/payouts', () => {
+  test('lists newest first, by limit and offset, and shows a turbo one that is processing', async () => {
+    const rest = await merchant();
+    const codes: string[] = [];
+    for (const method of ['pix', 'pix', 'pix_turbo'])
+      codes.unshift((await rest.post('/payouts', { ...PIX, method, amount: 10 })).body.code);
+    await app.work.settled();
+    const page = await rest.get('/payouts');
+    expect(page.body).toMatchObject({ total: 3, limit: 50, offset: 0 });
+    expect(page.body.payouts.map(({ code }: { code: string }) => code)).toEqual(codes);
+    expect(page.body.payouts[0].status).toBe('processing');
+    const { body } = await rest.get('/payouts?limit=1&offset=1');
+    expect(body).toMatchObject({ total: 3, limit: 1, offset: 1, payouts: [{ code: codes[1] }] });
+    for (const query of ['limit=0', 'limit=101', 'offset=-1', 'limit=x'])
+      expect((await rest.get(`/payouts?${query}`)).status).toBe(400);
+  });
+
+  test('shows no other account’s and no other environment’s, and 404 for what is not there', async () => {
+    const [one, other, sandbox] = [await merchant(), await merchant(), await merchant('sandbox')];
+    const { id, code } = (await one.post('/payouts', PIX)).body;
+    for (const rest of [other, sandbox]) {
+      expect((await rest.get('/payouts')).body).toMatchObject({ payouts: [], total: 0 });
+      for (const reference of [id, code, 'x', '%00'])
+        expect(await rest.get(`/payouts/${reference}`)).toMatchObject({
+          status: 404,
+          body: { error: 'Payout not found' },
+        });
+    }
+  });
+
+  test('says why one was denied', async () => {
+    const rest = await merchant();
+    const { id } = (await rest.post('/payouts', { ...PIX, walletAddress: 'recusa@psa.example' })).body;
+    await app.work.settled();
+    expect((await rest.get(`/payouts/${id}`)).body).toMatchObject({
+      status: 'negado',
+      deniedReason: 'Destino bloqueado pela análise de segurança',
+      walletAddress: 'r***@psa.example',
+    });
+  });
+});
+
+const PAYOUT: Payout = {
+  withdrawalId: '0123456789abcdef01234567',
+  code: 'SAQ-8NY3SQZHKXF9',
+  version: 1,
+  method: 'pix',
+  status: 'pending',
+  amountCents: 14_990,
+  feeCents: 100,
+  litoshi: null,
+  destination: 'ana@padaria.example',
+  requestedAt: new Date('2026-03-02T12:00:00.000Z'),
+  processedAt: null,
+  deniedReason: null,
+  endToEndId: null,
+};
+const PROCESSED = new Date('2026-03-02T12:00:02.000Z');
+
+describe('the webhook (6.1)', () => {
+  const common = {
+    withdrawalId: '0123456789abcdef01234567',
+    code: 'SAQ-8NY3SQZHKXF9',
+    amount: 149.9,
+    method: 'pix',
+    walletAddress: 'ana@padaria.example',
+  };
+
+  test.each(['live', 'sandbox'] as const)('withdrawal.requested, %s', (environment) => {
+    const sandbox = environment === 'sandbox';
+    expect(payoutWebhook(PAYOUT, environment)).toEqual({
+      event: sandbox ? 'withdrawal.test.requested' : 'withdrawal.requested',
+      ...common,
+      status: 'pendente',
+      requestedAt: '2026-03-02T12:00:00.000Z',
+      sandbox,
+    });
+  });
+
+  test.each([
+    ['withdrawal.completed', { status: 'completed' }, 'live', 'concluido'],
+    ['withdrawal.test.completed', { status: 'completed' }, 'sandbox', 'concluido'],
+    ['withdrawal.denied', { status: 'denied', deniedReason: 'Conta encerrada' }, 'live', 'negado'],
+  ] as const)('%s', (event, change, environment, status) => {
+    expect(payoutWebhook({ ...PAYOUT, ...change, processedAt: PROCESSED }, environment)).toEqual({
+      event,
+      ...common,
+      status,
+      processedAt: '2026-03-02T12:00:02.000Z',
+    });
+  });
+
+  test('says nothing of processing, and usd for USDT', () => {
+    expect(payoutWebhook({ ...PAYOUT, method: 'pix_turbo', status: 'processing' }, 'live')).toBeNull();
+    expect(payoutWebhook({ ...PAYOUT, method: 'usd' }, 'live')).toMatchObject({ method: 'usd' });
+  });
+});
+
+describe('the wire', () => {
+  test('brings every amount there and back', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20_000_000 }), (amountCents) => {
+        const { amount } = payoutWire.encode(payoutToWire({ ...PAYOUT, amountCents }));
+        const parsed = payoutRequestWire.parse({ amount, method: 'ltc', walletAddress: LTC });
+        expect(parsed).toEqual({ amountCents, method: 'ltc', destination: LTC, idempotencyKey: undefined });
+      }),
+    );
+  });
+
+  test('reads what it writes', () => {
+    for (const status of ['pending', 'processing', 'completed', 'denied'] as const) {
+      const record = payoutToWire({ ...PAYOUT, status, processedAt: PROCESSED });
+      expect(payoutWire.decode(JSON.parse(JSON.stringify(payoutWire.encode(record))))).toEqual({ ...record });
+    }
+  });
+
+  test('masks an address in the middle', () => {
+    expect(payoutToWire({ ...PAYOUT, method: 'ltc', destination: LTC }).walletAddress).toBe('ltc1qw…n4n9');
+  });
+});
+
+afterEach(() => {
+  // Whatever went wrong or right above: no key whole in the log, and nothing that only a fault would write.
+  expect(JSON.stringify(logged)).not.toMatch(/12345678909|recusa@psa\.example/);
+  expect(JSON.stringify(logged)).not.toContain('a fault of ours');
+});

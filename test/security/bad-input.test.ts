@@ -1,0 +1,376 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addAccount, addKey } from '../support/accounts.ts';
+import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+import { type Bad, badInput, type Field } from '../support/bad-input.ts';
+import { createClient, type GraphQLClient } from '../support/graphql.ts';
+import { createRestClient, type RestClient } from '../support/rest.ts';
+
+// One field of one operation at a time is bad, the others are good. Whatever it is, the answer names the field,
+// it is no fault of ours, and nothing has changed.
+
+const CASES = 11_000;
+const CPF = '12345678909';
+const HEX = '0123456789abcdef01234567';
+
+interface Operation {
+  name: string;
+  fields: Record<string, { field: Field; required?: boolean }>;
+  /** Sends it with these fields. What the caller was told, in words; null where it was let through. */
+  send(values: Record<string, unknown>): Promise<{ refusal: string | null; fault: boolean }>;
+}
+
+let app: TestApp;
+let operations: Operation[];
+
+beforeAll(async () => {
+  app = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '1000000' } });
+  operations = [...rest(await idsOf()), ...graphql(await idsOf())];
+}, 60_000);
+afterAll(() => app.close());
+
+test(`bad input of any kind is refused by its name and changes nothing (${CASES} cases)`, async () => {
+  const before = await digest();
+  let cases = 0;
+  const one = fc
+    .constantFrom(
+      ...operations.flatMap((operation) =>
+        Object.keys(operation.fields).map((name) => ({ operation, name })),
+      ),
+    )
+    .chain(({ operation, name }) => {
+      const { field, required = false } = operation.fields[name]!;
+      return badInput(field, required).map((bad) => ({ operation, name, bad }));
+    });
+  await fc.assert(
+    fc.asyncProperty(one, async ({ operation, name, bad }) => {
+      cases += 1;
+      const { refusal, fault } = await operation.send(valuesOf(operation, name, bad));
+      const what = `${operation.name} ${name}: ${bad.why} ${JSON.stringify(bad.value)} → ${refusal}`;
+      expect(fault, what).toBe(false);
+      expect(refusal, what).not.toBeNull();
+      if (!bad.absent) expect(refusal, what).toContain(name);
+    }),
+    { numRuns: CASES, endOnFailure: true },
+  );
+  expect(cases).toBeGreaterThanOrEqual(CASES);
+  expect(await digest()).toEqual(before);
+  expect(app.faults).toEqual([]);
+}, 240_000);
+
+describe('good input', () => {
+  test('is what the cases differ from: every operation takes it', async () => {
+    for (const operation of operations) {
+      const { refusal } = await operation.send(valuesOf(operation, '', { why: '', value: undefined }));
+      expect(refusal, operation.name).toBeNull();
+    }
+  });
+});
+
+function valuesOf({ fields }: Operation, name: string, bad: Bad): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([each, { field }]) => [each, each === name ? bad.value : field.valid]),
+  );
+}
+
+/** What there is of everything: a case that changes anything changes this. */
+async function digest(): Promise<unknown> {
+  const { rows } = await sql`
+    select (select count(*) from event) as events, (select sum(version) from stream) as versions,
+      (select count(*) from posting) as postings, (select count(*) from task) as tasks,
+      (select count(*) from token) as tokens, (select count(*) from idempotency) as keys,
+      (select count(*) from product) as products, (select count(*) from subaccount) as subaccounts,
+      (select count(*) from payout) as payouts, (select count(*) from subaccount_payout) as subaccount_payouts,
+      (select count(*) from webhook_endpoint) as endpoints, (select count(*) from webhook_delivery) as deliveries
+  `.execute(app.database.sql);
+  return rows;
+}
+
+// ── What there is ───────────────────────────────────────────────────────────────────────────────
+
+type Name = 'subaccount' | 'payout' | 'subaccountPayout' | 'card' | 'product';
+type Ids = Record<'own' | 'foreign' | 'sandbox', Record<Name, string>>;
+
+/** Of each kind one of our own, one of another account, and one of our sandbox where there is any. */
+async function idsOf(): Promise<Ids> {
+  const accountId = await addAccount(app);
+  const foreign = createRestClient(app.url, await addKey(app, { accountId }));
+  const [first] = await app.database.sql.selectFrom('account').select('id').orderBy('created_at').execute();
+  for (const id of [first!.id, accountId])
+    await app.levers.credit({ accountId: id, environment: 'live' }, 100_000_000);
+  const own = await make(createRestClient(app.url, LIVE_KEY));
+  const sandbox = createRestClient(app.url, TEST_KEY);
+  await sandbox.post('/sandbox/payments', { valueCents: 1_000_000 });
+  const { subaccount, payout, product } = {
+    subaccount: (await sandbox.post('/subaccounts', { name: 'Teste' })).body.id,
+    payout: (await sandbox.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
+    product: (await sandbox.post('/products', { name: 'Teste', priceCents: 990 })).body.id,
+  };
+  const theirs = await make(foreign);
+  await app.work.settled();
+  app.clock.advance(3_600_000);
+  await app.work.settled();
+  return { own, foreign: theirs, sandbox: { ...theirs, subaccount, payout, product } };
+}
+
+async function make(client: RestClient): Promise<Record<Name, string>> {
+  const subaccount = (await client.post('/subaccounts', { name: 'Ana' })).body.id;
+  await client.post(`/subaccounts/${subaccount}/transfers`, { amountCents: 10_000_000 });
+  const requested = await client.post(`/subaccounts/${subaccount}/payout`, {
+    amountCents: 10_000,
+    pixKey: CPF,
+  });
+  return {
+    subaccount,
+    subaccountPayout: requested.body.code,
+    payout: (await client.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
+    card: (await client.post('/card-payments', { valueCents: 4990 })).body.orderCode,
+    product: (await client.post('/products', { name: 'Caneca', priceCents: 4990 })).body.id,
+  };
+}
+
+const MALFORMED: Record<Name, string[]> = {
+  subaccount: ['sacc_', `sacc_${HEX}`, `SACC_${HEX}01234567`, `sacc_${HEX}0123456g`, "sacc_' or 1=1"],
+  payout: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
+  subaccountPayout: ['x', 'TURBO', 'saq_idem_', 'SUB', `saq_idem_${'k'.repeat(129)}`],
+  card: ['x', 'PSC-', 'psc-000000000000000000000000', 'PSC-00000000000000000000000!'],
+  product: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
+};
+
+const idOf = (ids: Ids, name: Name): Field => ({
+  kind: 'id',
+  valid: ids.own[name],
+  malformed: MALFORMED[name],
+  others: [ids.foreign[name], ids.sandbox[name]],
+});
+
+const CARD_DETAILS = {
+  description: { field: { kind: 'text', valid: 'Caneca', max: 200 } },
+  callbackUrl: { field: { kind: 'url', valid: 'https://loja.example/hook' } },
+  metadata: { field: { kind: 'metadata', valid: '{"a":1}' } },
+  successUrl: { field: { kind: 'url', valid: 'https://loja.example/ok' } },
+  cancelUrl: { field: { kind: 'url', valid: 'https://loja.example/' } },
+  customer: { field: { kind: 'object', valid: { name: 'Ana' } } },
+} satisfies Operation['fields'];
+const VALUE = {
+  field: { kind: 'cents', valid: 4990, min: 80, max: 10_000_000_000 },
+  required: true,
+} as const;
+const TEST_VALUE = { field: { kind: 'cents', valid: 4990, max: 10_000_000_000 }, required: true } as const;
+const AMOUNT = { field: { kind: 'cents', valid: 10_000 }, required: true } as const;
+const NAME = { field: { kind: 'text', valid: 'Ana', max: 200 }, required: true } as const;
+const EXTERNAL_ID = { field: { kind: 'text', valid: 'a1', max: 200 } } as const;
+const PIX_KEY = { field: { kind: 'destination', valid: CPF }, required: true } as const;
+const PRODUCT = {
+  name: { field: { kind: 'text', valid: 'Copo', max: 200 }, required: true },
+  description: { field: { kind: 'text', valid: 'Azul', max: 2_000 } },
+  priceCents: { field: { kind: 'cents', valid: 990 }, required: true },
+} satisfies Operation['fields'];
+const KEY = { field: { kind: 'key', valid: 'chave-1' } } as const;
+
+// ── REST ────────────────────────────────────────────────────────────────────────────────────────
+
+function rest(ids: Ids): Operation[] {
+  const KEY = { field: { kind: 'key', valid: 'chave-rest' } } as const;
+  const live = createRestClient(app.url, LIVE_KEY);
+  const sandbox = createRestClient(app.url, TEST_KEY);
+  const post = (path: string, fields: Operation['fields'], client = live): Operation => ({
+    name: `POST ${path}`,
+    fields,
+    async send(values) {
+      const { id, ...body } = values;
+      // What has no place in a path is no request at all.
+      if (id === undefined || typeof id === 'string')
+        return sent(client.post(path.replace('{id}', segment(id)), body));
+      return sent(client.post(path.replace('{id}', encodeURIComponent(JSON.stringify(id))), body));
+    },
+  });
+  const get = (path: string, name: Name, parameter: string, method = 'GET'): Operation => ({
+    name: `${method} ${path}`,
+    fields: { [parameter]: { field: idOf(ids, name), required: false } },
+    send: (values) =>
+      sent(
+        live.send(
+          path.replace(`{${parameter}}`, segment(values[parameter])).replace('{id}', ids.own.subaccount),
+          { method },
+        ),
+      ),
+  });
+  const list = (path: string, client = live): Operation[] =>
+    (['limit', 'offset'] as const).map((parameter) => ({
+      name: `GET ${path}`,
+      fields: {
+        [parameter]: { field: { kind: 'cents', valid: 7, ...(parameter === 'limit' ? { max: 100 } : {}) } },
+      },
+      send: async (values) => {
+        const value = values[parameter];
+        // In a query every value is text: these two are good there.
+        if (value === '100' || (value === 0 && parameter === 'offset'))
+          return { refusal: parameter, fault: false };
+        const text = typeof value === 'string' ? value : JSON.stringify(value);
+        return sent(client.get(`${path}?${parameter}=${encodeURIComponent(text)}`));
+      },
+    }));
+
+  return [
+    post('/card-payments', { valueCents: VALUE, ...CARD_DETAILS, idempotencyKey: KEY }),
+    post('/payouts', {
+      amount: { field: { kind: 'reais', valid: 10 }, required: true },
+      method: { field: { kind: 'choice', valid: 'pix' }, required: true },
+      walletAddress: PIX_KEY,
+      idempotencyKey: KEY,
+    }),
+    post('/subaccounts', { name: NAME, externalId: EXTERNAL_ID }),
+    post('/subaccounts/{id}/transfers', {
+      id: { field: idOf(ids, 'subaccount') },
+      amountCents: AMOUNT,
+      idempotencyKey: KEY,
+    }),
+    post('/subaccounts/{id}/payout', {
+      id: { field: idOf(ids, 'subaccount') },
+      amountCents: AMOUNT,
+      pixKey: PIX_KEY,
+      idempotencyKey: KEY,
+    }),
+    post('/products', PRODUCT),
+    post(
+      '/sandbox/payments',
+      { valueCents: TEST_VALUE, pending: { field: { kind: 'flag', valid: false } } },
+      sandbox,
+    ),
+    get('/card-payments/{orderCode}', 'card', 'orderCode'),
+    get('/payouts/{id}', 'payout', 'id'),
+    get('/subaccounts/{id}', 'subaccount', 'id'),
+    get('/subaccounts/{id}/statement', 'subaccount', 'id'),
+    get('/subaccounts/{id}/payouts/{payoutId}', 'subaccountPayout', 'payoutId'),
+    get('/products/{id}', 'product', 'id'),
+    ...['/card-payments', '/payouts', '/subaccounts', '/products'].flatMap((path) => list(path)),
+  ];
+}
+
+const segment = (value: unknown) => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
+  // Half of a surrogate pair has no place in a URL: what a client sends of it is its replacement.
+  return text === '' ? '%20' : encodeURIComponent(text.toWellFormed());
+};
+
+async function sent(
+  answer: ReturnType<RestClient['get']>,
+): Promise<{ refusal: string | null; fault: boolean }> {
+  const { status, body, headers } = await answer;
+  if (Number(headers.get('ratelimit-remaining') ?? 120) < 2) app.clock.advance(60_000);
+  if (status < 300) return { refusal: null, fault: false };
+  return {
+    refusal: status === 404 ? `id orderCode payoutId 404 ${body.error}` : `${body.error}`,
+    fault: status >= 500 || status === 429,
+  };
+}
+
+// ── GraphQL ─────────────────────────────────────────────────────────────────────────────────────
+
+function graphql(ids: Ids): Operation[] {
+  const live = createClient(`${app.url}/graphql`, LIVE_KEY);
+  const sandbox = createClient(`${app.url}/graphql`, TEST_KEY);
+
+  const mutation = (name: string, fields: Operation['fields'], client = live): Operation => {
+    const type = name[0]!.toUpperCase() + name.slice(1);
+    const document = `mutation ($input: ${type}Input!) { ${name}(input: $input) {
+      __typename ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
+    return { name, fields, send: (input) => asked(client, document, { input }, name) };
+  };
+  const lookup = (query: string, name: Name, argument: string): Operation => ({
+    name: query,
+    fields: { [argument]: { field: idOf(ids, name) } },
+    send: (values) =>
+      asked(live, query, { ...values, subaccountId: values.subaccountId ?? ids.own.subaccount }, null),
+  });
+  const cents = (valid: number, limits: { min?: number; max?: number } = {}): Field => ({
+    kind: 'cents',
+    valid,
+    ...limits,
+  });
+
+  return [
+    mutation('createCardPayment', { valueCents: VALUE, ...CARD_DETAILS, idempotencyKey: KEY }),
+    mutation('requestPayout', {
+      method: { field: { kind: 'choice', valid: 'PIX' }, required: true },
+      amountCents: AMOUNT,
+      destination: PIX_KEY,
+      idempotencyKey: KEY,
+    }),
+    mutation('createSubaccount', { name: NAME, externalId: EXTERNAL_ID }),
+    mutation('transferToSubaccount', {
+      subaccountId: { field: idOf(ids, 'subaccount'), required: true },
+      amountCents: AMOUNT,
+      idempotencyKey: KEY,
+    }),
+    mutation('requestSubaccountPayout', {
+      subaccountId: { field: idOf(ids, 'subaccount'), required: true },
+      amountCents: AMOUNT,
+      pixKey: PIX_KEY,
+      idempotencyKey: KEY,
+    }),
+    mutation('createProduct', PRODUCT),
+    mutation(
+      'createTestPayment',
+      { valueCents: TEST_VALUE, pending: { field: { kind: 'flag', valid: false } } },
+      sandbox,
+    ),
+    mutation('createDashboardToken', {
+      expiresInSeconds: { field: cents(3_600, { min: 60, max: 86_400 }) },
+      scopes: { field: { kind: 'choice', valid: 'WALLET' }, required: true },
+    }),
+    mutation('configureWebhook', {
+      url: { field: { kind: 'url', valid: 'https://loja.example/hook' }, required: true },
+    }),
+    lookup(
+      'query ($subaccountId: String!) { subaccount(subaccountId: $subaccountId) { id } }',
+      'subaccount',
+      'subaccountId',
+    ),
+    lookup(
+      'query ($subaccountId: String!, $reference: String!) { subaccountPayout(subaccountId: $subaccountId, reference: $reference) { id } }',
+      'subaccountPayout',
+      'reference',
+    ),
+    lookup(
+      'query ($withdrawalId: String) { payout(withdrawalId: $withdrawalId) { id } }',
+      'payout',
+      'withdrawalId',
+    ),
+    lookup('query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { id } }', 'card', 'orderCode'),
+    lookup('query ($productId: String!) { product(productId: $productId) { id } }', 'product', 'productId'),
+    ...['payouts', 'subaccounts', 'cardPayments', 'products', 'webhookDeliveries'].map(
+      (list): Operation => ({
+        name: list,
+        fields: { first: { field: cents(7, { max: 100 }) } },
+        send: ({ first }) =>
+          asked(live, `query ($first: Int) { ${list}(first: $first) { totalCount } }`, { first }, null),
+      }),
+    ),
+  ];
+}
+
+async function asked(
+  client: GraphQLClient,
+  query: string,
+  variables: Record<string, unknown>,
+  mutation: string | null,
+): Promise<{ refusal: string | null; fault: boolean }> {
+  const { body } = await client.send(query, variables);
+  const fault = (body.errors ?? []).some(
+    ({ extensions }: { extensions?: { code?: string } }) =>
+      extensions?.code === 'INTERNAL_SERVER_ERROR' || extensions?.code === 'RATE_LIMITED',
+  );
+  if (body.errors) return { refusal: JSON.stringify(body.errors), fault };
+  // A lookup of what is not there is null: its argument led to nothing.
+  if (mutation === null) {
+    const [found] = Object.values(body.data);
+    return { refusal: found === null ? `null for ${JSON.stringify(Object.keys(variables))}` : null, fault };
+  }
+  const answer = body.data[mutation];
+  if (!answer.code) return { refusal: null, fault };
+  const paths = (answer.fields ?? []).map(({ path }: { path: string }) => path).join(' ');
+  return { refusal: `${answer.code} ${answer.message} ${paths}`, fault };
+}

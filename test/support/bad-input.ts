@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+
+/** What a field takes, as far as bad input for it follows from that. */
+export type Field =
+  | { kind: 'cents'; valid: number; min?: number; max?: number }
+  | { kind: 'reais'; valid: number }
+  | { kind: 'text'; valid: string; max: number }
+  | { kind: 'metadata'; valid: string }
+  | { kind: 'url'; valid: string }
+  | { kind: 'key'; valid: string }
+  | { kind: 'choice'; valid: string }
+  | { kind: 'destination'; valid: string }
+  | { kind: 'flag'; valid: boolean }
+  | { kind: 'object'; valid: object }
+  /** Of what is there, in a form of its own. `others`: of another account and of another environment. */
+  | { kind: 'id'; valid: string; malformed: readonly string[]; others: readonly string[] };
+
+export interface Bad {
+  /** In words, for whoever reads a failure. */
+  why: string;
+  /** `undefined`: left out. */
+  value: unknown;
+  /** It is well formed and leads to nothing, rather than being malformed. */
+  absent?: boolean;
+}
+
+const bad = (why: string, ...values: unknown[]): fc.Arbitrary<Bad> =>
+  fc.constantFrom(...values).map((value) => ({ why, value }));
+
+const LONE = ['\ud800', 'a\udfffb', '\udc00\ud800'];
+const NUL = ['\u0000', 'a\u0000b'];
+const TEXT = { numbers: [0, 7, -1.5], others: [true, [], ['a'], {}, { a: 1 }] };
+
+const text = fc.oneof(
+  bad('empty', ''),
+  bad('a lone surrogate', ...LONE),
+  bad('U+0000', ...NUL),
+  bad('a wrong type', ...TEXT.numbers, ...TEXT.others),
+);
+
+const number = fc.oneof(
+  bad('negative', -1, -0.01, Number.MIN_SAFE_INTEGER),
+  bad('zero', 0),
+  bad('above the safe integers', 2 ** 53, 2 ** 63, 1e300),
+  bad('a wrong type', '100', 'abc', '', true, [], [100], {}, { $gt: 0 }),
+);
+
+/** Input that the field must refuse. */
+export function badInput(field: Field, required: boolean): fc.Arbitrary<Bad> {
+  const own = ofKind(field);
+  return required
+    ? fc.oneof(
+        { weight: 1, arbitrary: bad('missing or null', undefined, null) },
+        { weight: 6, arbitrary: own },
+      )
+    : own;
+}
+
+function ofKind(field: Field): fc.Arbitrary<Bad> {
+  switch (field.kind) {
+    case 'cents':
+      return fc.oneof(
+        number,
+        fc
+          .double({ min: 1, max: 1e6, noInteger: true, noNaN: true })
+          .map((value) => ({ why: 'a fraction of a cent', value })),
+        ...(field.min === undefined ? [] : [bad('below the least', field.min - 1)]),
+        ...(field.max === undefined ? [] : [bad('above the most', field.max + 1)]),
+      );
+    case 'reais':
+      return fc.oneof(number, bad('a fraction of a cent', 1.005, 0.001, 12.345));
+    case 'text':
+      return fc.oneof(text, bad('too long by one', 'x'.repeat(field.max + 1)));
+    case 'metadata':
+      return fc.oneof(
+        bad('a lone surrogate', ...LONE.map((lone) => `"${lone}"`)),
+        bad('U+0000', ...NUL.map((nul) => `"${nul}"`)),
+        bad('a wrong type', ...TEXT.numbers, ...TEXT.others),
+        bad('too long by one', `"${'x'.repeat(2047)}"`),
+        bad('not JSON', '{', '{a:1}', "{'a':1}", 'undefined', '', '{"a":1}}'),
+      );
+    case 'url':
+      return fc.oneof(
+        text,
+        bad('too long by one', `https://loja.example/${'a'.repeat(480)}`),
+        bad(
+          'no URL',
+          'loja',
+          '//loja.example',
+          'javascript:alert(1)',
+          'data:,x',
+          'https://',
+          'http://a:b@loja.example/',
+        ),
+      );
+    case 'key':
+      return fc.oneof(
+        bad('a wrong type', ...TEXT.numbers, ...TEXT.others),
+        bad('empty', ''),
+        bad('a character that no key has', 'a b', 'ç', 'a/b', 'a\n', ...LONE, ...NUL),
+        bad('too long by one', 'k'.repeat(129)),
+      );
+    case 'choice':
+      return fc.oneof(text, bad('none of them', 'boleto', 'UNKNOWN', 'unknown', '__proto__', 'constructor'));
+    case 'destination':
+      return fc.oneof(
+        text,
+        bad('wrong check digits', '12345678900', '11222333000182', '11111111111', '12ABC34501DE36'),
+        bad('no destination', 'ana', '@psa.example', '+1', 'ltc1qwrong', '0x00', '123e4567-e89b-42d3-a456'),
+      );
+    case 'flag':
+      return bad('a wrong type', 'true', 1, 0, [], {});
+    case 'object':
+      return bad('a wrong type', 'x', 7, true, [7]);
+    case 'id':
+      return fc.oneof(
+        text,
+        bad('malformed', ...field.malformed),
+        fc.constantFrom(...field.others).map((value) => ({ why: 'another’s', value, absent: true })),
+      );
+  }
+}

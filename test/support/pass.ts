@@ -1,0 +1,21 @@
+import { sql } from 'kysely';
+import type { TestApp } from './app.ts';
+import type { Core } from './core.ts';
+
+/** Moves the clock to each instant in between at which something is due, and does it. */
+export async function pass(
+  { clock, work, database }: Pick<TestApp | Core, 'clock' | 'work' | 'database'>,
+  ms: number,
+) {
+  const until = clock.now().getTime() + ms;
+  for (;;) {
+    await work.settled();
+    const { rows } = await sql<{ at: Date | null }>`
+      select min(greatest(due_at, leased_until)) as at from task`.execute(database.sql);
+    const due = rows[0]?.at?.getTime();
+    if (due === undefined || due > until) break;
+    clock.moveTo(new Date(due));
+  }
+  clock.moveTo(new Date(until));
+  await work.settled();
+}

@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { readAfter } from '../../server/src/events/log.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import {
+  applyToBalances,
+  type Balances,
+  type LedgerAccountName,
+  ledgerTransaction,
+  NO_BALANCES,
+} from '../../server/src/ledger/postings.ts';
+import { createWalletEngine } from '../../server/src/wallet/engine.ts';
+import { type Wallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { failStatements } from '../support/statements.ts';
+
+type Move = [from: LedgerAccountName, to: LedgerAccountName];
+
+/** Everything that is ever posted, by what it is. */
+const OPERATIONS = {
+  sale: ['acquirer', 'merchant_pending'],
+  release: ['merchant_pending', 'merchant_balance'],
+  refund: ['merchant_balance', 'acquirer'],
+  refundOfWhatIsGone: ['merchant_receivable', 'acquirer'],
+  credit: ['received', 'merchant_balance'],
+  settlement: ['received', 'merchant_receivable'],
+  hold: ['dispute_claims', 'dispute_hold'],
+  free: ['dispute_hold', 'dispute_claims'],
+  transfer: ['merchant_balance', 'merchant_subaccounts'],
+  payout: ['merchant_balance', 'payouts_in_transit'],
+  payoutOfSubaccount: ['merchant_subaccounts', 'payouts_in_transit'],
+  completion: ['payouts_in_transit', 'paid_out'],
+  denial: ['payouts_in_transit', 'merchant_balance'],
+  fee: ['payouts_in_transit', 'platform_fees'],
+  ltc: ['ltc_received', 'merchant_ltc'],
+  ltcPayout: ['merchant_ltc', 'ltc_in_transit'],
+} satisfies Record<string, Move>;
+const operation = fc.constantFrom(...(Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]));
+
+describeOnBothEngines('the wallet', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('says what the posting rows say, whatever happens', async () => {
+    const step = fc.record({ operation, amount: fc.integer({ min: 1, max: 900 }) });
+    const opening: { operation: keyof typeof OPERATIONS; amount: number }[] = [
+      { operation: 'sale', amount: 1_000 },
+      { operation: 'credit', amount: 1_000 },
+    ];
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const core = await startCore({ database, follows: false });
+        const subaccountId = await openSubaccount(core.tenant);
+        for (const [index, { operation, amount }] of [...opening, ...steps].entries()) {
+          const [from, to] = OPERATIONS[operation];
+          const named = [from, to].includes('merchant_subaccounts') ? subaccountId : null;
+          const transaction = ledgerTransaction(String(index), [{ from, to, amount }], named);
+          // What an account does not have cannot be taken from it.
+          if (!fits(await core.balances(), transaction)) continue;
+          await commit(core, transaction);
+
+          const summed = await sums(core.tenant);
+          const expected = walletOfSums(summed);
+          expect(await core.wallet.read(core.tenant)).toEqual(expected);
+          // What was told then, for who follows it, and what a debit may take.
+          expect(await lastTold(core)).toEqual(expected);
+          expect(withdrawableOf(await core.balances())).toBe(expected.withdrawableCents);
+          expect(expected.withdrawableCents).toBeGreaterThanOrEqual(0);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  describe('whose subaccounts’ sum cannot be computed', () => {
+    test('shows null in its place and does not subtract it, while the debit still does', async () => {
+      const core = await startCore({ database });
+      const subaccountId = await openSubaccount(core.tenant);
+      await core.levers.credit(core.tenant, 1_000);
+      await core.levers.openDispute(core.tenant, { amountCents: 100 });
+      await commit(
+        core,
+        ledgerTransaction(
+          'transfer',
+          [{ from: 'merchant_balance', to: 'merchant_subaccounts', amount: 600 }],
+          subaccountId,
+        ),
+      );
+      const { wallet, faults, mend } = broken(core);
+      expect(await wallet.read(core.tenant)).toEqual({
+        environment: 'live',
+        balanceCents: 1_000,
+        disputeBlockedCents: 100,
+        withdrawableCents: 900,
+        pendingReleaseCents: 0,
+        subaccountsBalanceCents: null,
+        assignableCents: null,
+        cryptoBalanceLitoshi: 0,
+      });
+      expect(faults).toHaveLength(1);
+      expect(withdrawableOf(await core.balances())).toBe(300);
+
+      mend();
+      expect(await wallet.read(core.tenant)).toMatchObject({
+        withdrawableCents: 300,
+        subaccountsBalanceCents: 600,
+        assignableCents: 300,
+      });
+      expect(faults).toHaveLength(1);
+    });
+
+    test('still tells the version of the log that it stands for', async () => {
+      const core = await startCore({ database });
+      await core.levers.credit(core.tenant, 1_000);
+      const { version } = await core.wallet.readWithVersion(core.tenant);
+      expect(version).toBe(1);
+      expect((await broken(core).wallet.readWithVersion(core.tenant)).version).toBe(version);
+    });
+
+    test('is not shown at all where the balances cannot be read either', async () => {
+      const core = await startCore({ database });
+      const nothing = failStatements(database, () => true);
+      const faults: unknown[] = [];
+      const wallet = createWalletEngine({ database: nothing, onFault: (fault) => faults.push(fault) });
+      await expect(wallet.read(core.tenant)).rejects.toThrow('statement timeout');
+    });
+  });
+
+  test('of an account that nothing has happened to is empty, at the beginning of its log', async () => {
+    const core = await startCore({ database });
+    expect(await core.wallet.readWithVersion(core.tenant)).toEqual({
+      version: 0,
+      wallet: walletOf('live', NO_BALANCES, 0),
+    });
+  });
+
+  test('is read in one statement, so that two of its numbers are never of two moments', async () => {
+    const core = await startCore({ database });
+    const statements: string[] = [];
+    const counted = failStatements(database, (statement) => {
+      statements.push(statement);
+      return false;
+    });
+    await createWalletEngine({ database: counted, onFault: () => undefined }).readWithVersion(core.tenant);
+    expect(statements).toHaveLength(1);
+  });
+
+  /** A wallet engine whose statements about subaccounts fail until it is mended. */
+  function broken(core: Core) {
+    let failing = true;
+    const faults: unknown[] = [];
+    const flaky = failStatements(
+      core.database,
+      (statement) => failing && /\bfrom subaccount\b/.test(statement),
+    );
+    const wallet = createWalletEngine({ database: flaky, onFault: (fault) => faults.push(fault) });
+    return {
+      wallet,
+      faults,
+      mend: () => {
+        failing = false;
+      },
+    };
+  }
+
+  async function openSubaccount({ accountId, environment }: Tenant): Promise<string> {
+    const id = `sacc_${objectId()}${objectId().slice(0, 8)}`;
+    const created_at = new Date('2026-03-02T12:00:00.000Z');
+    await database.sql
+      .insertInto('subaccount')
+      .values({ account_id: accountId, environment, id, name: 'Ana', external_id: null, created_at })
+      .execute();
+    return id;
+  }
+
+  /** Not by the balances that the database keeps: by every entry there is. */
+  async function sums({ accountId, environment }: Tenant): Promise<Balances> {
+    const { rows } = await sql<{ name: LedgerAccountName; amount: number }>`
+      select ledger_account as name, sum(amount)::bigint as amount from posting
+      where account_id = ${accountId} and environment = ${environment} group by ledger_account
+    `.execute(database.sql);
+    return { ...NO_BALANCES, ...Object.fromEntries(rows.map(({ name, amount }) => [name, amount])) };
+  }
+
+  async function lastTold(core: Core): Promise<Wallet> {
+    const { events } = await readAfter(database.sql, core.tenant, {
+      after: 0,
+      topic: { resource: 'wallet' },
+      limit: 100,
+    });
+    const event = events.at(-1)!;
+    if (event.resource !== 'wallet') throw new TypeError('not a wallet’s event');
+    return walletOf('live', event.snapshot, event.snapshot.merchant_subaccounts);
+  }
+});
+
+/** The document's 2.4, written down once more. */
+function walletOfSums(sum: Balances): Wallet {
+  const gross = sum.merchant_balance + sum.merchant_subaccounts;
+  const withdrawable = Math.max(0, gross - sum.dispute_hold - sum.merchant_subaccounts);
+  return {
+    environment: 'live',
+    balanceCents: gross,
+    disputeBlockedCents: sum.dispute_hold,
+    withdrawableCents: withdrawable,
+    pendingReleaseCents: sum.merchant_pending,
+    subaccountsBalanceCents: sum.merchant_subaccounts,
+    assignableCents: withdrawable,
+    cryptoBalanceLitoshi: sum.merchant_ltc,
+  };
+}
+
+function fits(balances: Balances, transaction: ReturnType<typeof ledgerTransaction>): boolean {
+  try {
+    applyToBalances(balances, transaction);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function commit(
+  { committer, tenant }: Core,
+  transaction: ReturnType<typeof ledgerTransaction>,
+): Promise<void> {
+  return committer.change({
+    tenant,
+    read: async () => undefined,
+    decide: () => ({ outcome: undefined, writes: { transactions: [transaction] } }),
+  });
+}
