@@ -267,7 +267,10 @@ describe('references', () => {
     'saq_idem_a b',
     'saq_idem_\u0000',
     `saq_${'k'.repeat(161)}`,
-    'saq_x\n',
+    'saq_x',
+    'saq_idem_',
+    'saq_idem_x\n',
+    `saq_idem_${'k'.repeat(129)}`,
     'saq_../../wallet',
   ])('%j is none', (reference) => {
     expect(referenceKind(reference)).toBeNull();

@@ -130,7 +130,7 @@ export function maskDestination(
 
 export const payoutMethod = z.enum(PAYOUT_METHODS, { error: `must be one of ${PAYOUT_METHODS.join(', ')}` });
 
-export const payoutAmount = z
+const payoutAmount = z
   .number({ error: 'must be an integer number of cents' })
   .refine(isCents, { message: 'must be an integer number of cents', abort: true })
   .refine((cents) => cents > 0, 'must be more than 0');
