@@ -24,7 +24,11 @@ describe('the items that an operation asks for', () => {
     ['{ items(first: 10) { nodes { children(first: 5) { total } } } }', 60],
     ['{ items(first: 10) { edges { node { children { total } } } } }', 510],
     ['{ items(first: 1000000) { total } }', 100],
-    ['{ items(first: -5) { total } }', 0],
+    ['{ items(first: -5) { total } }', 1],
+    [
+      '{ items(first: 10) { nodes { a: children(first: 0) { total } b: children(first: 0) { total } } } }',
+      30,
+    ],
     ['{ items(first: null) { total } }', 50],
     ['query ($n: Int) { items(first: $n) { total } }', 20, { n: 20 }],
     ['query ($n: Int) { items(first: $n) { total } }', 50],

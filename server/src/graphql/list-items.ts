@@ -90,7 +90,10 @@ export function countListItems({ schema, document, operationName, variableValues
     return page === null ? inner : page * (1 + inner);
   }
 
-  /** Null for a field that is no list with a page. A page that will be refused counts as the largest. */
+  /**
+   * Null for a field that is no list with a page. A page that will be refused counts as the one next to it that would
+   * not be: to refuse it is work too.
+   */
   function pageOf({ args }: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
     const has = (name: string) => args.some((arg) => arg.name === name);
     const given = (name: string) => {
@@ -99,7 +102,7 @@ export function countListItems({ schema, document, operationName, variableValues
     };
     if (has('first')) {
       const sizes = [given('first'), given('last')].filter((size) => typeof size === 'number');
-      return sizes.length === 0 ? DEFAULT_PAGE : Math.min(LARGEST_PAGE, Math.max(0, ...sizes));
+      return sizes.length === 0 ? DEFAULT_PAGE : Math.min(LARGEST_PAGE, Math.max(1, ...sizes));
     }
     if (has('reference')) return 1;
     if (!has('ids')) return null;
