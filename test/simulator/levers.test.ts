@@ -222,6 +222,18 @@ describe('transfers', () => {
     expect(await walletOf()).toEqual(before);
   });
 
+  test.each(['com \u0000', 'meio \ud83e'])(
+    'are not denied for %j, which no database keeps',
+    async (reason) => {
+      const id = await payOut();
+      const refused = await pull(`transfers/${id}/deny`, { reason });
+      expect(refused.status).toBe(400);
+      expect(refused.body.fields).toEqual([{ path: 'reason', message: expect.stringContaining('U+0000') }]);
+      expect(await payoutOf(id)).toMatchObject({ status: 'PENDING' });
+      await pull(`transfers/${id}/settle`);
+    },
+  );
+
   test('are put off', async () => {
     const id = await payOut();
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { plainText } from '../kernel/text.ts';
 import type { Wallet } from '../wallet/model.ts';
 
 // ── What the page shows ─────────────────────────────────────────────────────────────────────────
@@ -116,8 +117,7 @@ export const denyInput = whose.extend({
   reason: z
     .string('must be a text')
     .trim()
-    .min(1, 'must not be empty')
-    .max(200, 'must have at most 200 characters')
+    .pipe(plainText({ max: 200 }))
     .default('O banco de destino recusou a transferência'),
 });
 export const delayInput = whose.extend({ seconds: whole('seconds', 30 * DAY_SECONDS).default(600) });
