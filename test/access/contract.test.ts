@@ -120,7 +120,7 @@ describeOnBothEngines('credentials', (open) => {
     });
 
     test('end at their instant, not a millisecond before; reusable ones only when they are revoked', async () => {
-      const core = await startCore({ database });
+      const core = await startCore({ database, follows: false });
       const day = await core.access.createCheckoutToken(core.tenant, null, { amount: { fixedCents: 500 } });
       const minute = await core.access.createCheckoutToken(core.tenant, null, {
         amount: { fixedCents: 500 },

@@ -4,6 +4,9 @@ import type { ChildServer } from './child.ts';
 /** What the books say at one moment, and every rule that they break, in words. */
 export interface Audit {
   payments: AuditedPayment[];
+  payouts: AuditedPayout[];
+  subaccountPayouts: AuditedPayout[];
+  subaccounts: AuditedSubaccount[];
   violations: string[];
 }
 
@@ -17,13 +20,37 @@ export interface AuditedPayment {
   hasOpenCharge: boolean;
 }
 
+/** Of the main account, or of a subaccount. */
+export interface AuditedPayout {
+  /** `withdrawalId`; or `payoutId`. */
+  id: string;
+  key: string | null;
+  /** Where it goes; or whose subaccount it is of. */
+  whose: string;
+  /** `reversed` for one that has failed and was given back. */
+  status: string;
+  version: number;
+  amountCents: number;
+}
+
+export interface AuditedSubaccount {
+  id: string;
+  externalId: string;
+  balanceCents: number;
+  /** All that was ever transferred to it. */
+  givenCents: number;
+}
+
 /** `now` is the server's. */
 export async function audit(server: ChildServer, now: Date): Promise<Audit> {
-  const broken = rules(now);
-  const [, payments, ...found] = await server.ask('query', [
+  const broken = { ...rules(now), ...rulesOfPayouts(now), ...rulesOfSubaccounts() };
+  const [, payments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask('query', [
     // Holds up whoever writes; a transaction that a killed server has left in its database is waited for.
     'lock table stream in exclusive mode',
     PAYMENTS,
+    PAYOUTS,
+    SUBACCOUNT_PAYOUTS,
+    SUBACCOUNTS,
     ...Object.values(broken),
   ]);
   const violations = Object.keys(broken).flatMap((rule, index) =>
@@ -31,13 +58,49 @@ export async function audit(server: ChildServer, now: Date): Promise<Audit> {
       ? []
       : [`${rule}: ${found[index]!.map((row) => JSON.stringify(row)).join(', ')}`],
   );
-  return { payments: payments as AuditedPayment[], violations };
+  return {
+    payments: payments as AuditedPayment[],
+    payouts: payouts as AuditedPayout[],
+    subaccountPayouts: subaccountPayouts as AuditedPayout[],
+    subaccounts: subaccounts as AuditedSubaccount[],
+    violations,
+  };
 }
 
 const PAYMENTS = `
   select order_code as "orderCode", key, status, version, amount_cents as "amountCents",
     open_charge_id is not null as "hasOpenCharge"
   from card_payment left join idempotency on resource_id = order_code`;
+
+const PAYOUTS = `
+  select withdrawal_id as id, key, destination as whose, status, version, amount_cents as "amountCents"
+  from payout left join idempotency on resource_id = withdrawal_id`;
+
+const SUBACCOUNT_PAYOUTS = `
+  select payout_id as id, key, subaccount_id as whose, version, amount_cents as "amountCents",
+    case when reversed_at is null then status else 'reversed' end as status
+  from subaccount_payout left join idempotency on resource_id = id`;
+
+const SUBACCOUNTS = `
+  select id, external_id as "externalId", balance_cents as "balanceCents", (
+    select coalesce(sum(amount_cents), 0)::bigint from statement_entry
+    where subaccount_id = subaccount.id and kind = 'transfer_in'
+  ) as "givenCents"
+  from subaccount`;
+
+/** What may be done once a key, and what each use of it has made. */
+const MADE_WITH_A_KEY = `
+  select 'createCardPayment' as operation, order_code as resource_id from card_payment
+  union all select 'requestPayout', withdrawal_id from payout
+  union all select 'requestSubaccountPayout', id from subaccount_payout
+  union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'`;
+
+/** Everything whose states are events, with the kind of the newest. */
+const RESOURCES = `
+  select 'card_payment' as resource, order_code as id, version, 'card_payment.' || status as kind from card_payment
+  union all select 'payout', withdrawal_id, version, 'payout.' || status from payout
+  union all select 'subaccount_payout', id, version,
+    'subaccount_payout.' || case when reversed_at is null then status else 'reversed' end from subaccount_payout`;
 
 /** Each finds the rows that break it. */
 function rules(now: Date): Record<string, string> {
@@ -62,30 +125,37 @@ function rules(now: Date): Record<string, string> {
       having count(event.version) <> stream.version or coalesce(max(event.version), 0) <> stream.version
         or coalesce(min(event.version), 1) <> 1`,
 
-    'a payment has one event for each of its versions, and no other': `
-      select p.order_code, p.version, count(e.version), count(distinct e.snapshot ->> 'version') from card_payment p
-        left join event e on e.resource = 'card_payment' and e.resource_id = p.order_code
-      group by p.order_code
-      having count(e.version) <> p.version or count(distinct e.snapshot ->> 'version') <> p.version`,
+    'whatever has versions has one event for each, and no other': `
+      select r.resource, r.id, r.version, count(e.version), count(distinct e.snapshot ->> 'version')
+      from (${RESOURCES}) r left join event e on e.resource = r.resource and e.resource_id = r.id
+      group by r.resource, r.id, r.version
+      having count(e.version) <> r.version or count(distinct e.snapshot ->> 'version') <> r.version`,
 
-    'the newest event of a payment shows its state': `
-      select p.order_code, p.status, e.kind from card_payment p join event e
-        on e.resource_id = p.order_code and (e.snapshot ->> 'version')::int = p.version
-      where e.kind <> 'card_payment.' || p.status or e.snapshot ->> 'status' <> p.status`,
+    'its newest event shows its state': `
+      select r.resource, r.id, r.kind, e.kind as told from (${RESOURCES}) r join event e
+        on e.resource = r.resource and e.resource_id = r.id and (e.snapshot ->> 'version')::int = r.version
+      where e.kind <> r.kind`,
 
-    'each announcement of a payment has its one webhook, and nothing else has any': `
-      select kind, event.version, webhook_id from event
+    'what is announced has its one webhook, and nothing else has any': `
+      select kind, event.version, count(webhook_id) from event
         full join webhook_delivery on event_version = event.version
           and webhook_delivery.account_id = event.account_id and webhook_delivery.environment = event.environment
-      where (coalesce(kind, '') = 'card_payment.paid') <> (webhook_id is not null)`,
+      group by kind, event.version, snapshot
+      having count(webhook_id) <> case
+        when kind in ('card_payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
+          or (kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
+        else 0 end`,
 
     'each attempt at a webhook is written down': `
       select d.webhook_id, d.attempts, count(a.number) from webhook_delivery d left join webhook_attempt a using (webhook_id)
       group by d.webhook_id having d.attempts <> count(a.number)`,
 
-    'every payment was created with one key, and every key created one': `
-      select resource_id, order_code, count(*) from idempotency full join card_payment on resource_id = order_code
-      group by 1, 2 having count(*) <> 1 or resource_id is null or order_code is null`,
+    'whatever was asked for with a key was done once, and every key has done one thing': `
+      select operation, resource_id, count(*) from idempotency full join (${MADE_WITH_A_KEY}) made
+        using (operation, resource_id)
+      where operation not in ('credit', 'creditLtc')
+      group by operation, resource_id having count(*) <> 1 or count(key) <> 1
+        or (operation, resource_id) not in (${MADE_WITH_A_KEY})`,
 
     'each paid payment has its one posting of the sale, of its amount': postingsMatch(
       'paid',
@@ -123,6 +193,144 @@ function rules(now: Date): Record<string, string> {
           select from task t where t.kind = 'card_payment.' || wanted.kind and t.key = p.order_code
         )`,
   };
+}
+
+function rulesOfPayouts(now: Date): Record<string, string> {
+  const instant = `'${now.toISOString()}'::timestamptz`;
+  return {
+    'the postings of payouts are what their states call for, each once': linesMatch(
+      'payout.',
+      `select account_id, environment, 'payout.' || line.step || ':' || withdrawal_id as transaction_id,
+        line.name, line.amount, null as subaccount_id
+      from (
+        select *, coalesce(litoshi, amount_cents) as taken, coalesce(litoshi, amount_cents - fee_cents) as arrives,
+          case method when 'ltc' then 0 else fee_cents end as fee,
+          case method when 'ltc' then 'merchant_ltc' else 'merchant_balance' end as own,
+          case method when 'ltc' then 'ltc_in_transit' else 'payouts_in_transit' end as in_transit,
+          case method when 'ltc' then 'ltc_paid_out' else 'paid_out' end as gone
+        from payout
+      ) p cross join lateral (values
+        ('requested', own, -taken), ('requested', in_transit, taken),
+        ('completed', in_transit, -taken), ('completed', gone, arrives), ('completed', 'platform_fees', fee),
+        ('denied', in_transit, -taken), ('denied', own, taken)
+      ) line (step, name, amount)
+      where line.step in ('requested', status) and line.amount <> 0`,
+    ),
+
+    'in any hour there are ten payouts at most, five of them turbo': `
+      select p.withdrawal_id, count(*) from payout p join payout earlier
+        on earlier.account_id = p.account_id and earlier.environment = p.environment
+        and earlier.number <= p.number and earlier.requested_at > p.requested_at - interval '1 hour'
+      group by p.withdrawal_id, p.method
+      having count(*) > 10 or (p.method = 'pix_turbo' and count(*) filter (where earlier.method = 'pix_turbo') > 5)`,
+
+    'what the bank has paid is what has arrived, and what it has not paid has not': `
+      select t.id, t.outcome, t.amount_cents, p.id, p.status, p.net_cents from
+        (select * from simulated_transfer) t
+        full join (${TRANSFERS}) p using (id)
+      where case
+        -- Not sent yet.
+        when t.id is null then p.status not in ('pending', 'processing')
+        when p.id is null or t.amount_cents <> p.net_cents or t.destination <> p.destination
+          or t.method <> p.method or (t.litoshi is null) <> (p.method <> 'ltc') then true
+        when p.status = 'completed' then t.outcome <> 'complete'
+        when p.status in ('denied', 'failed') then t.outcome = 'complete'
+        -- It has ended, and that is still to be learnt.
+        else (t.settles_at <= ${instant} or t.outcome = 'refuse')
+          and not exists (select from task where task.kind = p.task and task.key = p.id)
+        end`,
+
+    'whatever payout has no end has a task that goes after it': `
+      select p.id, p.status, p.task from (
+        select id, status, task from (${TRANSFERS}) transfer where status in ('pending', 'processing')
+        union all
+        select id, status, 'subaccount_payout.reverse' from subaccount_payout
+        where status = 'failed' and reversed_at is null
+        union all
+        select webhook_id, status, 'webhook.deliver' from webhook_delivery where status = 'pending'
+      ) p
+      where not exists (select from task where task.kind = p.task and task.key = p.id)`,
+  };
+}
+
+/** What was or will be sent through the bank: of the main account and of subaccounts. */
+const TRANSFERS = `
+  select withdrawal_id as id, method, status, destination, amount_cents - fee_cents as net_cents, 'payout.send' as task
+  from payout
+  union all
+  select id, 'pix', status, pix_key, amount_cents - fee_cents - agreed_fee_cents, 'subaccount_payout.send'
+  from subaccount_payout`;
+
+function rulesOfSubaccounts(): Record<string, string> {
+  return {
+    'a subaccount has what its postings sum to, and its statement': `
+      select * from (
+        select s.id, s.balance_cents,
+          (select coalesce(sum(amount), 0) from posting where subaccount_id = s.id) as posted,
+          (select coalesce(sum(amount_cents), 0) from statement_entry where subaccount_id = s.id) as entered,
+          coalesce((
+            select balance_after_cents from statement_entry where subaccount_id = s.id order by number desc limit 1
+          ), 0) as last
+        from subaccount s
+      ) s where balance_cents <> posted or balance_cents <> entered or balance_cents <> last`,
+
+    'each line of a statement stands on the ones before it': `
+      select * from (
+        select subaccount_id, number, balance_after_cents,
+          sum(amount_cents) over (partition by subaccount_id order by number) as sum
+        from statement_entry
+      ) entry where balance_after_cents <> sum`,
+
+    'the control account is the sum of all subaccounts': `
+      select account_id, environment, control, together from (
+        select account_id, environment, balance as control from ledger_account where name = 'merchant_subaccounts'
+      ) control full join (
+        select account_id, environment, sum(balance_cents) as together from subaccount group by 1, 2
+      ) subaccounts using (account_id, environment)
+      where coalesce(control, 0) <> coalesce(together, 0)`,
+
+    'the statements are what payouts and their reversals call for': `
+      select subaccount_id, kind, ref_id, amount_cents, expected from (
+        select subaccount_id, kind, ref_id, amount_cents from statement_entry where kind <> 'transfer_in'
+      ) entry full join (
+        select subaccount_id, 'payout' as kind, payout_id as ref_id, -amount_cents as expected from subaccount_payout
+        union all
+        select subaccount_id, 'payout_reversal', coalesce(sub_code, payout_id), amount_cents
+        from subaccount_payout where reversed_at is not null
+      ) wanted using (subaccount_id, kind, ref_id)
+      where amount_cents is distinct from expected`,
+
+    'the postings of subaccounts are what their payouts and transfers call for, each once': linesMatch(
+      'subaccount',
+      `select account_id, environment, 'subaccount_payout.' || line.step || ':' || id as transaction_id,
+        line.name, line.amount, case line.name when 'merchant_subaccounts' then subaccount_id end as subaccount_id
+      from subaccount_payout cross join lateral (values
+        ('requested', 'merchant_subaccounts', -amount_cents), ('requested', 'payouts_in_transit', amount_cents),
+        ('completed', 'payouts_in_transit', -amount_cents),
+        ('completed', 'paid_out', amount_cents - fee_cents - agreed_fee_cents),
+        ('completed', 'platform_fees', agreed_fee_cents), ('completed', 'merchant_balance', fee_cents),
+        ('reversed', 'payouts_in_transit', -amount_cents), ('reversed', 'merchant_subaccounts', amount_cents)
+      ) line (step, name, amount)
+      where line.amount <> 0
+        and line.step in ('requested', case when reversed_at is null then status else 'reversed' end)
+      union all
+      select account_id, environment, 'subaccount.transfer_in:' || ref_id, line.name, line.amount, line.subaccount_id
+      from statement_entry entry cross join lateral (values
+        ('merchant_balance', -amount_cents, null), ('merchant_subaccounts', amount_cents, entry.subaccount_id)
+      ) line (name, amount, subaccount_id)
+      where kind = 'transfer_in'`,
+    ),
+  };
+}
+
+/** Whether the postings of all transactions that begin so are these lines: none is missing, none is there besides. */
+function linesMatch(prefix: string, lines: string): string {
+  return `
+    select transaction_id, name, posted.amount as posted, wanted.amount as wanted from (
+      select account_id, environment, transaction_id, ledger_account as name, amount, subaccount_id from posting
+      where starts_with(transaction_id, '${prefix}')
+    ) posted full join (${lines}) wanted using (account_id, environment, transaction_id, name)
+    where posted.amount is distinct from wanted.amount or posted.subaccount_id is distinct from wanted.subaccount_id`;
 }
 
 function postingsMatch(step: string, condition: string): string {

@@ -21,8 +21,12 @@ export interface Requests {
   dieAt(moment: Moment): null;
   pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
   refund(request: { orderCode: string }): null;
+  /** Money that comes in from elsewhere, once under its name however often it is asked for. */
+  credit(request: { name: string; cents: number; litoshi: number }): null;
   /** Does all work that is due. */
   settle(request: null): null;
+  /** Moves its clock on, and does all work that is due then. */
+  pass(request: { ms: number }): null;
   /** The rows of each, all read in one transaction. */
   query(statements: string[]): object[][];
   checkpoint(request: null): null;

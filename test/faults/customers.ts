@@ -1,7 +1,6 @@
 import type { CardPaymentStatus, PayResult } from '../../server/src/card-payments/model.ts';
-import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import type { AuditedPayment } from './audit.ts';
-import { type ChildServer, ServerDied } from './child.ts';
+import { type Errand, repeated } from './crowd.ts';
 import type { Random } from './random.ts';
 
 /** One payment as its client knows it: what was asked for, and what was acknowledged. */
@@ -20,7 +19,6 @@ interface Order {
   refundAcknowledged: boolean;
   /** What an audit has shown; it never falls. */
   version: number;
-  busy: boolean;
 }
 
 const CARDS = [
@@ -54,12 +52,10 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
  * Clients that create payments, pay and refund them, and come back with the same key for whatever was not answered.
  * They remember every answer; `complaints` says where the books do not bear one out.
  */
-export function createCustomers(random: Random, liveKey: string) {
+export function createCustomers(random: Random) {
   const orders: Order[] = [];
-  let acknowledged = 0;
-  let heard: () => void = () => undefined;
 
-  function newOrder(): Order {
+  function newOrder(): Errand {
     const order: Order = {
       key: `order:${orders.length}`,
       valueCents: 1_000 + orders.length,
@@ -70,20 +66,21 @@ export function createCustomers(random: Random, liveKey: string) {
       outcome: null,
       refundAcknowledged: false,
       version: 0,
-      busy: false,
     };
     orders.push(order);
-    return order;
+    return {
+      isOpen: () =>
+        order.orderCode === null || (order.card !== null && order.outcome === null) || wantsRefund(order),
+      step: (server, api) => step(order, server, api),
+    };
   }
 
   const wantsRefund = (order: Order) =>
     order.refundIt && order.outcome === 'paid' && !order.refundAcknowledged;
-  const isOpen = (order: Order) =>
-    !order.busy && (order.orderCode === null || (order.card && order.outcome === null) || wantsRefund(order));
 
-  async function step(order: Order, server: ChildServer, api: GraphQLClient): Promise<void> {
+  const step = async (order: Order, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
     if (order.orderCode === null) {
-      const created = await repeated(order, async () => {
+      const created = await repeated(order.twice, async () => {
         const { createCardPayment } = await api.request(CREATE, {
           input: { valueCents: order.valueCents, idempotencyKey: order.key },
         });
@@ -95,7 +92,7 @@ export function createCustomers(random: Random, liveKey: string) {
         throw new Error(`${order.key} created ${created.join(' and ')}`);
     } else if (order.card && order.outcome === null) {
       const { orderCode, card } = order;
-      const kinds = await repeated(order, async () => {
+      const kinds = await repeated(order.twice, async () => {
         const { kind } = await server.ask('pay', { orderCode, cardNumber: card.number });
         if (kind !== 'in_progress' && kind !== 'not_payable') order.outcome = kind;
         return kind;
@@ -105,52 +102,12 @@ export function createCustomers(random: Random, liveKey: string) {
       await server.ask('refund', { orderCode: order.orderCode });
       order.refundAcknowledged = true;
     }
-  }
-
-  /** Every answer counts, also where the other one is lost. */
-  async function repeated<T>(order: Order, send: () => Promise<T>): Promise<T[]> {
-    const sent = await Promise.allSettled(order.twice ? [send(), send()] : [send()]);
-    for (const result of sent) if (result.status === 'rejected') throw result.reason;
-    return sent.map((result) => (result as PromiseFulfilledResult<T>).value);
-  }
-
-  async function work(server: ChildServer, url: string, takeNew: () => boolean): Promise<void> {
-    const api = createClient(`${url}/graphql`, liveKey);
-    while (!server.dead) {
-      const order = orders.find(isOpen) ?? (takeNew() ? newOrder() : null);
-      if (!order) return;
-      order.busy = true;
-      try {
-        await step(order, server, api);
-        acknowledged += 1;
-        heard();
-      } catch (error) {
-        // A connection breaks a moment before the exit is known.
-        const broken =
-          error instanceof ServerDied || (error instanceof TypeError && error.message === 'fetch failed');
-        const cutOff = error instanceof TypeError && error.message === 'terminated';
-        if (!broken && !cutOff) throw error;
-        await server.death;
-      } finally {
-        order.busy = false;
-      }
-    }
-  }
+  };
 
   return {
-    /** Until the server is dead. `onAnswer` is called at each answer. */
-    async crowd(server: ChildServer, url: string, clients: number, onAnswer: () => void = () => undefined) {
-      heard = onAnswer;
-      await Promise.all(Array.from({ length: clients }, () => work(server, url, () => true)));
-    },
-    /** Until everything that was begun is answered. */
-    async finish(server: ChildServer, url: string) {
-      heard = () => undefined;
-      await work(server, url, () => false);
-    },
+    newOrder,
     tally: () => ({
       orders: orders.length,
-      acknowledged,
       refunds: orders.filter((order) => order.refundAcknowledged).length,
     }),
 

@@ -7,16 +7,26 @@ import { runNode } from '../../server/scripts/progress.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
 import { createClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
-import { audit } from './audit.ts';
+import { type Audit, audit } from './audit.ts';
 import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.ts';
+import { createCrowd } from './crowd.ts';
 import { createCustomers } from './customers.ts';
 import { chosenSeed, createRandom, type Random } from './random.ts';
+import { createWithdrawers } from './withdrawers.ts';
 
 const KILLS = Number(process.env.PSA_FAULTS_KILLS ?? 50);
 const CLIENTS = 8;
 const LIVE_KEY = 'ps_live_killed0123456789';
 /** A life begins so much later than the one before: leases have ended, and what was left open is looked up. */
 const BETWEEN_LIVES_MS = 45_000;
+/** Every so many lives an hour has passed too, so that there may be payouts again. */
+const LIVES_IN_AN_HOUR = 16;
+const HOUR_MS = 3_600_000;
+const aheadInLife = (life: number) => life * BETWEEN_LIVES_MS + Math.floor(life / LIVES_IN_AN_HOUR) * HOUR_MS;
+/** In the end: late enough for everything to be decided, confirmed, given back, expired, released and told. */
+const LATER_MS = [60_000, 15 * 60_000, HOUR_MS, 6 * HOUR_MS, 20 * 24 * HOUR_MS, 60_000, HOUR_MS];
+/** What there is to be taken out. */
+const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 
 const engines = {
   async PGlite() {
@@ -46,7 +56,16 @@ test.each(Object.entries(engines))(
     };
     const seed = chosenSeed();
     const random = createRandom(seed);
-    const customers = createCustomers(random, LIVE_KEY);
+    const customers = createCustomers(random);
+    const withdrawers = createWithdrawers(random);
+    const crowd = createCrowd(LIVE_KEY, () =>
+      random.pick([
+        customers.newOrder,
+        customers.newOrder,
+        withdrawers.newWithdrawal,
+        withdrawers.newClient,
+      ])(),
+    );
     const receiver = await startReceiver(refusingSomeOnce);
     const deaths: string[] = [];
     let audits = 0;
@@ -55,21 +74,37 @@ test.each(Object.entries(engines))(
 
     async function begin(
       life: number,
-      { dieAt = null, final = false }: { dieAt?: Moment | null; final?: boolean } = {},
+      { dieAt = null }: { dieAt?: Moment | null } = {},
     ): Promise<{ server: ChildServer; url: string }> {
       const server = next;
       next = spawnServer();
-      const clockAheadMs = life * BETWEEN_LIVES_MS;
+      const clockAheadMs = aheadInLife(life);
       const { url } = await server.ask('start', { environment, clockAheadMs, dieAt });
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
       await createClient(`${url}/graphql`, LIVE_KEY).request(CONFIGURE, { input: { url: receiver.url } });
+      await server.ask('credit', OPENING);
       await server.ask('settle', null);
-      const { payments, violations } = await audit(server, new Date(Date.now() + clockAheadMs));
-      const complaints = customers.complaints(payments, { final });
-      const broken = { violations, complaints, faults: server.faults };
-      expect(broken, `PSA_FAULTS_SEED=${seed}`).toEqual({ violations: [], complaints: [], faults: [] });
-      audits += 1;
+      await look(server, { clockAheadMs, final: false });
       return { server, url };
+    }
+
+    async function look(
+      server: ChildServer,
+      { clockAheadMs, final }: { clockAheadMs: number; final: boolean },
+    ): Promise<Audit> {
+      const books = await audit(server, new Date(Date.now() + clockAheadMs));
+      const { violations, payments } = books;
+      const complaints = [
+        ...customers.complaints(payments, { final }),
+        ...withdrawers.complaints(books, { final }),
+      ];
+      expect({ violations, complaints, faults: server.faults }, `PSA_FAULTS_SEED=${seed}`).toEqual({
+        violations: [],
+        complaints: [],
+        faults: [],
+      });
+      audits += 1;
+      return books;
     }
 
     for (let life = 0; life < KILLS; life++) {
@@ -81,7 +116,7 @@ test.each(Object.entries(engines))(
         // PostgreSQL's own checkpoints come as they like, PGlite's once a minute.
         const checkpoint = random.below(4) === 0 ? server.ask('checkpoint', null).catch(() => null) : null;
         let answers = 0;
-        await customers.crowd(server, url, CLIENTS, () => {
+        await crowd.crowd(server, url, CLIENTS, () => {
           answers += 1;
           if (plan.at === 'answer' && answers === plan.answer) afterTurns(plan.turns, server.kill);
         });
@@ -95,12 +130,14 @@ test.each(Object.entries(engines))(
     }
 
     const last = await begin(KILLS);
-    await customers.finish(last.server, last.url);
+    await crowd.finish(last.server, last.url);
     await last.server.ask('settle', null);
     last.server.kill();
     await last.server.death;
-    // Late enough for every payment to be decided or expired, and for sales to be released.
-    const after = await begin(KILLS + (20 * 86_400_000) / BETWEEN_LIVES_MS, { final: true });
+    const after = await begin(KILLS + 1);
+    for (const ms of LATER_MS) await after.server.ask('pass', { ms });
+    const clockAheadMs = LATER_MS.reduce((sum, ms) => sum + ms, aheadInLife(KILLS + 1));
+    await look(after.server, { clockAheadMs, final: true });
     const [sent] = await after.server.ask('query', ['select webhook_id, status, body from webhook_delivery']);
     after.server.kill();
 
@@ -111,11 +148,13 @@ test.each(Object.entries(engines))(
     expect(log.filter(({ status }) => status !== 'delivered')).toEqual([]);
     expect(log.length).toBeGreaterThan(0);
 
-    const { orders, acknowledged, refunds } = customers.tally();
-    expect(orders).toBeGreaterThan(KILLS);
+    const { orders, refunds } = customers.tally();
+    const { withdrawals, clients, clientPayouts } = withdrawers.tally();
+    for (const many of [orders, withdrawals, clients, clientPayouts]) expect(many).toBeGreaterThan(KILLS / 4);
     process.stdout.write(
-      `${engine}: killed ${deaths.length} times, audited ${audits} times; ${orders} payments, ${acknowledged} answers, ` +
-        `${refunds} refunds, ${log.length} webhooks in ${receiver.received.length} requests; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
+      `${engine}: killed ${deaths.length} times, audited ${audits} times; ${crowd.acknowledged()} answers: ` +
+        `${orders} payments, ${refunds} refunds, ${withdrawals} payouts, ${clients} subaccounts with ${clientPayouts} payouts; ` +
+        `${log.length} webhooks in ${receiver.received.length} requests; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
     );
   },
 );

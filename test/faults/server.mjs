@@ -18,15 +18,25 @@ let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
 let live;
 
+/** How far its clock is ahead of the system's. */
+let aheadMs = 0;
+const system = createSystemClock();
+/** @type {import('../../server/src/kernel/clock.ts').Clock} */
+const clock = {
+  now: () => plusMs(system.now(), aheadMs),
+  schedule: (at, task) => system.schedule(plusMs(at, -aheadMs), task),
+};
+
 /** @type {{ [Name in keyof import('./child.ts').Requests]: (request: any) => Promise<unknown> }} */
 const answers = {
   async start({ environment, clockAheadMs, dieAt }) {
     moment = dieAt;
+    aheadMs = clockAheadMs;
     const fault = (/** @type {unknown} */ value) =>
       say({ fault: value instanceof Error ? String(value.stack) : JSON.stringify(value) });
     app = await createApp({
       config: readConfig({ ...environment, PORT: '0' }),
-      clock: createClockAhead(clockAheadMs),
+      clock,
       log: {
         info: () => undefined,
         warn: () => undefined,
@@ -47,7 +57,15 @@ const answers = {
     return { kind: (await app.cardPayments.pay(orderCode, card)).kind };
   },
   refund: ({ orderCode }) => app.cardPayments.refund(live, orderCode),
+  async credit({ name, cents, litoshi }) {
+    await app.levers.credit(live, cents, { name });
+    await app.levers.creditLtc(live, litoshi, { name });
+  },
   settle: () => app.work.settled(),
+  pass({ ms }) {
+    aheadMs += ms;
+    return app.work.settled();
+  },
   query: (/** @type {string[]} */ statements) =>
     app.database.transaction(async (sql) => {
       const results = [];
@@ -81,15 +99,6 @@ function dieAfter(turns, statement) {
   // Written at once, whereas a message to the parent would wait for another turn.
   writeSync(process.stdout.fd, `${typeof statement === 'string' ? statement.slice(0, 2_000) : '?'}\n`);
   process.kill(process.pid, 'SIGKILL');
-}
-
-/** @param {number} aheadMs @returns {import('../../server/src/kernel/clock.ts').Clock} */
-function createClockAhead(aheadMs) {
-  const system = createSystemClock();
-  return {
-    now: () => plusMs(system.now(), aheadMs),
-    schedule: (at, task) => system.schedule(plusMs(at, -aheadMs), task),
-  };
 }
 
 /** @param {import('./child.ts').Said} said */

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import { expect } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import { signsHold } from '../support/ledger.ts';
+
+/** What every entry of a tenant sums to, account by account; not the balances that the database keeps of them. */
+export async function sumsOfEntries(
+  { sql: on }: Database,
+  { accountId, environment }: Tenant,
+): Promise<Balances> {
+  const { rows } = await sql<{ name: LedgerAccountName; amount: number }>`
+    select ledger_account as name, sum(amount)::bigint as amount from posting
+    where account_id = ${accountId} and environment = ${environment} group by ledger_account
+  `.execute(on);
+  return { ...NO_BALANCES, ...Object.fromEntries(rows.map(({ name, amount }) => [name, amount])) };
+}
+
+/** The entries of each transaction sum to zero in each unit, and all of them leave every account on its side of zero. */
+export async function expectBooksHold(database: Database, tenant: Tenant): Promise<Balances> {
+  const { rows } = await sql`
+    select transaction_id, sum(amount) from posting
+    where account_id = ${tenant.accountId} and environment = ${tenant.environment}
+    group by transaction_id, ledger_account like '%ltc%' having sum(amount) <> 0
+  `.execute(database.sql);
+  expect(rows).toEqual([]);
+  const sums = await sumsOfEntries(database, tenant);
+  expect(signsHold(sums), JSON.stringify(sums)).toBe(true);
+  return sums;
+}

@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import type { Balances } from '../../server/src/ledger/postings.ts';
+import { addAccount, addKey } from '../support/accounts.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { approved, approvedLate, approvedSoon, declined } from '../support/cards.ts';
+import { createManualClock } from '../support/clock.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
+import { pass } from '../support/pass.ts';
+import { FEES, MARKUP } from '../support/subaccounts.ts';
+import { expectBooksHold } from './books.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const PIX_KEYS = ['ana@padaria.example', 'nega@psa.example', 'recusa@psa.example', 'verifica@psa.example'];
+const DESTINATIONS = [
+  ...PIX_KEYS.map((destination) => ({ method: 'PIX', destination })),
+  { method: 'PIX', destination: 'demora@psa.example' },
+  { method: 'PIX_TURBO', destination: 'ana@padaria.example' },
+  { method: 'PIX_TURBO', destination: 'negado@psa.example' },
+  { method: 'LTC', destination: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9' },
+  { method: 'LTC', destination: 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3' },
+  { method: 'USDT', destination: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+  { method: 'USDT', destination: 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL' },
+];
+
+const amountCents = fc.integer({ min: 80, max: 20_000 });
+const which = fc.nat({ max: 3 });
+/** What any client or the simulator may do, in any order; much of it is refused. */
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('sell' as const), amountCents, card: fc.nat({ max: 3 }) }),
+  fc.record({ kind: fc.constant('refund' as const), which }),
+  fc.record({ kind: fc.constant('credit' as const), amountCents }),
+  fc.record({ kind: fc.constant('creditLtc' as const), litoshi: fc.integer({ min: 1, max: 50_000_000 }) }),
+  fc.record({ kind: fc.constant('dispute' as const), amountCents }),
+  fc.record({
+    kind: fc.constant('closeDispute' as const),
+    which,
+    outcome: fc.constantFrom('won' as const, 'lost' as const, 'forgiven' as const),
+  }),
+  fc.record({ kind: fc.constant('testPayment' as const), amountCents, pending: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('payout' as const),
+    amountCents,
+    to: fc.constantFrom(...DESTINATIONS),
+  }),
+  fc.record({ kind: fc.constant('transfer' as const), which, amountCents }),
+  fc.record({
+    kind: fc.constant('subaccountPayout' as const),
+    which,
+    amountCents,
+    pixKey: fc.constantFrom(...PIX_KEYS),
+  }),
+  fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(2 * SECOND, 40 * SECOND, HOUR, DAY) }),
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+const WALLET = `{ wallet {
+  balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents subaccountsBalanceCents assignableCents
+  cryptoBalanceLtc sandbox
+} }`;
+const SELL = `mutation ($input: CreateCardPaymentInput!) {
+  done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code } }
+}`;
+const TEST_PAYMENT = `mutation ($input: CreateTestPaymentInput!) {
+  done: createTestPayment(input: $input) { ... on UserError { code } }
+}`;
+const PAYOUT = `mutation ($input: RequestPayoutInput!) {
+  done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { code } }
+}`;
+const OPEN = `mutation ($input: CreateSubaccountInput!) {
+  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code } }
+}`;
+const TRANSFER = `mutation ($input: TransferToSubaccountInput!) {
+  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { balanceCents } } ... on UserError { code } }
+}`;
+const SUBACCOUNT_PAYOUT = `mutation ($input: RequestSubaccountPayoutInput!) {
+  done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code } }
+}`;
+
+describeOnBothEngines('whatever happens in all slices together', (open) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    const clock = createManualClock();
+    app = await startApp({ database: await open({ clock }), clock });
+    return () => app.close();
+  });
+
+  test('entries sum to zero, and the wallet is what they say by the document’s formula', {
+    timeout: 240_000,
+  }, async () => {
+    const environment = fc.constantFrom<Environment>('live', 'live', 'live', 'sandbox');
+    await fc.assert(
+      fc.asyncProperty(environment, fc.array(step, { minLength: 6, maxLength: 16 }), async (...history) => {
+        const [environment, steps] = history;
+        const accountId = await addAccount(app, {
+          cardReleaseDays: 1,
+          payoutFeesCents: FEES,
+          subaccountMarkupCents: MARKUP,
+        });
+        const tenant: Tenant = { accountId, environment };
+        const key = await addKey(app, tenant);
+        const merchant = createMerchant(tenant, app.client(key));
+        await merchant.open();
+        for (const step of steps) {
+          await merchant.take(step);
+          await expectWalletHolds(tenant, key);
+        }
+        await pass(app, 2 * DAY);
+        const sums = await expectWalletHolds(tenant, key);
+        expectNothingUnderWay(sums);
+        expect(app.faults).toEqual([]);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  /** The wallet by both interfaces, compared with the entries: the document's 2.4, written down once more. */
+  async function expectWalletHolds(tenant: Tenant, key: string): Promise<Balances> {
+    const sum = await expectBooksHold(app.database, tenant);
+    const gross = sum.merchant_balance + sum.merchant_subaccounts;
+    const withdrawable = Math.max(0, gross - sum.dispute_hold - sum.merchant_subaccounts);
+    const { wallet } = await app.client(key).request(WALLET);
+    expect(wallet).toEqual({
+      balanceCents: gross,
+      disputeBlockedCents: sum.dispute_hold,
+      withdrawableCents: withdrawable,
+      pendingReleaseCents: sum.merchant_pending,
+      subaccountsBalanceCents: sum.merchant_subaccounts,
+      assignableCents: withdrawable,
+      cryptoBalanceLtc: (sum.merchant_ltc / 1e8).toFixed(8),
+      sandbox: tenant.environment === 'sandbox',
+    });
+    const { body } = await app.rest(key).get('/wallet');
+    expect(body).toEqual({
+      currency: 'BRL',
+      balance: gross / 100,
+      balanceCents: gross,
+      disputeBlocked: sum.dispute_hold / 100,
+      withdrawable: withdrawable / 100,
+      withdrawableCents: withdrawable,
+      pendingRelease: sum.merchant_pending / 100,
+      pendingReleaseCents: sum.merchant_pending,
+      subaccountsBalance: sum.merchant_subaccounts / 100,
+      assignableCents: withdrawable,
+      cryptoBalanceLtc: sum.merchant_ltc / 1e8,
+      ...(tenant.environment === 'sandbox' ? { sandbox: true } : {}),
+    });
+    return sum;
+  }
+
+  /** One who tries everything, and is refused by a code where it may not be. */
+  function createMerchant(tenant: Tenant, api: GraphQLClient) {
+    const cards = [approved, approvedSoon, approvedLate, declined];
+    const subaccountIds: string[] = [];
+    const sold: string[] = [];
+    const disputes: string[] = [];
+    const ask = async (mutation: string, input: object) => (await api.request(mutation, { input })).done;
+
+    /** A lever has no interface of its own that would make an answer of a refusal. */
+    const pull = <Outcome>(lever: Promise<Outcome>): Promise<Outcome | null> =>
+      lever.catch((error: { code?: string }) => {
+        if (!['VALIDATION', 'NOT_IN_SANDBOX', 'NOT_FOUND'].includes(error.code ?? '')) throw error;
+        return null;
+      });
+
+    async function take(step: Step): Promise<unknown> {
+      switch (step.kind) {
+        case 'sell': {
+          const { cardPayment } = await ask(SELL, { valueCents: step.amountCents });
+          if (!cardPayment) return;
+          sold.push(cardPayment.orderCode);
+          return app.cardPayments.pay(cardPayment.orderCode, cards[step.card]!());
+        }
+        case 'refund': {
+          const orderCode = sold[step.which];
+          return orderCode && pull(app.cardPayments.refund(tenant, orderCode));
+        }
+        case 'credit':
+          return pull(app.levers.credit(tenant, step.amountCents));
+        case 'creditLtc':
+          return pull(app.levers.creditLtc(tenant, step.litoshi));
+        case 'dispute': {
+          const id = await pull(app.levers.openDispute(tenant, { amountCents: step.amountCents }));
+          return id && disputes.push(id);
+        }
+        case 'closeDispute': {
+          const id = disputes[step.which];
+          return id && pull(app.levers.closeDispute(tenant, id, step.outcome));
+        }
+        case 'testPayment':
+          return ask(TEST_PAYMENT, { valueCents: step.amountCents, pending: step.pending });
+        case 'payout':
+          return ask(PAYOUT, { ...step.to, amountCents: step.amountCents });
+        case 'transfer':
+          return ask(TRANSFER, {
+            subaccountId: subaccountIds[step.which % 2],
+            amountCents: step.amountCents,
+          });
+        case 'subaccountPayout': {
+          const { amountCents, pixKey } = step;
+          return ask(SUBACCOUNT_PAYOUT, { subaccountId: subaccountIds[step.which % 2], amountCents, pixKey });
+        }
+        case 'pass':
+          return pass(app, step.ms);
+      }
+    }
+
+    return {
+      /** Two subaccounts, and something to begin with. */
+      async open() {
+        for (const name of ['Bia', 'Caio'])
+          subaccountIds.push((await ask(OPEN, { name })).subaccount.subaccountId);
+        if (tenant.environment === 'sandbox') await ask(TEST_PAYMENT, { valueCents: 30_000 });
+        else await app.levers.credit(tenant, 30_000);
+        await ask(TRANSFER, { subaccountId: subaccountIds[0], amountCents: 10_000 });
+      },
+      take,
+    };
+  }
+});
+
+/** All that came in is somewhere, and nothing is on its way any more. */
+function expectNothingUnderWay(sums: Balances): void {
+  expect(sums).toMatchObject({ payouts_in_transit: 0, ltc_in_transit: 0 });
+  expect(sums.merchant_ltc + sums.ltc_paid_out + sums.ltc_received).toBe(0);
+  expect(sums.dispute_hold + sums.dispute_claims).toBe(0);
+  const { merchant_balance, merchant_subaccounts, merchant_pending, paid_out, platform_fees } = sums;
+  const here = merchant_balance + merchant_subaccounts + merchant_pending + paid_out + platform_fees;
+  expect(here + sums.acquirer + sums.received + sums.merchant_receivable).toBe(0);
+}
