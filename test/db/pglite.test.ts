@@ -88,7 +88,8 @@ test('nothing in the folder can switch the flushes off', async () => {
   expect(rows).toEqual([{ fsync: 'on', sync: 'on' }]);
 });
 
-test('what was acknowledged before the process was killed is there', async () => {
+// Two processes, compiled as they start, and a recovery: half a minute on a busy machine.
+test('what was acknowledged before the process was killed is there', { timeout: 120_000 }, async () => {
   const acknowledged: number[] = [];
   for (const enough of [30, 80]) {
     const child = startChild('write for ever');
