@@ -38,6 +38,7 @@ import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createProductEngine } from './products/engine.ts';
 import { products } from './products/records.ts';
 import { createProductRoutes } from './products/routes.ts';
+import type { Bank } from './rails/bank.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createSimulatedBank } from './rails/simulated/bank.ts';
 import { createSandboxEngine } from './sandbox/engine.ts';
@@ -85,6 +86,7 @@ export async function createApp({
   log,
   onFatal,
   open = openDatabase,
+  bank: given,
   initTimeoutMs,
 }: {
   config: Config;
@@ -93,6 +95,8 @@ export async function createApp({
   onFatal: (error: Error) => void;
   /** A test gives a database that is already there. */
   open?: typeof openDatabase;
+  /** In place of the simulated one; a benchmark gives one that keeps no books in our database. */
+  bank?: Bank;
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
 }): Promise<App> {
@@ -139,7 +143,7 @@ export async function createApp({
     const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
     const productEngine = createProductEngine({ database, committer });
     const access = createAccessEngine({ database, committer, products: productEngine, clock });
-    const bank = createSimulatedBank({ database, clock });
+    const bank = given ?? createSimulatedBank({ database, clock });
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
     const subaccountSettlement = createSubaccountSettlement({
       database,
