@@ -271,24 +271,25 @@ export async function createApp({
   }
 }
 
-/** One NOTIFY a tenant at a time: what is committed while one is under way is covered by the next. */
+/**
+ * One NOTIFY at a time: what is committed while one is under way, by whichever tenant, is covered by the next. Each is
+ * a transaction with a flush of its own.
+ */
 function createAnnouncer(database: Database, onError: (error: unknown) => void): (key: string) => void {
-  const underWay = new Map<string, { again: boolean }>();
-  return function announce(key) {
-    const current = underWay.get(key);
-    if (current) {
-      current.again = true;
-      return;
+  const waiting = new Set<string>();
+  let underWay = false;
+  async function announceAll() {
+    underWay = true;
+    while (waiting.size > 0) {
+      const keys = [...waiting];
+      waiting.clear();
+      await database.notify(STREAM_CHANNEL, ...keys).catch(onError);
     }
-    const state = { again: false };
-    underWay.set(key, state);
-    database
-      .notify(STREAM_CHANNEL, key)
-      .catch(onError)
-      .finally(() => {
-        underWay.delete(key);
-        if (state.again) announce(key);
-      });
+    underWay = false;
+  }
+  return (key) => {
+    waiting.add(key);
+    if (!underWay) void announceAll();
   };
 }
 
