@@ -116,6 +116,11 @@ const TABLE: Record<string, string[]> = {
   'card-payments/engine.ts': ENGINE,
   'card-payments/page/page.ts': ['kernel/', 'card-payments/model.ts', 'http/', 'rails/bank.ts'],
 
+  'demo/routes.ts': ['kernel/', 'http/', 'any model.ts', 'demo/'],
+  'demo/dashboard.ts': ['kernel/', 'http/', 'any model.ts', 'demo/'],
+  'simulator/levers.ts': ['kernel/', 'http/', 'any model.ts', 'rails/simulated/bank.ts', 'simulator/'],
+  'simulator/routes.ts': ['kernel/', 'http/', 'any model.ts', 'rails/simulated/bank.ts', 'simulator/'],
+
   'db/database.ts': ['kernel/'],
   'rails/bank.ts': ['kernel/', 'rails/'],
   'rails/simulated/bank.ts': ['kernel/', 'rails/', 'db/', 'http/'],

@@ -2,7 +2,7 @@
 // Its files are not called *.test.ts, so that the run for Node does not take them.
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import { launchOptions } from './widget/chromium.ts';
+import { launchOptions } from './support/launch-options.ts';
 
 export default defineConfig({
   test: {

@@ -3,7 +3,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
 
-// Three builds of one source: `npm` for bundlers, `standalone` for a script tag, `demo` for the shop at /demo.
+// Three builds of one source: `npm` for bundlers, `standalone` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
   const plugins = command === 'build' && mode !== 'npm' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
@@ -52,10 +52,19 @@ export default defineConfig(({ mode, command }): UserConfig => {
       modulePreload: false,
       // The shop runs under `default-src 'self'`, which lets no data: address in.
       assetsInlineLimit: 0,
-      rolldownOptions: { input: [here('demo/index.html'), here('demo/obrigado.html')] },
+      rolldownOptions: {
+        input: ['index.html', 'obrigado.html', 'dashboard.html', 'simulator/index.html'].map((page) =>
+          here(`demo/${page}`),
+        ),
+      },
     },
     server: {
-      proxy: { '^/(graphql|checkout|demo/config\\.json)': { target: 'http://localhost:4000', ws: true } },
+      proxy: {
+        '^/(graphql|checkout|simulator/\\w|demo/(dashboard/)?config\\.json|demo/dashboard/payouts)': {
+          target: 'http://localhost:4000',
+          ws: true,
+        },
+      },
     },
   };
 });

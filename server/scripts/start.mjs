@@ -21,7 +21,8 @@ Environment variables
   PSA_UPSTREAM_WEBHOOK_SECRET  verifies its webhooks; several, comma-separated, while rotating
   PSA_GRAPHQL_LIMIT            root fields a minute for an API key on /graphql (1200)
   PSA_TRUSTED_PROXIES          proxies whose X-Forwarded-For is believed: 10.0.0.5,192.168.0.0/16 (none)
-  PSA_DEMO                     the demo shop and GraphiQL, on or off: on unless HOST is reached from elsewhere
+  PSA_WEBHOOK_PRIVATE_ADDRESSES  webhooks may go to private addresses and over http, on or off (as PSA_DEMO)
+  PSA_DEMO                     shop, dashboard, simulator and GraphiQL, on or off: on unless HOST is reached from elsewhere
 `;
 
 if (isMain(import.meta.url)) {

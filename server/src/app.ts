@@ -25,7 +25,7 @@ import { createClientAddress } from './http/client-address.ts';
 import { createDocsRoutes } from './http/docs.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
-import type { Clock } from './kernel/clock.ts';
+import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createRequestLimit } from './limits/requests.ts';
@@ -41,9 +41,13 @@ import { createProductRoutes } from './products/routes.ts';
 import type { Bank } from './rails/bank.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createSimulatedBank } from './rails/simulated/bank.ts';
+import { resumeSimulatedClock } from './rails/simulated/clock.ts';
 import { createSandboxEngine } from './sandbox/engine.ts';
 import type { TestPaymentLevers } from './sandbox/model.ts';
 import { createSandboxRoutes } from './sandbox/routes.ts';
+import { createLevers } from './simulator/levers.ts';
+import { createSimulatorRoutes } from './simulator/routes.ts';
+import { selectAccountNames } from './simulator/store.ts';
 import { createSubaccountEngine } from './subaccounts/engine.ts';
 import type { SubaccountPayoutService, SubaccountService } from './subaccounts/model.ts';
 import { createSubaccountRoutes } from './subaccounts/routes.ts';
@@ -56,6 +60,7 @@ import { createWebhookEngine } from './webhooks/engine.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import { createSender } from './webhooks/sender.ts';
 import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
+import { nextDue } from './work/store.ts';
 
 export interface App {
   readonly url: string;
@@ -82,7 +87,7 @@ const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, p
  */
 export async function createApp({
   config,
-  clock,
+  clock: givenClock,
   log,
   onFatal,
   open = openDatabase,
@@ -100,6 +105,9 @@ export async function createApp({
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
 }): Promise<App> {
+  // Beside the simulator alone, time can be put forward.
+  const shiftable = config.demo ? createShiftableClock(givenClock) : null;
+  const clock = shiftable ?? givenClock;
   const onFault = (fault: unknown) => log.error({ err: fault }, 'a fault of ours');
   const http = createHttpServer({ onFault });
   const port = await http.listen(config.port, config.host);
@@ -114,6 +122,7 @@ export async function createApp({
     const database = await open({ ...config, clock, log, onFatal });
     closing.push(() => database.close());
     await migrate(database);
+    const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable }));
     const { firstKeys, cursorKey } = await bootstrap({
       database,
       clock,
@@ -228,6 +237,12 @@ export async function createApp({
       ...createSubaccountRoutes({ subaccounts }),
     ];
 
+    const hostedPayments = { ...cardPayments, ...settlement };
+    const levers = {
+      ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
+      ...sandbox,
+    };
+
     await follower.start();
     work.start();
     closing.push(() => work.close());
@@ -245,7 +260,24 @@ export async function createApp({
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database) }),
       ...(config.demo
-        ? createDemoRoutes({ tenant: await firstTenant(database.sql), access, clock, publicUrl })
+        ? createDemoRoutes({ tenant: await firstTenant(database.sql), access, payouts, clock, publicUrl })
+        : []),
+      ...(simulatedClock
+        ? createSimulatorRoutes({
+            publicUrl,
+            levers: createLevers({
+              bank,
+              payouts,
+              subaccounts,
+              cardPayments: hostedPayments,
+              wallet: levers,
+              testPayments: sandbox,
+            }),
+            wallet,
+            clock: simulatedClock,
+            nextDueAt: () => nextDue(database.sql),
+            accounts: () => selectAccountNames(database.sql),
+          })
         : []),
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));
@@ -256,11 +288,8 @@ export async function createApp({
       firstKeys,
       work,
       database,
-      cardPayments: { ...cardPayments, ...settlement },
-      levers: {
-        ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
-        ...sandbox,
-      },
+      cardPayments: hostedPayments,
+      levers,
       subaccounts,
       close,
     };

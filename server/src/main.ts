@@ -32,7 +32,13 @@ async function main(): Promise<void> {
 /** Where to click, on stdout. */
 function greet({ url, demo, firstKeys }: App): void {
   const lines = ['', `PSA is running at ${url}`, ''];
-  if (demo) lines.push(`  Demo shop   ${url}/demo`, `  GraphiQL    ${url}/graphql`);
+  if (demo)
+    lines.push(
+      `  Demo shop   ${url}/demo`,
+      `  Dashboard   ${url}/demo/dashboard`,
+      `  Simulator   ${url}/simulator`,
+      `  GraphiQL    ${url}/graphql`,
+    );
   else lines.push(`  GraphQL     ${url}/graphql`);
   lines.push(`  REST        ${url}/v1/docs`);
   if (firstKeys)

@@ -14,8 +14,8 @@ import {
   PAGES,
   servePage,
 } from '../card-payments/hosted-checkout.ts';
+import { launchOptions } from '../support/launch-options.ts';
 
-const CHROMIUM = process.env.CHROME_BIN ?? '/usr/bin/chromium';
 /** A folder that every page looked at is also drawn into. */
 const SCREENSHOTS = process.env.PSA_SCREENSHOTS;
 
@@ -24,18 +24,7 @@ let axe: string;
 
 beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  browser = await chromium.launch(launchOptions());
 });
 afterAll(() => browser?.close());
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
-import { launchOptions } from '../widget/chromium.ts';
+import { launchOptions } from '../support/launch-options.ts';
 import { startFakeServer } from '../widget/fake-server.ts';
 
 const { values } = parseArgs({

@@ -6,7 +6,7 @@ import { openRawSocket } from '../support/raw-socket.ts';
 
 const schema = buildSchema(`
   interface Node { id: ID! children(first: Int, after: String): Nodes! }
-  type Item implements Node { id: ID! children(first: Int, after: String): Nodes! }
+  type Item implements Node { id: ID! children(first: Int, after: String): Nodes! one(reference: String!): Item }
   type Nodes { nodes: [Item!]! edges: [Edge!]! total: Int! }
   type Edge { node: Item! }
   type Query { items(first: Int, last: Int): Nodes! nodes(ids: [ID!]!): [Node]! node(id: ID!): Node plain: Int }
@@ -36,6 +36,8 @@ describe('the items that an operation asks for', () => {
     ['query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', 1, { ids: 'a' }],
     ['{ node(id: "a") { ... on Item { children(first: 3) { total } } } }', 3],
     ['{ ...F ... { ...F } } fragment F on Query { items(first: 3) { total } }', 6],
+    ['{ items(first: 10) { nodes { a: one(reference: "a") { id } b: one(reference: "b") { id } } } }', 30],
+    ['{ node(id: "a") { ... on Item { one(reference: "a") { children(first: 3) { total } } } } }', 4],
     ['query A { items(first: 1) { total } } query B { items(first: 2) { total } }', 0],
     ['subscription { item { children(first: 4) { total } } }', 4],
   ])('%s: %d', (query, count, variableValues) => {
@@ -96,5 +98,31 @@ describe('an operation', () => {
     // Nothing of the refused ones ran.
     const { remaining } = (await app.live.request('{ viewer { rateLimit { remaining } } }')).viewer.rateLimit;
     expect(before - remaining).toBe(11 + 1);
+  });
+
+  test('may look up so many payouts by their references as it may ask for items', async () => {
+    const lookups = (count: number) =>
+      `{ subaccounts(first: 10) { edges { node { ${Array.from({ length: count }, (_, index) => `a${index}: payout(reference: "saq_idem_${index}") { code }`).join(' ')} } } } }`;
+    expect((await app.live.send(lookups(99))).body.errors).toBeUndefined();
+    // Each is a statement of its own: a hundred subaccounts with ninety lookups kept everyone waiting for seconds.
+    expect((await app.live.send(lookups(100))).body.errors[0].message).toContain('up to 1010 items');
+  });
+
+  test('that subscribes asks for fewer, for it is answered anew at each change', async () => {
+    const nested = (first: number) =>
+      `subscription { allSubaccountPayoutUpdates { subaccountPayout { subaccount { payouts(first: ${first}) { totalCount } } } } }`;
+    const socket = openRawSocket(app.url);
+    await socket.init('ps_live_test0123456789abcdef');
+    socket.send({ id: 'a', type: 'subscribe', payload: { query: nested(51) } });
+    expect((await socket.next()).payload).toMatchObject({
+      errors: [
+        { message: expect.stringContaining('up to 51 items of lists, and a subscription may ask for 50') },
+      ],
+    });
+    expect(await socket.next()).toEqual({ id: 'a', type: 'complete' });
+    socket.send({ id: 'b', type: 'subscribe', payload: { query: nested(50) } });
+    socket.send({ type: 'ping' });
+    expect(await socket.next()).toMatchObject({ type: 'pong' });
+    socket.socket.close();
   });
 });

@@ -285,6 +285,23 @@ describeOnBothEngines('payouts', (open) => {
       ]);
     });
 
+    test('a denied one settles what the merchant came to owe meanwhile, before it can be spent again', async () => {
+      const core = await start();
+      const { payout } = await core.payouts.request(
+        core.tenant,
+        pix({ destination: 'demora@psa.example', amountCents: 100_000 }),
+      );
+      await core.work.settled();
+      await fund(core, { owedCents: 60_000 });
+      expect(await core.bank.deny(payout.withdrawalId, 'Conta encerrada')).toBe(true);
+      await core.payouts.recheck(core.tenant, payout.withdrawalId);
+      await core.work.settled();
+      expect(await again(core, payout)).toMatchObject({ status: 'denied' });
+      expect(await core.balances()).toMatchObject({ merchant_balance: 40_000, merchant_receivable: 0 });
+      const rest = core.payouts.request(core.tenant, pix({ amountCents: 40_001 }));
+      await expect(rest).rejects.toBeInstanceOf(InsufficientFundsError);
+    });
+
     test('a sandbox payout is never denied', async () => {
       const live = await start();
       const core = await start({ tenant: { ...live.tenant, environment: 'sandbox' } });

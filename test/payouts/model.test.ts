@@ -195,7 +195,7 @@ describe('what the bank says', () => {
           let payout = change.payout;
           let balances = balancesAfter(RICH, change);
           for (const outcome of outcomes) {
-            change = decideOutcome(payout, { outcome, environment: 'live', now: NOW });
+            change = decideOutcome(payout, { outcome, environment: 'live', balances, now: NOW });
             if (isFinal(payout.status)) expect(change).toBeNull();
             if (change === null) continue;
             let status: Payout['status'] | null = payout.status;
@@ -235,6 +235,7 @@ describe('what the bank says', () => {
     const change = decideOutcome(payout, {
       outcome: { status: 'queued', until },
       environment: 'live',
+      balances: RICH,
       now: NOW,
     });
     expect(change).toMatchObject({ payout, steps: [], transactions: [], sendAt: plusMs(NOW, afterMs) });
@@ -242,9 +243,9 @@ describe('what the bank says', () => {
 
   test('a sandbox payout is never denied, whatever a bank says', () => {
     const outcome = { status: 'denied', reason: 'Não' } as const;
-    expect(() => decideOutcome(request().payout, { outcome, environment: 'sandbox', now: NOW })).toThrow(
-      RangeError,
-    );
+    expect(() =>
+      decideOutcome(request().payout, { outcome, environment: 'sandbox', balances: RICH, now: NOW }),
+    ).toThrow(RangeError);
   });
 });
 

@@ -281,6 +281,15 @@ describeOnBothEngines('subaccounts', (open) => {
       ]);
     });
 
+    test('give the integrator its markup, of which it first settles what it owes', async () => {
+      const core = await start();
+      const id = await openSubaccount(core, 10_000);
+      await fund(core, { owedCents: 20 });
+      await request(core, id);
+      await core.pass(2 * SECOND);
+      expect(await core.balances()).toMatchObject({ merchant_balance: MARKUP - 20, merchant_receivable: 0 });
+    });
+
     test('by the bank denied fail, and get everything back a moment later, once', async () => {
       const core = await start();
       const id = await openSubaccount(core, 10_000);
@@ -453,6 +462,8 @@ describeOnBothEngines('subaccounts', (open) => {
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
       expect(new Set(all.map(({ payout }) => JSON.stringify(payout)))).toHaveLength(1);
       expect(new Set(sent.map((transfer) => JSON.stringify(transfer)))).toHaveLength(1);
+      // Those that come together ask the bank together.
+      expect(sent.length).toBeLessThan(10);
       expect(sent[0]).toMatchObject({ destination: KEY, amountCents: 3_850 });
       expect(await core.subaccounts.find(core.tenant, id)).toMatchObject({ balanceCents: 6_000 });
 

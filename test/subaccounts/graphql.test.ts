@@ -446,8 +446,8 @@ describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
   });
 
   test.each([
-    ['NOT_FOUND', ONE, { subaccountId: NOWHERE, reference: 'saq_x' }],
-    ['BAD_USER_INPUT', ONE, { subaccountId: 'x', reference: 'saq_x' }],
+    ['NOT_FOUND', ONE, { subaccountId: NOWHERE, reference: 'saq_idem_x' }],
+    ['BAD_USER_INPUT', ONE, { subaccountId: 'x', reference: 'saq_idem_x' }],
     ['BAD_USER_INPUT', ONE, { subaccountId: NOWHERE, reference: 'x' }],
     ['NOT_FOUND', ALL, { subaccountId: NOWHERE }],
     ['BAD_USER_INPUT', ALL, { after: 'x' }],

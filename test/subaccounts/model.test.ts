@@ -90,7 +90,7 @@ function live(first: SubaccountPayoutChange, outcomes: readonly TransferOutcome[
   };
   take(first);
   for (const each of outcomes)
-    take(decideOutcome(records.at(-1)!, { outcome: each, names: newPayoutNames(), now: LATER }));
+    take(decideOutcome(records.at(-1)!, { outcome: each, names: newPayoutNames(), balances, now: LATER }));
   for (let count = 0; count < 2; count += 1) take(decideReverse(records.at(-1)!, owner, LATER));
   return { records, events, balances, owner, last: records.at(-1)!.payout };
 }
@@ -185,7 +185,8 @@ describe('a payout', () => {
   test('that failed and is not reversed yet asks for support; a completed one for nothing', () => {
     const { record } = request();
     const answered = (each: TransferOutcome) =>
-      decideOutcome(record, { outcome: each, names: newPayoutNames(), now: NOW })!.record.payout;
+      decideOutcome(record, { outcome: each, names: newPayoutNames(), balances: NO_BALANCES, now: NOW })!
+        .record.payout;
     expect(guidanceOf(answered({ status: 'denied', reason: 'x' }))).toBe('CONTACT_SUPPORT');
     const receipt = { endToEndId: 'E1', recipientName: 'Ana', recipientBankName: 'Banco' };
     const completed = answered({ status: 'completed', receipt });
@@ -196,7 +197,12 @@ describe('a payout', () => {
   test('is asked about again when the bank says, and soon where that has passed or it does not say', () => {
     const { record } = request();
     const again = (until: Date | null) =>
-      decideOutcome(record, { outcome: { status: 'sent', until }, names: newPayoutNames(), now: NOW })!.due;
+      decideOutcome(record, {
+        outcome: { status: 'sent', until },
+        names: newPayoutNames(),
+        balances: NO_BALANCES,
+        now: NOW,
+      })!.due;
     expect(again(LATER)).toEqual([{ kind: 'subaccount_payout.send', at: LATER }]);
     const soon = [{ kind: 'subaccount_payout.send', at: new Date(NOW.getTime() + 10_000) }];
     expect(again(null)).toEqual(soon);
@@ -261,7 +267,10 @@ describe('references', () => {
     'saq_idem_a b',
     'saq_idem_\u0000',
     `saq_${'k'.repeat(161)}`,
-    'saq_x\n',
+    'saq_x',
+    'saq_idem_',
+    'saq_idem_x\n',
+    `saq_idem_${'k'.repeat(129)}`,
     'saq_../../wallet',
   ])('%j is none', (reference) => {
     expect(referenceKind(reference)).toBeNull();

@@ -310,6 +310,7 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
     'a'.repeat(25),
     'saq_%00',
     'saq_a%20b',
+    'saq_x',
   ])('answers 400 to the reference %s', async (reference) => {
     expect(await app.rest().get(`/subaccounts/${NOWHERE}/payouts/${reference}`)).toMatchObject({
       status: 400,
@@ -331,7 +332,7 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
     expect(await other.get(`/subaccounts/${id}/payouts/${requested.code}`)).toMatchObject(noSubaccount);
     expect(await sandbox.get(`/subaccounts/${id}/payouts/${requested.code}`)).toMatchObject(noSubaccount);
     expect(await app.rest().get(`/subaccounts/${sibling}/payouts/${requested.code}`)).toMatchObject(noPayout);
-    for (const reference of ['a'.repeat(24), 'TURBO-0', 'SUB-0', 'saq_idem_x', 'saq_x'])
+    for (const reference of ['a'.repeat(24), 'TURBO-0', 'SUB-0', 'saq_idem_x', `saq_${'0'.repeat(32)}`])
       expect(await app.rest().get(`/subaccounts/${id}/payouts/${reference}`)).toMatchObject(noPayout);
     const { body: test } = await sandbox.post('/subaccounts', { name: 'Teste' });
     expect(await sandbox.get(`/subaccounts/${test.id}/payouts/${requested.code}`)).toMatchObject(noPayout);

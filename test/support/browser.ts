@@ -5,6 +5,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
+import { launchOptions } from './launch-options.ts';
 
 /** What `<psa-checkout>` said to its page. */
 export interface WidgetEvent {
@@ -31,21 +32,11 @@ export interface Visitor {
   problems(): string[];
 }
 
-const ARGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const PATIENCE_MS = 20_000;
 
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env.CHROME_BIN ?? '/usr/bin/chromium',
-    args: ARGS,
+    ...launchOptions(),
     // As people have it: a window that no click asked for is blocked.
     ignoreDefaultArgs: ['--disable-popup-blocking'],
   });

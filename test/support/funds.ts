@@ -9,17 +9,20 @@ interface Funds {
   litoshi?: number;
   /** Of the balance, blocked by a dispute. */
   heldCents?: number;
+  /** By the merchant, after a refund that its balance did not cover. */
+  owedCents?: number;
 }
 
 /** Puts money into a merchant's accounts, as if it had come in somehow. */
 export async function fund(
   { database, tenant }: { database: Database; tenant: Tenant },
-  { cents = 0, litoshi = 0, heldCents = 0 }: Funds,
+  { cents = 0, litoshi = 0, heldCents = 0, owedCents = 0 }: Funds,
 ): Promise<void> {
   const moves: { from: LedgerAccountName; to: LedgerAccountName; amount: number }[] = [
     { from: 'received', to: 'merchant_balance', amount: cents },
     { from: 'ltc_received', to: 'merchant_ltc', amount: litoshi },
     { from: 'dispute_claims', to: 'dispute_hold', amount: heldCents },
+    { from: 'merchant_receivable', to: 'paid_out', amount: owedCents },
   ];
   const transaction = ledgerTransaction(`funds:${objectId()}`, moves);
   await post(database.sql, tenant, [transaction], new Date('2026-01-01T00:00:00.000Z'));

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
-import { launchOptions } from './chromium.ts';
+import { launchOptions } from '../support/launch-options.ts';
 import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
 
 // What needs a real page: headers, reloads, navigations, popups and the built files as a merchant loads them.

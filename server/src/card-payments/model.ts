@@ -4,7 +4,7 @@ import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, metadataText, plainText, publicHttpsUrl, webUrl } from '../kernel/text.ts';
-import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
+import { type Balances, intoBalance, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
 /** The document's section 3.2, and what it leaves open as decided in the README. */
 export type CardPaymentStatus = 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
@@ -458,11 +458,10 @@ export function decideExpire(payment: CardPayment, now: Date): CardPaymentChange
 /** The sale goes from `merchant_pending` to the balance; what the merchant owes is settled first. */
 export function decideRelease(payment: CardPayment, balances: Balances, now: Date): CardPaymentChange | null {
   if (payment.status !== 'paid' || payment.releasedAt) return null;
-  const owedCents = Math.min(payment.amountCents, -balances.merchant_receivable);
-  const transaction = ledgerTransaction(`card_payment.released:${payment.orderCode}`, [
-    { from: 'merchant_pending', to: 'merchant_receivable', amount: owedCents },
-    { from: 'merchant_pending', to: 'merchant_balance', amount: payment.amountCents - owedCents },
-  ]);
+  const transaction = ledgerTransaction(
+    `card_payment.released:${payment.orderCode}`,
+    intoBalance('merchant_pending', payment.amountCents, balances),
+  );
   return {
     previous: payment,
     payment: { ...payment, releasedAt: now },

@@ -7,7 +7,7 @@ import {
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
-import { pageSize, placeArgument } from '../graphql/paging.ts';
+import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -114,9 +114,7 @@ const CardPaymentConnection = builder.connectionObject(
     type: CardPaymentRef,
     name: 'CardPaymentConnection',
     fields: (t) => ({
-      totalCount: t.int({
-        resolve: (connection) => (connection as unknown as { total: () => Promise<number> }).total(),
-      }),
+      totalCount: t.int({ resolve: totalOf }),
     }),
   },
   { name: 'CardPaymentEdge' },
@@ -172,17 +170,12 @@ builder.queryFields((t) => ({
         after,
         status,
       });
-      const edges = items.map(({ place, payment }) => ({ cursor: cursors.encode(place), node: payment }));
-      return {
-        edges,
-        pageInfo: {
-          hasNextPage,
-          hasPreviousPage: after !== undefined,
-          startCursor: edges[0]?.cursor ?? null,
-          endCursor: edges.at(-1)?.cursor ?? null,
-        },
+      const nodes = items.map(({ place, payment }) => ({ place, node: payment }));
+      return connectionOf(cursors, nodes, {
+        hasNextPage,
+        hasPreviousPage: after !== undefined,
         total: () => context.services.cardPayments.count(caller.tenant, { status }),
-      };
+      });
     },
   }),
 }));

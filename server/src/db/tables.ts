@@ -22,6 +22,7 @@ export interface Tables {
   simulated_charge: SimulatedChargeTable;
   payout: PayoutTable;
   simulated_transfer: SimulatedTransferTable;
+  simulated_clock: SimulatedClockTable;
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
@@ -200,6 +201,11 @@ interface SimulatedTransferTable extends OfTenant {
   outcome: 'complete' | 'deny' | 'refuse';
   reason: string | null;
   end_to_end_id: string | null;
+}
+
+interface SimulatedClockTable {
+  one: Generated<true>;
+  offset_ms: number;
 }
 
 interface WebhookEndpointTable extends OfTenant {

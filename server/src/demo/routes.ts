@@ -2,24 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { AccessService } from '../access/model.ts';
 import { filesRoute } from '../http/files.ts';
-import { type Exchange, HttpError, type Route, send, sendJson } from '../http/routes.ts';
+import { createOwnPages, PAGE_CSP } from '../http/own-pages.ts';
+import { type Route, send, sendJson } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { PayoutService } from '../payouts/model.ts';
+import { createDashboardRoutes } from './dashboard.ts';
 
 const WIDGET = new URL('../../../widget/', import.meta.url);
 /** A shop mints its tokens in its own time; ours lives as long as somebody tries it out. */
 const TOKEN_SECONDS = 30 * 86_400;
 const MINT_AGAIN_MS = 86_400_000;
-
-/** What a strict shop would send, so that the widget is seen to work under it. */
-const SHOP_CSP = [
-  "default-src 'self'",
-  "connect-src 'self' ws: wss:",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "require-trusted-types-for 'script'",
-  'trusted-types lit-html',
-].join('; ');
 
 interface Product {
   sku: string;
@@ -40,18 +33,21 @@ export function widgetRoute(): Route {
   });
 }
 
-/** The shop at `/demo`: a merchant's site that embeds the widget, with tokens of the first account. */
+/** The shop at `/demo`, a merchant's site that embeds the widget, and its dashboard, both of the first account. */
 export function createDemoRoutes({
   tenant,
   access,
+  payouts,
   clock,
   publicUrl,
 }: {
   tenant: Tenant;
   access: AccessService;
+  payouts: PayoutService;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
+  const { guard } = createOwnPages(publicUrl);
   const loadConfig = minted(clock, async () => {
     const products = JSON.parse(await readFile(new URL('demo/products.json', WIDGET), 'utf8')) as Product[];
     return {
@@ -85,7 +81,7 @@ export function createDemoRoutes({
     headers: (file) => ({
       'cache-control': file.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
       ...(file.endsWith('.html')
-        ? { 'content-security-policy': SHOP_CSP, 'referrer-policy': 'same-origin' }
+        ? { 'content-security-policy': PAGE_CSP, 'referrer-policy': 'same-origin' }
         : {}),
     }),
   });
@@ -101,22 +97,9 @@ export function createDemoRoutes({
     path: /^\/$/,
     handle: ({ response }) => send(response, 307, '', { location: '/demo/' }),
   };
-  return [front, config, shop].map((route) => ({
-    ...route,
-    handle(exchange: Exchange) {
-      assertOwnHost(exchange, publicUrl);
-      return route.handle(exchange);
-    },
-  }));
-}
-
-/** A foreign name that resolves to this machine, or another site's page, gets nothing of the demo. */
-function assertOwnHost({ request }: Exchange, publicUrl: string): void {
-  const own = new Set(['localhost', '127.0.0.1', '[::1]', new URL(publicUrl).hostname]);
-  const { host = '', origin } = request.headers;
-  const isOwn = (url: string) => URL.canParse(url) && own.has(new URL(url).hostname);
-  if (!isOwn(`http://${host}`) || (origin !== undefined && !isOwn(origin)))
-    throw new HttpError(403, 'The demo answers to its own pages alone');
+  return [front, config, ...createDashboardRoutes({ tenant, access, payouts, clock, publicUrl }), shop].map(
+    guard,
+  );
 }
 
 /** The same answer for a day, made when it is first asked for; a failed one is made again. */

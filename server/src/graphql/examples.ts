@@ -1,4 +1,4 @@
-/** What GraphiQL opens with: the way of one payment, in the order in which one would try it. */
+/** What GraphiQL opens with: the way of one payment, then of one payout, in the order in which one would try them. */
 const START = `# Put an API key behind "Bearer " in
 # Headers below, in each tab: the server
 # printed them when it first started.
@@ -67,6 +67,35 @@ mutation CreateCheckoutToken {
 }
 `;
 
+const PAYOUT = `# The balance must cover it: credit some
+# at /simulator first. negado@psa.example is
+# denied, demora@psa.example waits.
+
+mutation RequestPayout($input: RequestPayoutInput!) {
+  requestPayout(input: $input) {
+    ... on PayoutSuccess {
+      replayed
+      payout { withdrawalId code status amountCents feeCents destination }
+    }
+    ... on InsufficientFundsError { message withdrawableCents }
+    ... on ValidationError { message fields { path message } }
+    ... on UserError { code message }
+  }
+}
+`;
+
+const FOLLOW_PAYOUTS = `# Start it, then request a payout in the
+# other tab: PENDING, then COMPLETED.
+
+subscription FollowPayouts {
+  allPayoutUpdates {
+    occurredAt
+    previousStatus
+    payout { code method status amountCents final version }
+  }
+}
+`;
+
 const HEADERS = JSON.stringify({ authorization: 'Bearer ' }, null, 2);
 const CREATE_VARIABLES = JSON.stringify(
   {
@@ -74,6 +103,19 @@ const CREATE_VARIABLES = JSON.stringify(
       valueCents: 4990,
       description: 'Caneca de cerâmica',
       customer: { name: 'Ana', email: 'ana@example.com' },
+    },
+  },
+  null,
+  2,
+);
+
+const PAYOUT_VARIABLES = JSON.stringify(
+  {
+    input: {
+      method: 'PIX_TURBO',
+      amountCents: 2550,
+      destination: 'ana@example.com',
+      idempotencyKey: 'salary-7',
     },
   },
   null,
@@ -93,5 +135,7 @@ export const EXAMPLE_TABS: {
     { query: FOLLOW, headers: HEADERS },
     { query: LIST, headers: HEADERS },
     { query: TOKEN, headers: HEADERS },
+    { query: PAYOUT, headers: HEADERS, variables: PAYOUT_VARIABLES },
+    { query: FOLLOW_PAYOUTS, headers: HEADERS },
   ],
 };

@@ -11,6 +11,7 @@ import {
   isInterfaceType,
   isObjectType,
   Kind,
+  OperationTypeNode,
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
@@ -18,6 +19,8 @@ import { DEFAULT_PAGE, LARGEST_PAGE } from './paging.ts';
 
 /** What a dashboard's largest operation asks for is a fifth of it; it costs some half of a second of one processor. */
 const MAX_LIST_ITEMS = 1_000;
+/** A subscription is answered anew at each change, to each subscriber, and no limit on requests counts that. */
+const MAX_LIST_ITEMS_OF_UPDATE = 50;
 
 interface Operation {
   schema: GraphQLSchema;
@@ -32,13 +35,20 @@ interface Operation {
  */
 export function tooManyListItems(operation: Operation): GraphQLError | null {
   const items = countListItems(operation);
-  if (items <= MAX_LIST_ITEMS) return null;
+  const isSubscription =
+    getOperationAST(operation.document, operation.operationName)?.operation ===
+    OperationTypeNode.SUBSCRIPTION;
+  const max = isSubscription ? MAX_LIST_ITEMS_OF_UPDATE : MAX_LIST_ITEMS;
+  if (items <= max) return null;
   return new GraphQLError(
-    `The operation asks for up to ${items} items of lists, and one may ask for ${MAX_LIST_ITEMS}: give a smaller \`first\` (it is ${DEFAULT_PAGE} where left out), or ask in several operations`,
+    `The operation asks for up to ${items} items of lists, and ${isSubscription ? 'a subscription' : 'one'} may ask for ${max}: give a smaller \`first\` (it is ${DEFAULT_PAGE} where left out), or ask in several operations`,
   );
 }
 
-/** The sum of the pages asked for, a page inside a list's items counted as often as there may be items. */
+/**
+ * The sum of the pages asked for, and of what is looked up by a reference, each a statement of its own; inside a list's
+ * items both are counted as often as there may be items.
+ */
 export function countListItems({ schema, document, operationName, variableValues }: Operation): number {
   const operation = getOperationAST(document, operationName);
   if (!operation) return 0;
@@ -91,6 +101,7 @@ export function countListItems({ schema, document, operationName, variableValues
       const sizes = [given('first'), given('last')].filter((size) => typeof size === 'number');
       return sizes.length === 0 ? DEFAULT_PAGE : Math.min(LARGEST_PAGE, Math.max(0, ...sizes));
     }
+    if (has('reference')) return 1;
     if (!has('ids')) return null;
     const ids = given('ids');
     return Array.isArray(ids) ? ids.length : 1;

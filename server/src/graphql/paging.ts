@@ -24,3 +24,25 @@ export function placeArgument(
     throw new ValidationError([{ path: argument, message: 'is not a cursor of this server' }]);
   return place;
 }
+
+/** A page of a list as a connection, each node with the cursor of its place; `total` is counted where it is asked for. */
+export function connectionOf<Node>(
+  cursors: Cursors,
+  items: readonly { place: number; node: Node }[],
+  {
+    total,
+    ...more
+  }: { hasNextPage: boolean; hasPreviousPage: boolean; total: () => number | Promise<number> },
+) {
+  const edges = items.map(({ place, node }) => ({ cursor: cursors.encode(place), node }));
+  return {
+    edges,
+    pageInfo: { ...more, startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null },
+    total,
+  };
+}
+
+/** `totalCount` of what `connectionOf` made: the relay plugin's own type of a connection does not know it. */
+export function totalOf(connection: object): number | Promise<number> {
+  return (connection as ReturnType<typeof connectionOf>).total();
+}

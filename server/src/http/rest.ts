@@ -136,7 +136,7 @@ const BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_TOLD = 10;
 
 /** Exhaustive: a new code that is not named here does not compile. */
-const STATUS: Record<ErrorCode, number> = {
+export const STATUS: Record<ErrorCode, number> = {
   VALIDATION: 400,
   UNAUTHENTICATED: 401,
   PERMISSION_DENIED: 403,
@@ -268,7 +268,7 @@ function pathPattern({ path }: RestOperation): RegExp {
 }
 
 /** The body, which is to be JSON and an object. @throws HttpError 400, 413 */
-async function readObject(request: IncomingMessage): Promise<unknown> {
+export async function readObject(request: IncomingMessage): Promise<unknown> {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
     .map((part) => part.trim().toLowerCase());
@@ -292,7 +292,7 @@ function parseJson(text: string): unknown {
 }
 
 /** @throws ValidationError naming each field that is wrong, ten at most */
-function parse(schema: z.ZodType, input: unknown): unknown {
+export function parse(schema: z.ZodType, input: unknown): unknown {
   const { success, data, error } = schema.safeParse(input, { error: wording });
   if (success) return data;
   throw new ValidationError(

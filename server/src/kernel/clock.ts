@@ -26,6 +26,48 @@ export function createSystemClock(): Clock {
   };
 }
 
+/** A clock that can be put forward, for the simulator. */
+export interface ShiftableClock extends Clock {
+  /** How far it is ahead of the clock that it goes by. */
+  offsetMs(): number;
+  /** Puts it ahead by so much in all; what has become due then runs at once, earliest first. Never back. */
+  shiftTo(offsetMs: number): void;
+}
+
+/** Goes as `base` does, ahead of it by what it was put forward. */
+export function createShiftableClock(base: Clock): ShiftableClock {
+  let offset = 0;
+  const waiting = new Set<{ at: Date; run: () => void; cancel: () => void }>();
+  const wait = (at: Date, run: () => void) => base.schedule(plusMs(at, -offset), run);
+
+  return {
+    now: () => plusMs(base.now(), offset),
+    schedule(at, task) {
+      const run = () => {
+        waiting.delete(entry);
+        task();
+      };
+      const entry = { at, run, cancel: wait(at, run) };
+      waiting.add(entry);
+      return () => {
+        waiting.delete(entry);
+        entry.cancel();
+      };
+    },
+    offsetMs: () => offset,
+    shiftTo(offsetMs) {
+      if (!Number.isSafeInteger(offsetMs))
+        throw new RangeError('an offset is a whole number of milliseconds');
+      if (offsetMs <= offset) return;
+      offset = offsetMs;
+      for (const entry of [...waiting].sort((left, right) => left.at.getTime() - right.at.getTime())) {
+        entry.cancel();
+        entry.cancel = wait(entry.at, entry.run);
+      }
+    },
+  };
+}
+
 /** `instant` moved by a number of milliseconds. */
 export function plusMs(instant: Date, ms: number): Date {
   return new Date(instant.getTime() + ms);

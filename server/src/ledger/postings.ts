@@ -39,6 +39,13 @@ export type Balances = Record<LedgerAccountName, number>;
 
 export const NO_BALANCES = Object.fromEntries(Object.keys(ACCOUNTS).map((name) => [name, 0])) as Balances;
 
+/** An amount on its way from one account to another of the same unit. */
+export interface Move {
+  from: LedgerAccountName;
+  to: LedgerAccountName;
+  amount: number;
+}
+
 /** Lines that sum to zero, done once: the id is unique within the tenant, for good. */
 export interface LedgerTransaction {
   readonly id: string;
@@ -53,7 +60,7 @@ export interface LedgerTransaction {
  */
 export function ledgerTransaction(
   id: string,
-  moves: readonly { from: LedgerAccountName; to: LedgerAccountName; amount: Cents }[],
+  moves: readonly Move[],
   subaccountId: string | null = null,
 ): LedgerTransaction {
   const net = new Map<LedgerAccountName, number>();
@@ -75,6 +82,18 @@ export function ledgerTransaction(
   if (lines.some(({ account }) => account === 'merchant_subaccounts') !== (subaccountId !== null))
     throw new RangeError(`ledger transaction ${id} names a subaccount that it does not touch, or none`);
   return { id, lines, subaccountId };
+}
+
+/**
+ * How cents come into the merchant's own balance, whatever for: what it owes is settled first. Or it could spend what
+ * comes while it owes, for a debit looks at the balance alone.
+ */
+export function intoBalance(from: LedgerAccountName, amount: Cents, balances: Balances): Move[] {
+  const owed = Math.min(amount, -balances.merchant_receivable);
+  return [
+    { from, to: 'merchant_receivable', amount: owed },
+    { from, to: 'merchant_balance', amount: amount - owed },
+  ];
 }
 
 /**

@@ -7,9 +7,10 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
 import {
   type Balances,
-  type LedgerAccountName,
+  intoBalance,
   type LedgerTransaction,
   ledgerTransaction,
+  type Move,
 } from '../ledger/postings.ts';
 import { assertLtcWithdrawable, assertWithdrawable } from '../wallet/model.ts';
 import { parseLtcAddress, parseUsdtAddress } from './addresses.ts';
@@ -129,7 +130,7 @@ export function maskDestination(
 
 export const payoutMethod = z.enum(PAYOUT_METHODS, { error: `must be one of ${PAYOUT_METHODS.join(', ')}` });
 
-export const payoutAmount = z
+const payoutAmount = z
   .number({ error: 'must be an integer number of cents' })
   .refine(isCents, { message: 'must be an integer number of cents', abort: true })
   .refine((cents) => cents > 0, 'must be more than 0');
@@ -295,7 +296,12 @@ export const ASK_AGAIN_MS = 5_000;
 /** What the bank's answer makes of the payout; null where it changes nothing, for its end is known. */
 export function decideOutcome(
   payout: Payout,
-  { outcome, environment, now }: { outcome: TransferOutcome; environment: Environment; now: Date },
+  {
+    outcome,
+    environment,
+    balances,
+    now,
+  }: { outcome: TransferOutcome; environment: Environment; balances: Balances; now: Date },
 ): PayoutChange | null {
   if (isFinal(payout.status)) return null;
   switch (outcome.status) {
@@ -313,11 +319,8 @@ export function decideOutcome(
     case 'denied':
     case 'refused': {
       if (environment === 'sandbox') throw new RangeError('a sandbox payout is never denied');
-      const { from, to, amount } = debitOf(payout);
       return changeOf(payout, [{ status: 'denied', processedAt: now, deniedReason: outcome.reason }], {
-        transaction: ledgerTransaction(`payout.denied:${payout.withdrawalId}`, [
-          { from: to, to: from, amount },
-        ]),
+        transaction: ledgerTransaction(`payout.denied:${payout.withdrawalId}`, returnOf(payout, balances)),
       });
     }
   }
@@ -351,17 +354,18 @@ function nextLook(until: Date | null, now: Date): Date {
   return until && until > now ? until : new Date(now.getTime() + ASK_AGAIN_MS);
 }
 
-interface Move {
-  from: LedgerAccountName;
-  to: LedgerAccountName;
-  amount: number;
-}
-
-/** The whole amount, from where it goes back to if the payout is denied. */
+/** The whole amount. */
 function debitOf({ amountCents, litoshi }: Payout): Move {
   return litoshi === null
     ? { from: 'merchant_balance', to: 'payouts_in_transit', amount: amountCents }
     : { from: 'merchant_ltc', to: 'ltc_in_transit', amount: litoshi };
+}
+
+/** All of it, of a payout that was denied. What the merchant came to owe meanwhile is settled with it. */
+function returnOf({ amountCents, litoshi }: Payout, balances: Balances): Move[] {
+  return litoshi === null
+    ? intoBalance('payouts_in_transit', amountCents, balances)
+    : [{ from: 'ltc_in_transit', to: 'merchant_ltc', amount: litoshi }];
 }
 
 /** The fee of an LTC payout is in LTC, and no account of the ledger's own: it goes out with the rest. */

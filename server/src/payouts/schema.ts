@@ -2,7 +2,7 @@ import { assertMayReadPayouts, assertUnrestrictedKey } from '../access/model.ts'
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
-import { pageSize, placeArgument } from '../graphql/paging.ts';
+import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -105,9 +105,7 @@ const PayoutConnection = builder.connectionObject(
     type: PayoutRef,
     name: 'PayoutConnection',
     fields: (t) => ({
-      totalCount: t.int({
-        resolve: (connection) => (connection as unknown as { total: () => Promise<number> }).total(),
-      }),
+      totalCount: t.int({ resolve: totalOf }),
     }),
   },
   { name: 'PayoutEdge' },
@@ -190,17 +188,12 @@ builder.queryFields((t) => ({
         after,
         before,
       });
-      const edges = items.map(({ place, payout }) => ({ cursor: cursors.encode(place), node: payout }));
-      return {
-        edges,
-        pageInfo: {
-          hasNextPage: end === 'first' ? more : before !== undefined,
-          hasPreviousPage: end === 'last' ? more : after !== undefined,
-          startCursor: edges[0]?.cursor ?? null,
-          endCursor: edges.at(-1)?.cursor ?? null,
-        },
+      const nodes = items.map(({ place, payout }) => ({ place, node: payout }));
+      return connectionOf(cursors, nodes, {
+        hasNextPage: end === 'first' ? more : before !== undefined,
+        hasPreviousPage: end === 'last' ? more : after !== undefined,
         total: () => context.services.payouts.count(caller.tenant, filter),
-      };
+      });
     },
   }),
 }));

@@ -36,6 +36,7 @@ export function createPayoutSettlement({
             const change = decideOutcome(payout, {
               outcome,
               environment: task.environment,
+              balances: state.balances,
               now: state.now,
             });
             return { outcome: undefined, writes: change ? writesOf(change) : {} };

@@ -1,7 +1,7 @@
 import { assertMayReadProducts, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
-import { pageSize, placeArgument } from '../graphql/paging.ts';
+import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   NotFoundError,
   PermissionError,
@@ -39,9 +39,7 @@ const ProductConnection = builder.connectionObject(
     type: ProductRef,
     name: 'ProductConnection',
     fields: (t) => ({
-      totalCount: t.int({
-        resolve: (connection) => (connection as unknown as { total: () => Promise<number> }).total(),
-      }),
+      totalCount: t.int({ resolve: totalOf }),
     }),
   },
   { name: 'ProductEdge' },
@@ -72,17 +70,12 @@ builder.queryFields((t) => ({
         first: pageSize(args.first),
         after,
       });
-      const edges = items.map(({ place, product }) => ({ cursor: cursors.encode(place), node: product }));
-      return {
-        edges,
-        pageInfo: {
-          hasNextPage,
-          hasPreviousPage: after !== undefined,
-          startCursor: edges[0]?.cursor ?? null,
-          endCursor: edges.at(-1)?.cursor ?? null,
-        },
+      const nodes = items.map(({ place, product }) => ({ place, node: product }));
+      return connectionOf(cursors, nodes, {
+        hasNextPage,
+        hasPreviousPage: after !== undefined,
         total: () => context.services.products.count(caller.tenant),
-      };
+      });
     },
   }),
 }));

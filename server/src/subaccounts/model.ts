@@ -6,7 +6,7 @@ import { type Cents, cents, reaisText } from '../kernel/money.ts';
 import { maskPixKey, pixKeyText } from '../kernel/pix-key.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText } from '../kernel/text.ts';
-import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
+import { type Balances, intoBalance, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 import { assertWithdrawable } from '../wallet/model.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
@@ -442,7 +442,12 @@ export type TransferOutcome =
  */
 export function decideOutcome(
   record: PayoutRecord,
-  { outcome, names, now }: { outcome: TransferOutcome; names: PayoutNames; now: Date },
+  {
+    outcome,
+    names,
+    balances,
+    now,
+  }: { outcome: TransferOutcome; names: PayoutNames; balances: Balances; now: Date },
 ): SubaccountPayoutChange | null {
   const { payout: previous } = record;
   if (previous.status !== 'processing') return null;
@@ -452,7 +457,8 @@ export function decideOutcome(
   const assembled = previous.withdrawalId === null ? assemble(record, names) : record;
   if (outcome.status === 'denied')
     return failed(record, assembled, { code: assembled.payout.code, reason: outcome.reason, now });
-  if (outcome.status === 'completed') return completed(record, assembled, { ...outcome.receipt, now });
+  if (outcome.status === 'completed')
+    return completed(record, assembled, { ...outcome.receipt, balances, now });
 
   const { until } = outcome;
   // An instant that has passed without a decision is as good as none.
@@ -513,9 +519,13 @@ function completed(
   { payout: previous }: PayoutRecord,
   assembled: PayoutRecord,
   {
+    balances,
     now,
     ...receipt
-  }: Pick<SubaccountPayout, 'endToEndId' | 'recipientName' | 'recipientBankName'> & { now: Date },
+  }: Pick<SubaccountPayout, 'endToEndId' | 'recipientName' | 'recipientBankName'> & {
+    balances: Balances;
+    now: Date;
+  },
 ): SubaccountPayoutChange {
   return {
     previous,
@@ -534,7 +544,7 @@ function completed(
     transaction: ledgerTransaction(`subaccount_payout.completed:${previous.id}`, [
       { from: 'payouts_in_transit', to: 'paid_out', amount: netOf(assembled) },
       { from: 'payouts_in_transit', to: 'platform_fees', amount: assembled.agreedFeeCents },
-      { from: 'payouts_in_transit', to: 'merchant_balance', amount: previous.feeCents },
+      ...intoBalance('payouts_in_transit', previous.feeCents, balances),
     ]),
     due: [],
     event: 'completed',

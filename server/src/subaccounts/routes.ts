@@ -18,7 +18,6 @@ import {
   statementEntryWire,
   subaccountPayoutWire,
   subaccountWire,
-  transferToWire,
   transferWire,
 } from './wire.ts';
 
@@ -125,7 +124,7 @@ export function createSubaccountRoutes({
       errors: { 404: NO_SUBACCOUNT, 409: 'The idempotency key was used with another input' },
       async handle({ caller, params, body }) {
         const { entry } = await subaccounts.transfer(caller.tenant, { subaccountId: params.id, ...body });
-        return { status: 201, body: transferToWire(entry) };
+        return { status: 201, body: entry };
       },
     }),
     restOperation({

@@ -8,7 +8,7 @@ import {
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
-import { pageSize, placeArgument } from '../graphql/paging.ts';
+import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -281,10 +281,6 @@ const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate
 
 // ── Pages ───────────────────────────────────────────────────────────────────────────────────────
 
-function totalOf(of: unknown): Promise<number> {
-  return (of as { total: () => Promise<number> }).total();
-}
-
 async function connection<Item>(
   context: Context,
   name: string,
@@ -301,17 +297,8 @@ async function connection<Item>(
   const cursors = context.listCursors(name);
   const after = placeArgument(cursors, args.after);
   const { items, hasNextPage } = await list({ first, after });
-  const edges = items.map(({ place, item }) => ({ cursor: cursors.encode(place), node: item }));
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage,
-      hasPreviousPage: after !== undefined,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-    total,
-  };
+  const nodes = items.map(({ place, item }) => ({ place, node: item }));
+  return connectionOf(cursors, nodes, { hasNextPage, hasPreviousPage: after !== undefined, total });
 }
 
 function knownStatus(status: SubaccountPayoutStatus | 'unknown'): SubaccountPayoutStatus {

@@ -79,7 +79,9 @@ export function createSubaccountSettlement({
 
   function settle(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
     const names = newPayoutNames();
-    return advance(tenant, id, (record, { now }) => decideOutcome(record, { outcome, names, now }));
+    return advance(tenant, id, (record, { balances, now }) =>
+      decideOutcome(record, { outcome, names, balances, now }),
+    );
   }
 
   function send(tenant: Tenant, record: PayoutRecord): Promise<TransferStatus> {

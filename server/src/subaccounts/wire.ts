@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
 import { cents } from '../kernel/money.ts';
-import type { RequestedPayout, StatementEntry, SubaccountPayout } from './model.ts';
+import type { RequestedPayout, SubaccountPayout } from './model.ts';
 
 export const subaccountWire = z
   .object({
@@ -84,10 +84,6 @@ export const requestedPayoutWire = z
 
 export function requestedPayoutToWire({ payout }: RequestedPayout): z.output<typeof requestedPayoutWire> {
   return { withdrawal: { id: payout.withdrawalId }, code: payout.code, status: payout.status };
-}
-
-export function transferToWire(entry: StatementEntry): z.output<typeof transferWire> {
-  return entry;
 }
 
 // ── The webhook (section 6.3) ───────────────────────────────────────────────────────────────────

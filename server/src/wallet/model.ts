@@ -3,6 +3,7 @@ import { type Cents, reaisText } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import {
   type Balances,
+  intoBalance,
   type LedgerAccountName,
   type LedgerTransaction,
   ledgerTransaction,
@@ -236,11 +237,7 @@ export function decideCredit(
   { id, balances }: { id: string; balances: Balances },
 ): LedgerTransaction {
   assertCounts('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'received', balances });
-  const owedCents = Math.min(amountCents, -balances.merchant_receivable);
-  return ledgerTransaction(`credit:${id}`, [
-    { from: 'received', to: 'merchant_receivable', amount: owedCents },
-    { from: 'received', to: 'merchant_balance', amount: amountCents - owedCents },
-  ]);
+  return ledgerTransaction(`credit:${id}`, intoBalance('received', amountCents, balances));
 }
 
 export function decideCreditLtc(

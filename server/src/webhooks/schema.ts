@@ -1,7 +1,7 @@
 import { assertMayReadWebhooks, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
-import { pageSize, placeArgument } from '../graphql/paging.ts';
+import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   NotFoundError,
   PermissionError,
@@ -66,9 +66,7 @@ const WebhookDeliveryConnection = builder.connectionObject(
     type: WebhookDeliveryRef,
     name: 'WebhookDeliveryConnection',
     fields: (t) => ({
-      totalCount: t.int({
-        resolve: (connection) => (connection as unknown as { total: () => Promise<number> }).total(),
-      }),
+      totalCount: t.int({ resolve: totalOf }),
     }),
   },
   { name: 'WebhookDeliveryEdge' },
@@ -97,17 +95,12 @@ builder.queryField('webhookDeliveries', (t) =>
         after,
         status,
       });
-      const edges = items.map(({ place, delivery }) => ({ cursor: cursors.encode(place), node: delivery }));
-      return {
-        edges,
-        pageInfo: {
-          hasNextPage,
-          hasPreviousPage: after !== undefined,
-          startCursor: edges[0]?.cursor ?? null,
-          endCursor: edges.at(-1)?.cursor ?? null,
-        },
+      const nodes = items.map(({ place, delivery }) => ({ place, node: delivery }));
+      return connectionOf(cursors, nodes, {
+        hasNextPage,
+        hasPreviousPage: after !== undefined,
         total: () => context.services.webhooks.count(caller.tenant, { status }),
-      };
+      });
     },
   }),
 );

@@ -12,7 +12,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 /** From its arrival to its end; a turbo one is sent at once and confirmed after that. */
-export const SETTLES_AFTER_MS: Readonly<Record<TransferMethod, number>> = {
+const SETTLES_AFTER_MS: Readonly<Record<TransferMethod, number>> = {
   pix: 2 * SECOND_MS,
   pix_turbo: 3 * SECOND_MS,
   ltc: 5 * SECOND_MS,

@@ -1,4 +1,4 @@
-/** How the tests start the browser that is installed here; no browser is downloaded. */
+/** How every test starts the browser that is installed here; no browser is downloaded. */
 export function launchOptions(): { executablePath: string; args: string[] } {
   return {
     executablePath: process.env.CHROME_BIN ?? '/usr/bin/chromium',

@@ -1,0 +1,68 @@
+import type { AccessService, DashboardScope } from '../access/model.ts';
+import { createOwnPages } from '../http/own-pages.ts';
+import { type Route, send, sendJson } from '../http/routes.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
+
+const SCOPES: DashboardScope[] = [
+  'wallet',
+  'payouts',
+  'subaccounts',
+  'card_payments',
+  'products',
+  'webhooks',
+];
+/** The page comes for a new one before it ends. */
+const TOKEN_SECONDS = 900;
+
+/**
+ * What the dashboard at `/demo/dashboard` asks its merchant's server for: a token that reads, and payouts, which such a
+ * token cannot request. A merchant's server would hold an API key and its own sign-in here.
+ */
+export function createDashboardRoutes({
+  tenant,
+  access,
+  payouts,
+  clock,
+  publicUrl,
+}: {
+  tenant: Tenant;
+  access: AccessService;
+  payouts: PayoutService;
+  clock: Clock;
+  publicUrl: string;
+}): Route[] {
+  const { action } = createOwnPages(publicUrl);
+  const config: Route = {
+    methods: ['GET'],
+    path: /^\/demo\/dashboard\/config\.json$/,
+    async handle({ response }) {
+      const { token, expiresAt } = await access.createDashboardToken(tenant, null, {
+        scopes: SCOPES,
+        expiresInSeconds: TOKEN_SECONDS,
+      });
+      // The page counts from `now`: its own clock may be wrong, and the simulator's may be ahead.
+      sendJson(
+        response,
+        200,
+        { endpoint: '/graphql', token, expiresAt, now: clock.now() },
+        { 'cache-control': 'no-store' },
+      );
+    },
+  };
+  const slash: Route = {
+    methods: ['GET', 'HEAD'],
+    path: /^\/demo\/dashboard\/$/,
+    handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
+  };
+  return [
+    config,
+    slash,
+    action(/^\/demo\/dashboard\/payouts$/, requestPayoutInput, async (input) => {
+      const { payout, replayed } = await payouts.request(tenant, input);
+      const { withdrawalId, code, status } = payout;
+      return { status: 201, body: { withdrawalId, code, status, replayed } };
+    }),
+  ];
+}

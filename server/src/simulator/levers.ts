@@ -1,0 +1,131 @@
+import type { CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import { maskPixKey } from '../kernel/pix-key.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import type { PayoutService } from '../payouts/model.ts';
+import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
+import type { TestPaymentLevers } from '../sandbox/model.ts';
+import type { SubaccountPayoutService } from '../subaccounts/model.ts';
+import type { WalletLevers } from '../wallet/model.ts';
+import type { DisputeLine, Levers, TransferInFlight } from './model.ts';
+
+/** Of the bank's books, so many are looked through for what has not ended. */
+const BOOKED = 500;
+const SHOWN = 50;
+
+/** The levers on the simulated bank and acquirer, and on what no rail brings: disputes, credits, test payments. */
+export function createLevers({
+  bank,
+  payouts,
+  subaccounts,
+  cardPayments,
+  wallet,
+  testPayments,
+}: {
+  bank: SimulatedBank;
+  payouts: PayoutService;
+  subaccounts: SubaccountPayoutService;
+  cardPayments: CardPaymentService & HostedCheckout;
+  wallet: WalletLevers;
+  testPayments: TestPaymentLevers;
+}): Levers {
+  async function booked(tenant: Tenant): Promise<BookedTransfer[]> {
+    const all = await bank.list({ limit: BOOKED });
+    return all.filter((transfer) => tenantKey(transfer.tenant) === tenantKey(tenant));
+  }
+
+  /** Pulls a lever of the bank's, and has the slice that sent the transfer look again. */
+  async function pull(tenant: Tenant, id: string, lever: () => Promise<boolean>): Promise<boolean> {
+    const transfers = await booked(tenant);
+    if (!transfers.some((transfer) => transfer.id === id)) throw new NotFoundError('Transfer not found');
+    if (!(await lever())) return false;
+    if (await payouts.find(tenant, id)) await payouts.recheck(tenant, id);
+    else await subaccounts.recheck(tenant, id);
+    return true;
+  }
+
+  return {
+    async transfers(tenant) {
+      const lines = (await booked(tenant)).map(inFlight);
+      return lines.filter((line) => line !== null).slice(0, SHOWN);
+    },
+    settleTransfer: (tenant, id) => pull(tenant, id, () => bank.settle(id)),
+    denyTransfer: (tenant, id, reason) => pull(tenant, id, () => bank.deny(id, reason)),
+    delayTransfer: (tenant, id, until) => pull(tenant, id, () => bank.delay(id, until)),
+
+    async refundable(tenant) {
+      const { items } = await cardPayments.list(tenant, { first: SHOWN, status: ['paid'] });
+      return items.map(({ payment: { orderCode, amountCents, description, paidAt } }) => ({
+        orderCode,
+        amountCents,
+        description,
+        paidAt,
+      }));
+    },
+    async refund(tenant, orderCode) {
+      const payment = await cardPayments.find(tenant, orderCode);
+      if (!payment) throw new NotFoundError('Card payment not found');
+      if (payment.status !== 'paid') return false;
+      await cardPayments.refund(tenant, orderCode);
+      return true;
+    },
+
+    async disputes(tenant) {
+      const all = await wallet.listDisputes(tenant, { limit: SHOWN });
+      return all.map(lineOf).filter(({ status }) => status === 'open' || status === 'lost');
+    },
+    async openDispute(tenant, amountCents) {
+      const id = await wallet.openDispute(tenant, { amountCents });
+      const found = (await wallet.listDisputes(tenant, { limit: SHOWN })).find(
+        (dispute) => dispute.id === id,
+      );
+      if (!found) throw new NotFoundError('Dispute not found');
+      return lineOf(found);
+    },
+    closeDispute: async (tenant, id, outcome) => lineOf(await wallet.closeDispute(tenant, id, outcome)),
+
+    async credit(tenant, { amountCents, litoshi }) {
+      if (amountCents !== undefined) await wallet.credit(tenant, amountCents);
+      if (litoshi !== undefined) await wallet.creditLtc(tenant, litoshi);
+    },
+
+    async testPayments(tenant) {
+      const all = await testPayments.listTestPayments(tenant, { limit: SHOWN });
+      return all
+        .filter(({ status }) => status === 'pending')
+        .map(({ id, valueCents, createdAt }) => ({ id, valueCents, createdAt }));
+    },
+    async settleTestPayment(tenant, id) {
+      const all = await testPayments.listTestPayments(tenant, { limit: BOOKED });
+      const wasPaid = all.find((payment) => payment.id === id)?.status === 'paid';
+      await testPayments.settleTestPayment(tenant, id);
+      return !wasPaid;
+    },
+  };
+}
+
+/** Null where it has ended. */
+function inFlight({
+  id,
+  method,
+  destination,
+  amountCents,
+  receivedAt,
+  state,
+}: BookedTransfer): TransferInFlight | null {
+  if (state.status !== 'in_verification' && state.status !== 'queued' && state.status !== 'sent') return null;
+  const isPix = method === 'pix' || method === 'pix_turbo';
+  return {
+    id,
+    method,
+    destination: isPix ? maskPixKey(destination) : destination,
+    amountCents,
+    status: state.status,
+    receivedAt,
+    until: state.until,
+  };
+}
+
+function lineOf({ id, amountCents, status, createdAt }: DisputeLine): DisputeLine {
+  return { id, amountCents, status, createdAt };
+}

@@ -1,0 +1,147 @@
+import { fileURLToPath } from 'node:url';
+import { filesRoute } from '../http/files.ts';
+import { createOwnPages, PAGE_CSP } from '../http/own-pages.ts';
+import { HttpError, type Route } from '../http/routes.ts';
+import { plusMs } from '../kernel/clock.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { SimulatedClock } from '../rails/simulated/clock.ts';
+import type { WalletService } from '../wallet/model.ts';
+import {
+  clockInput,
+  closeDisputeInput,
+  creditInput,
+  delayInput,
+  denyInput,
+  type Levers,
+  openDisputeInput,
+  plainInput,
+  type SimulatorState,
+  stateQuery,
+  type Whose,
+} from './model.ts';
+
+const PAGE = new URL('../../../widget/dist/demo/simulator/', import.meta.url);
+
+/**
+ * The simulator at `/simulator`: a page, and behind it JSON routes that do to the world outside of the service what a
+ * developer wants to see the service answer to. For our own pages alone, and only beside the demo.
+ */
+export function createSimulatorRoutes({
+  publicUrl,
+  levers,
+  wallet,
+  clock,
+  nextDueAt,
+  accounts,
+}: {
+  publicUrl: string;
+  levers: Levers;
+  wallet: WalletService;
+  clock: SimulatedClock;
+  /** When the next thing that waits falls due. */
+  nextDueAt: () => Promise<Date | null>;
+  /** The oldest first; there is always one. */
+  accounts: () => Promise<{ id: string; name: string }[]>;
+}): Route[] {
+  const { guard, action, read } = createOwnPages(publicUrl);
+
+  /** @throws NotFoundError */
+  async function tenantOf({ account, environment }: Whose): Promise<Tenant> {
+    const known = await accounts();
+    const found = account === undefined ? known[0] : known.find(({ id }) => id === account);
+    if (!found) throw new NotFoundError('Account not found');
+    return { accountId: found.id, environment };
+  }
+
+  async function stateOf(whose: Whose): Promise<SimulatorState> {
+    const tenant = await tenantOf(whose);
+    const [known, nextDue, figures, transfers, cardPayments, disputes, testPayments] = await Promise.all([
+      accounts(),
+      nextDueAt(),
+      wallet.read(tenant),
+      levers.transfers(tenant),
+      levers.refundable(tenant),
+      levers.disputes(tenant),
+      levers.testPayments(tenant),
+    ]);
+    return {
+      clock: { now: clock.now(), offsetMs: clock.offsetMs(), nextDueAt: nextDue },
+      accounts: known,
+      tenant,
+      wallet: figures,
+      transfers,
+      cardPayments,
+      disputes,
+      testPayments,
+    };
+  }
+
+  /** A lever that found nothing left to do is a conflict, in words. */
+  async function pulled(pull: Promise<boolean>, otherwise: string) {
+    if (!(await pull)) throw new HttpError(409, otherwise);
+    return { body: { done: true } };
+  }
+
+  const page = filesRoute({
+    prefix: '/simulator',
+    folder: fileURLToPath(PAGE),
+    headers: () => ({
+      'cache-control': 'no-cache',
+      'content-security-policy': PAGE_CSP,
+      'referrer-policy': 'same-origin',
+    }),
+  });
+
+  return [
+    read(/^\/simulator\/state$/, stateQuery, async (whose) => ({ body: await stateOf(whose) })),
+    action(/^\/simulator\/transfers\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
+      pulled(levers.settleTransfer(await tenantOf(whose), params.id!), 'This transfer has ended already'),
+    ),
+    action(/^\/simulator\/transfers\/(?<id>[^/]+)\/deny$/, denyInput, async (input, { params }) => {
+      if (input.environment === 'sandbox') throw new HttpError(409, 'A sandbox payout is never denied');
+      return pulled(
+        levers.denyTransfer(await tenantOf(input), params.id!, input.reason),
+        'This transfer has ended already',
+      );
+    }),
+    action(/^\/simulator\/transfers\/(?<id>[^/]+)\/delay$/, delayInput, async (input, { params }) =>
+      pulled(
+        levers.delayTransfer(await tenantOf(input), params.id!, plusMs(clock.now(), input.seconds * 1_000)),
+        'This transfer has ended already',
+      ),
+    ),
+    action(/^\/simulator\/card-payments\/(?<id>[^/]+)\/refund$/, plainInput, async (whose, { params }) =>
+      pulled(
+        levers.refund(await tenantOf(whose), params.id!),
+        'This card payment is not paid, or is refunded already',
+      ),
+    ),
+    action(/^\/simulator\/disputes$/, openDisputeInput, async (input) => ({
+      status: 201,
+      body: await levers.openDispute(await tenantOf(input), input.amountCents),
+    })),
+    action(/^\/simulator\/disputes\/(?<id>[^/]+)\/close$/, closeDisputeInput, async (input, { params }) => ({
+      body: await levers.closeDispute(await tenantOf(input), params.id!, input.outcome),
+    })),
+    action(/^\/simulator\/credit$/, creditInput, async (input) => {
+      const tenant = await tenantOf(input);
+      await levers.credit(tenant, input);
+      return { body: await wallet.read(tenant) };
+    }),
+    action(/^\/simulator\/test-payments\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
+      pulled(
+        levers.settleTestPayment(await tenantOf(whose), params.id!),
+        'This test payment is paid already',
+      ),
+    ),
+    action(/^\/simulator\/clock$/, clockInput, async ({ seconds, to }) => {
+      const next = to === 'next' ? await nextDueAt() : null;
+      if (to === 'next' && next === null) throw new HttpError(409, 'Nothing waits for an instant');
+      if (next) await clock.advanceTo(next);
+      else if (seconds !== undefined) await clock.advance(seconds * 1_000);
+      return { body: { now: clock.now(), offsetMs: clock.offsetMs() } };
+    }),
+    guard(page),
+  ];
+}

@@ -1,0 +1,223 @@
+// Draws the dashboard and the simulator in their states, wide and narrow, light and dark, from a real server:
+//   node test/browser/dashboard-screenshots.mjs --out DIR
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { register } from 'tsx/esm/api';
+import { ensureBuilt } from '../../server/scripts/build.mjs';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const { values: options } = parseArgs({ options: { out: { type: 'string' } } });
+if (!options.out) throw new Error('Say where to: --out DIR');
+mkdirSync(options.out, { recursive: true });
+
+await ensureBuilt();
+register();
+const { createApp } = await import('../../server/src/app.ts');
+const { readConfig } = await import('../../server/src/config.ts');
+const { createManualClock } = await import('../support/clock.ts');
+const { launchBrowser, openVisitor } = await import('../support/browser.ts');
+const { createClient } = await import('../support/graphql.ts');
+
+const KEY = 'ps_live_screenshots0123456789';
+const LOOKS = /** @type {const} */ ([
+  { name: '1280-light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: '1280-dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { name: '390-light', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  { name: '390-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+]);
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+const browser = await launchBrowser();
+try {
+  for (const { name, ...look } of LOOKS) await drawAll(name, look);
+} finally {
+  await browser.close();
+}
+
+/** @param {string} suffix @param {import('playwright-core').BrowserContextOptions} look */
+async function drawAll(suffix, look) {
+  // 7 in the morning in São Paulo.
+  const clock = createManualClock(new Date('2026-03-02T10:00:00.000Z'));
+  const app = await createApp({
+    config: {
+      ...readConfig({ PORT: '0', PSA_DATA_DIR: 'memory', PSA_BOOTSTRAP_LIVE_KEY: KEY }),
+      webhookPrivateAddresses: true,
+    },
+    clock,
+    log: { info: () => undefined, warn: () => undefined, error: console.error },
+    onFatal(error) {
+      throw error;
+    },
+  });
+  const receiver = createServer((request, response) => {
+    response.writeHead(request.url === '/quebrado' ? 500 : 200).end();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => receiver.once('listening', resolve));
+  const visitor = await openVisitor(browser, look);
+  const { page } = visitor;
+  /** @param {string} state */
+  const draw = async (state) => {
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.mouse.move(0, 0);
+    await page.screenshot({
+      path: join(options.out ?? '', `${state}-${suffix}.png`),
+      fullPage: true,
+      animations: 'disabled',
+    });
+  };
+  try {
+    await page.goto(`${app.url}/demo/dashboard`);
+    await page.getByText('Ao vivo').waitFor();
+    await page.getByText('Nenhum saque ainda').waitFor();
+    await draw('dashboard-empty');
+
+    await liveADay(app, clock, receiver);
+    await page.reload();
+    await page.locator('#saques tbody tr').first().waitFor();
+    await page.locator('#webhooks tbody tr').first().waitFor();
+    await draw('dashboard-day');
+
+    await page.getByLabel('Valor em reais').fill('9.999,99');
+    await page.getByRole('button', { name: 'Pedir saque' }).click();
+    await page.getByText('Escreva para onde vai').waitFor();
+    await draw('dashboard-errors');
+    await page.getByLabel('Valor em reais').fill('80,00');
+    await page.getByRole('button', { name: /demora@psa/ }).click();
+    await page.getByRole('button', { name: 'Pedir saque' }).click();
+    await page.getByText(/Saque SAQ-.* pedido/).waitFor();
+    await page.locator('#saques tbody').getByText('Pendente').first().waitFor();
+    await draw('dashboard-requested');
+
+    await visitor.context.setOffline(true);
+    await page.getByText('Você está sem rede').waitFor();
+    await draw('dashboard-offline');
+    await visitor.context.setOffline(false);
+    await page.getByText('Ao vivo').waitFor();
+
+    await page.goto(`${app.url}/simulator/`);
+    await page.getByRole('button', { name: 'Adiar 10 min' }).first().waitFor();
+    await draw('simulator-live');
+    await page.getByText('As mesmas alavancas').click();
+    await draw('simulator-routes');
+    await page.getByLabel('Ambiente').selectOption('sandbox');
+    await page.getByText('Pagamentos de teste pendentes').waitFor();
+    await draw('simulator-sandbox');
+  } finally {
+    await visitor.context.close();
+    await app.close();
+    receiver.closeAllConnections();
+    receiver.close();
+  }
+}
+
+/**
+ * What a shop's day leaves behind.
+ * @param {import('../../server/src/app.ts').App} app
+ * @param {import('../support/clock.ts').ManualClock} clock
+ * @param {import('node:http').Server} receiver
+ */
+async function liveADay(app, clock, receiver) {
+  const live = createClient(`${app.url}/graphql`, KEY);
+  const { port } = /** @type {import('node:net').AddressInfo} */ (receiver.address());
+  const post = (/** @type {string} */ path, /** @type {object} */ body) =>
+    fetch(`${app.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+      body: JSON.stringify(body),
+    });
+  const pass = async (/** @type {number} */ ms) => {
+    await app.work.settled();
+    clock.advance(ms);
+    await app.work.settled();
+  };
+  const payout = (
+    /** @type {string} */ method,
+    /** @type {number} */ amountCents,
+    /** @type {string} */ destination,
+  ) =>
+    live.request('mutation($input:RequestPayoutInput!){requestPayout(input:$input){__typename}}', {
+      input: { method, amountCents, destination },
+    });
+  const sell = async (
+    /** @type {number} */ valueCents,
+    /** @type {string} */ description,
+    /** @type {string} */ name,
+  ) => {
+    const { createCardPayment } = await live.request(
+      'mutation($input:CreateCardPaymentInput!){createCardPayment(input:$input){...on CardPaymentSuccess{cardPayment{orderCode}}}}',
+      { input: { valueCents, description, customer: { name } } },
+    );
+    return createCardPayment.cardPayment.orderCode;
+  };
+  const pay = (/** @type {string} */ orderCode) =>
+    app.cardPayments.pay(orderCode, {
+      number: '4242424242424242',
+      holder: 'Maria da Silva',
+      expiryMonth: 12,
+      expiryYear: 2029,
+      securityCode: '123',
+    });
+
+  await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
+    url: `http://127.0.0.1:${port}/avisos`,
+  });
+  await post('/simulator/credit', { amountCents: 520_000 });
+  await post('/simulator/credit', { litoshi: 75_000_000 });
+  const { createSubaccount } = await live.request(
+    'mutation{createSubaccount(input:{name:"Ateliê da Rê"}){...on SubaccountSuccess{subaccount{subaccountId}}}}',
+  );
+  const { subaccountId } = createSubaccount.subaccount;
+  await live.request(
+    'mutation($id:String!){transferToSubaccount(input:{subaccountId:$id,amountCents:60000}){__typename}}',
+    { id: subaccountId },
+  );
+  await post('/simulator/disputes', { amountCents: 4_990 });
+  await pay(await sell(4_990, 'Caneca Serra', 'Luísa Prado'));
+  await pass(HOUR_MS);
+  await pay(await sell(18_900, 'Rede de varanda', 'João Meirelles'));
+  await pay(await sell(3_850, 'Café Vale Alto, 250 g', 'Téo Andrade'));
+  await payout('PIX', 15_000, 'ana@psa.example');
+  await pass(HOUR_MS);
+  await payout('PIX_TURBO', 32_000, '+5511987654321');
+  await payout('PIX', 8_000, 'nega@psa.example');
+  await pass(HOUR_MS);
+  await pay(await sell(37_800, 'Rede de varanda', 'Cida Moraes'));
+  const mug = await sell(4_990, 'Caneca Serra', 'Ivo Teles');
+  await pay(mug);
+  await live.request(
+    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example"}){__typename}}',
+    { id: subaccountId },
+  );
+  await pass(2 * HOUR_MS);
+  await app.cardPayments.refund(await firstTenant(app), mug);
+  await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
+    url: `http://127.0.0.1:${port}/quebrado`,
+  });
+  await payout('LTC', 9_000, 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9');
+  await pass(35 * MINUTE_MS);
+  await pay(await sell(22_750, 'Rede de varanda e café', 'Nair Dutra'));
+  await payout('PIX', 45_000, 'ana@psa.example');
+  await pass(4 * MINUTE_MS);
+  await sell(3_850, 'Café Vale Alto, 250 g', 'Rui Campos');
+  await payout('PIX_TURBO', 27_000, 'demora@psa.example');
+  await app.work.settled();
+  await live.request(
+    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:8000,pixKey:"demora@psa.example"}){__typename}}',
+    { id: subaccountId },
+  );
+  await pass(MINUTE_MS);
+}
+
+/** @param {import('../../server/src/app.ts').App} app */
+async function firstTenant(app) {
+  const { id } = await app.database.sql
+    .selectFrom('account')
+    .select('id')
+    .orderBy('created_at')
+    .executeTakeFirstOrThrow();
+  return { accountId: id, environment: /** @type {const} */ ('live') };
+}

@@ -1,0 +1,230 @@
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseDestination } from '../../server/src/payouts/model.ts';
+import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
+import { DESTINOS, type Metodo } from '../../widget/demo/dashboard/destinos.ts';
+import { START } from '../../widget/demo/dashboard/operations.ts';
+import { centavosDe, haQuanto } from '../../widget/demo/shared/formato.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await post('/simulator/credit', { amountCents: 1_000_000 });
+});
+afterAll(async () => {
+  await app?.close();
+  expect(app?.faults).toEqual([]);
+});
+// Ten payouts an hour are all that an account may have.
+beforeEach(() => app.clock.advance(3_600_001));
+
+async function post(path: string, input: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(`${app.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: app.url, ...headers },
+    body: JSON.stringify(input),
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+const askPayout = (input: unknown, headers?: Record<string, string>) =>
+  post('/demo/dashboard/payouts', input, headers);
+
+async function loadConfig() {
+  const response = await fetch(`${app.url}/demo/dashboard/config.json`);
+  return response.json();
+}
+
+describe('the token of the dashboard', () => {
+  test('reads all that the page shows', async () => {
+    const { token } = await loadConfig();
+
+    const data = await app.client(token).request(START);
+
+    expect(data).toMatchObject({ wallet: { withdrawableCents: 1_000_000 }, payouts: { nodes: [] } });
+  });
+
+  test('changes nothing', async () => {
+    const { token } = await loadConfig();
+
+    const { requestPayout } = await app.client(token).request(
+      `mutation {
+        requestPayout(input: { method: PIX, amountCents: 5000, destination: "ana@psa.example" }) {
+          __typename
+        }
+      }`,
+    );
+
+    expect(requestPayout.__typename).toBe('PermissionError');
+  });
+
+  test('ends after a quarter of an hour by the server’s clock, which the page is told', async () => {
+    const { token, now, expiresAt } = await loadConfig();
+    expect(Date.parse(expiresAt) - Date.parse(now)).toBe(900_000);
+
+    app.clock.advance(900_000);
+
+    expect((await app.client(token).send(START)).body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
+});
+
+describe('a payout that the dashboard asks for', () => {
+  const input = { method: 'pix', amountCents: 15_000, destination: 'ana@psa.example' };
+
+  test('is requested, and done once under one key', async () => {
+    const once = await askPayout({ ...input, idempotencyKey: 'a-form' });
+    const twice = await askPayout({ ...input, idempotencyKey: 'a-form' });
+
+    expect(once).toMatchObject({ status: 201, body: { status: 'pending', replayed: false } });
+    expect(twice.body).toEqual({ ...once.body, status: expect.any(String), replayed: true });
+    const { payout } = await app.live.request(
+      'query ($id: String!) { payout(withdrawalId: $id) { amountCents } }',
+      {
+        id: once.body.withdrawalId,
+      },
+    );
+    expect(payout.amountCents).toBe(15_000);
+  });
+
+  test.each([
+    ['no amount', { ...input, amountCents: undefined }, 'amountCents'],
+    ['the fee and no more', { ...input, amountCents: 100 }, 'amountCents'],
+    ['a key that is none', { ...input, destination: '123' }, 'destination'],
+    ['an address for another method', { ...input, method: 'ltc' }, 'destination'],
+    ['a method that is none', { ...input, method: 'boleto' }, 'method'],
+  ])('is refused by its field: %s', async (_, wrong, path) => {
+    const { status, body } = await askPayout(wrong);
+
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION', fields: [{ path }] });
+  });
+
+  test('is refused with what there is, where it is more', async () => {
+    const { status, body } = await askPayout({ ...input, amountCents: 9_000_000 });
+
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'INSUFFICIENT_FUNDS', withdrawableCents: expect.any(Number) });
+  });
+
+  test('is refused with how long to wait, beyond ten an hour', async () => {
+    for (let count = 0; count < 10; count += 1) await askPayout({ ...input, amountCents: 200 });
+
+    const { status, headers, body } = await askPayout({ ...input, amountCents: 200 });
+
+    expect(status).toBe(429);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_500);
+    expect(body.code).toBe('RATE_LIMITED');
+  });
+
+  test.each([
+    ['another site', { origin: 'https://loja.example' }],
+    ['another program on this machine', { origin: 'http://localhost:1' }],
+    ['an origin that is hidden', { origin: 'null' }],
+  ])('is refused from %s', async (_, headers) => {
+    expect((await askPayout(input, headers)).status).toBe(403);
+  });
+
+  test('is refused under a foreign name, and without an origin', async () => {
+    const own = `127.0.0.1:${app.port}`;
+
+    expect(await rawPost({ host: 'loja.example', origin: 'http://loja.example' })).toBe(403);
+    expect(await rawPost({ host: own })).toBe(403);
+    expect(await rawPost({ host: own, 'x-psa-action': '1' })).toBe(400);
+  });
+});
+
+describe('the pages', () => {
+  test.each(['/demo/dashboard', '/simulator/', '/demo/'])(
+    '%s lets in nothing from elsewhere',
+    async (path) => {
+      const response = await fetch(`${app.url}${path}`);
+
+      expect(response.status).toBe(200);
+      const policy = response.headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
+    },
+  );
+
+  test('lead from one to the other', async () => {
+    for (const path of ['/demo/', '/demo/dashboard', '/simulator/']) {
+      const page = await (await fetch(`${app.url}${path}`)).text();
+      for (const link of ['/demo/', '/demo/dashboard', '/simulator/'])
+        expect(page).toContain(`href="${link}"`);
+    }
+  });
+
+  test('are found with a slash too many or too few', async () => {
+    expect((await fetch(`${app.url}/demo/dashboard/`)).url).toBe(`${app.url}/demo/dashboard`);
+    expect((await fetch(`${app.url}/simulator`)).url).toBe(`${app.url}/simulator/`);
+  });
+});
+
+describe('what the form offers', () => {
+  const ON_WIRE = { PIX: 'pix', PIX_TURBO: 'pix_turbo', LTC: 'ltc', USDT: 'usd' } as const;
+  const EFFECTS: Record<string, string> = {
+    deny: 'negad|o banco nega',
+    refuse: 'recusado',
+    delay: '10 minutos',
+    verify: 'verificação',
+  };
+
+  test.each(Object.keys(DESTINOS) as Metodo[])(
+    '%s: destinations that are valid and do as they say',
+    (method) => {
+      for (const { destination, efeito } of DESTINOS[method]) {
+        expect(parseDestination(ON_WIRE[method], destination).destination).toBe(destination);
+        const behaviour = MAGIC_DESTINATIONS[destination];
+        expect(efeito).toMatch(new RegExp(behaviour ? EFFECTS[behaviour.kind]! : 'conclui'));
+      }
+    },
+  );
+
+  test.each([
+    ['150', 15_000],
+    ['150,5', 15_050],
+    ['1.234,56', 123_456],
+    ['R$ 1.234.567,89', 123_456_789],
+    ['8.20', 820],
+    ['1.005', 100_500],
+    ['1,005', null],
+    ['1.00,5', null],
+    ['-5', null],
+    ['', null],
+    ['dez', null],
+  ])('reads %s as %s cents', (text, cents) => {
+    expect(centavosDe(text)).toBe(cents);
+  });
+
+  test('says how long ago in words', () => {
+    const now = new Date('2026-03-02T12:00:00.000Z');
+    const ago = (seconds: number) => haQuanto(new Date(now.getTime() - seconds * 1_000), now);
+
+    expect([ago(3), ago(40), ago(125), ago(7_200), ago(90_000), ago(-600)]).toEqual([
+      'agora',
+      'há 40 seg.',
+      'há 2 min.',
+      'há 2 h',
+      'ontem',
+      'em 10 min.',
+    ]);
+  });
+});
+
+/** fetch sets Host by itself. */
+function rawPost(headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      `http://127.0.0.1:${app.port}/demo/dashboard/payouts`,
+      { method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      },
+    );
+    sent.once('error', reject);
+    sent.end('{}');
+  });
+}

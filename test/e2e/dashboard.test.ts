@@ -1,0 +1,263 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Visitor } from '../support/browser.ts';
+import { openShop } from './shop.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const shop = openShop();
+// Ten payouts an hour are all that an account may have.
+beforeEach(() => shop.app.clock.advance(3_600_001));
+
+async function openDashboard(options: BrowserContextOptions = {}): Promise<Visitor> {
+  const visitor = await shop.visit(options);
+  // A socket that is given up, and what is fetched without a network.
+  visitor.expectProblems(/WebSocket connection to/, /ERR_INTERNET_DISCONNECTED/, /status of 4\d\d/);
+  await visitor.page.goto(`${shop.app.url}/demo/dashboard`);
+  await visitor.page.getByText('Ao vivo').waitFor();
+  return visitor;
+}
+
+async function credit(amountCents: number): Promise<void> {
+  await fetch(`${shop.app.url}/simulator/credit`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+    body: JSON.stringify({ amountCents }),
+  });
+}
+
+async function request(
+  page: Page,
+  { method = 'PIX', amount, destination }: { method?: string; amount: string; destination: string },
+): Promise<void> {
+  await page.getByText(method, { exact: true }).first().click();
+  await page.getByLabel('Valor em reais').fill(amount);
+  await page.getByLabel('Chave PIX').fill(destination);
+  await page.getByRole('button', { name: 'Pedir saque' }).click();
+  await page.getByText(/Saque SAQ-\w+ pedido/).waitFor();
+}
+
+/** The row of the newest payout. */
+const newest = (page: Page) => page.locator('#saques tbody tr').first();
+const says = (page: Page, text: string) => newest(page).getByText(text, { exact: true }).waitFor();
+const figure = (page: Page, name: string) => page.locator(`[data-valor=${name}]`);
+
+/** Time goes by for the bank. */
+async function pass(ms: number): Promise<void> {
+  await shop.app.work.settled();
+  shop.app.clock.advance(ms);
+  await shop.app.work.settled();
+}
+
+describe('the first minute', () => {
+  it('credits what is not there yet, and pays out of it, without a reload', async () => {
+    const { page } = await openDashboard();
+    await page.getByText('Ainda não há o que sacar').waitFor();
+
+    await page.getByRole('button', { name: /Creditar R\$\s1\.000,00/ }).click();
+    await figure(page, 'disponivel').getByText('1.000,00').waitFor();
+    await page.getByRole('button', { name: 'Pedir saque' }).click();
+
+    await says(page, 'Pendente');
+    await figure(page, 'disponivel').getByText('850,00').waitFor();
+    await pass(2_500);
+    await says(page, 'Concluído');
+    await page.getByText('Ver como tabela').click();
+    await page.locator('.como-tabela td').getByText('150,00').waitFor();
+  });
+});
+
+describe('a payout in the table', () => {
+  it('shows a turbo one that left and is not confirmed yet', async () => {
+    await credit(50_000);
+    const { page } = await openDashboard();
+
+    await request(page, { method: 'PIX turbo', amount: '100,00', destination: 'ana@psa.example' });
+    await shop.app.work.settled();
+
+    await says(page, 'Em processamento');
+    await pass(3_500);
+    await says(page, 'Concluído');
+  });
+
+  it('that is denied says why, and the amount is back', async () => {
+    await credit(50_000);
+    const { page } = await openDashboard();
+    const before = await figure(page, 'disponivel').textContent();
+
+    await request(page, { amount: '123,45', destination: 'nega@psa.example' });
+    await says(page, 'Pendente');
+    await pass(2_500);
+
+    await says(page, 'Negado');
+    await newest(page).getByText('O banco de destino recusou').waitFor();
+    await expect.poll(() => figure(page, 'disponivel').textContent()).toBe(before);
+    expect(await page.locator('[data-anuncio]').textContent()).toContain('negado');
+  });
+
+  it('stays where it is while somebody points at it', async () => {
+    await credit(50_000);
+    const { page } = await openDashboard();
+    await request(page, { amount: '10,00', destination: 'ana@psa.example' });
+    await says(page, 'Pendente');
+    const code = await newest(page).locator('code').textContent();
+    await newest(page).hover();
+    shop.app.clock.advance(1_000);
+
+    await fetch(`${shop.app.url}/demo/dashboard/payouts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+      body: JSON.stringify({ method: 'pix', amountCents: 1_500, destination: 'ana@psa.example' }),
+    });
+    const waiting = page.locator('#saques').getByRole('button', { name: '1 novo' });
+    await waiting.waitFor();
+    expect(await newest(page).locator('code').textContent()).toBe(code);
+
+    await waiting.click();
+    await newest(page).getByText('15,00').waitFor();
+  });
+
+  it('is found by its state', async () => {
+    await credit(50_000);
+    const { page } = await openDashboard();
+    await request(page, { amount: '10,00', destination: 'demora@psa.example' });
+    await says(page, 'Pendente');
+
+    await page.locator('#saques select').selectOption('Pendente');
+    await expect.poll(() => page.locator('#saques tbody tr').count()).toBe(1);
+    await page.locator('#saques select').selectOption('Em processamento');
+    await page.getByText('Nenhum com este estado.').waitFor();
+  });
+});
+
+describe('a form that is not right', () => {
+  it('says so at the field, and puts the cursor there', async () => {
+    await credit(50_000);
+    const { page } = await openDashboard();
+    const focused = () => page.evaluate(() => document.activeElement?.id);
+
+    await page.getByRole('button', { name: 'Pedir saque' }).click();
+    await page.getByText('Escreva um valor').waitFor();
+    expect(await focused()).toBe('valor');
+
+    await page.getByLabel('Valor em reais').fill('10,00');
+    await page.getByLabel('Chave PIX').fill('111.222.333-44');
+    await page.getByLabel('Chave PIX').press('Enter');
+    await page.getByText('Não é uma chave PIX').waitFor();
+    expect(await focused()).toBe('destino');
+
+    await page.getByLabel('Chave PIX').fill('ana@psa.example');
+    await page.getByLabel('Valor em reais').fill('99.999,00');
+    await page.getByLabel('Valor em reais').press('Enter');
+    await page.getByText(/Só há R\$/).waitFor();
+    expect(await focused()).toBe('valor');
+  });
+});
+
+describe('a connection that is lost', () => {
+  it('is said, and what changed meanwhile comes with the next one', async () => {
+    await credit(50_000);
+    const { page, context } = await openDashboard();
+    await request(page, { amount: '42,00', destination: 'ana@psa.example' });
+    await says(page, 'Pendente');
+
+    await context.setOffline(true);
+    await page.getByText('Você está sem rede').waitFor();
+    await pass(2_500);
+    await says(page, 'Pendente');
+    await context.setOffline(false);
+
+    await says(page, 'Concluído');
+    await page.getByText('Ao vivo').waitFor();
+    expect(await page.getByText('Você está sem rede').count()).toBe(0);
+  });
+
+  it('comes back with a new token when the old one has ended', async () => {
+    await credit(50_000);
+    const { page, messages } = await openDashboard();
+    const opened = () => messages.filter((message) => message.includes('connection_init')).length;
+    const before = opened();
+
+    shop.app.clock.advance(900_000);
+
+    await expect.poll(opened, { timeout: 20_000 }).toBeGreaterThan(before);
+    await page.getByText('Ao vivo').waitFor();
+    await request(page, { amount: '11,00', destination: 'ana@psa.example' });
+    await says(page, 'Pendente');
+  });
+});
+
+describe('the simulator', () => {
+  it('settles a transfer, and the dashboard shows it', async () => {
+    await credit(50_000);
+    const { page, context } = await openDashboard();
+    await request(page, { amount: '33,00', destination: 'demora@psa.example' });
+    await says(page, 'Pendente');
+    await shop.app.work.settled();
+
+    const simulator = await context.newPage();
+    await simulator.goto(`${shop.app.url}/simulator/`);
+    await simulator.getByRole('button', { name: 'Concluir' }).first().click();
+    await simulator.getByText('Transferência concluída.').waitFor();
+
+    await says(page, 'Concluído');
+  });
+
+  it('puts the clock forward', async () => {
+    const { page } = await openDashboard();
+    await page.goto(`${shop.app.url}/simulator/`);
+
+    await page.getByRole('button', { name: '+1 h' }).click();
+
+    await page.getByText(/Adiantado .*1 h/).waitFor();
+  });
+});
+
+describe.each([
+  ['light', { width: 1280, height: 900 }],
+  ['dark', { width: 390, height: 844 }],
+  ['dark', { width: 1280, height: 900 }],
+  ['light', { width: 390, height: 844 }],
+] as const)('in %s colours, %o', (colorScheme, viewport) => {
+  it('can be used by everyone: the dashboard and the simulator', async () => {
+    await credit(50_000);
+    const visitor = await openDashboard({ colorScheme, viewport, reducedMotion: 'reduce' });
+    const { page, context } = visitor;
+    await context.addInitScript({ content: AXE });
+    await page.reload();
+    await request(page, { amount: '12,00', destination: 'demora@psa.example' });
+    await says(page, 'Pendente');
+    await page.getByText('Ver como tabela').click();
+    expect(await faultsOf(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Pedir saque' }).click();
+    await page.getByText('Escreva um valor').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await context.setOffline(true);
+    await page.getByText('Você está sem rede').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await context.setOffline(false);
+
+    await page.goto(`${shop.app.url}/simulator/`);
+    await page.getByRole('button', { name: 'Negar' }).first().waitFor();
+    await page.getByText('As mesmas alavancas').click();
+    expect(await faultsOf(page)).toEqual([]);
+    // Nothing is wider than the screen.
+    for (const path of ['/simulator/', '/demo/dashboard']) {
+      await page.goto(`${shop.app.url}${path}`);
+      await page.locator('h2').first().waitFor();
+      expect(
+        await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+      ).toBeLessThanOrEqual(0);
+    }
+  });
+});
+
+/** What axe finds on the page, by rule and element. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(),
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+}

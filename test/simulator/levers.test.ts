@@ -1,0 +1,426 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addAccount, addKey } from '../support/accounts.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openFreshPglite } from '../support/database.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await app?.close();
+  expect(app?.faults).toEqual([]);
+});
+// Ten payouts an hour are all that an account may have.
+beforeEach(() => app.clock.advance(3_600_001));
+
+interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
+  body: any;
+}
+
+/** As the page does, unless `headers` say otherwise. */
+async function pull(
+  path: string,
+  input: unknown = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${app.url}/simulator/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: app.url, ...headers },
+    body: JSON.stringify(input),
+  });
+  const body = await response.json();
+  await app.work.settled();
+  return { status: response.status, body };
+}
+
+async function state(query = '') {
+  const response = await fetch(`${app.url}/simulator/state${query}`);
+  return { status: response.status, body: await response.json() };
+}
+
+async function payOut(destination = 'demora@psa.example', client: GraphQLClient = app.live): Promise<string> {
+  const { requestPayout } = await client.request(
+    `mutation ($destination: String!) {
+      requestPayout(input: { method: PIX, amountCents: 5000, destination: $destination }) {
+        ... on PayoutSuccess { payout { withdrawalId } }
+        ... on UserError { message }
+      }
+    }`,
+    { destination },
+  );
+  await app.work.settled();
+  return requestPayout.payout.withdrawalId;
+}
+
+async function payoutOf(withdrawalId: string) {
+  const { payout } = await app.live.request(
+    'query ($id: String!) { payout(withdrawalId: $id) { status deniedReason } }',
+    { id: withdrawalId },
+  );
+  return payout;
+}
+
+async function walletOf(client: GraphQLClient = app.live) {
+  const { wallet } = await client.request(
+    '{ wallet { balanceCents withdrawableCents disputeBlockedCents pendingReleaseCents cryptoBalanceLtc } }',
+  );
+  return wallet;
+}
+
+async function sellPaid(): Promise<string> {
+  const { createCardPayment } = await app.live.request(
+    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+  );
+  const { orderCode } = createCardPayment.cardPayment;
+  const card = {
+    number: '4242424242424242',
+    holder: 'Maria',
+    expiryMonth: 12,
+    expiryYear: 2029,
+    securityCode: '123',
+  };
+  await app.cardPayments.pay(orderCode, card);
+  return orderCode;
+}
+
+describe('who may pull a lever', () => {
+  test.each([
+    ['a page of another site', { origin: 'https://loja.example' }],
+    ['a page of another program on this machine', { origin: 'http://localhost:1' }],
+    ['a page that hides its origin', { origin: 'null' }],
+    ['a foreign name that leads here', { host: 'loja.example' }],
+  ])('not %s', async (_, headers) => {
+    const before = await walletOf();
+
+    const refused = await rawPost('/simulator/credit', {
+      origin: `http://127.0.0.1:${app.port}`,
+      ...headers,
+    });
+
+    expect(refused).toBe(403);
+    expect(await walletOf()).toEqual(before);
+  });
+
+  test('not a program that does not say so', async () => {
+    expect(await rawPost('/simulator/credit', {})).toBe(403);
+    expect(await rawPost('/simulator/credit', { 'x-psa-action': '1' })).toBe(200);
+  });
+
+  test('not a form', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await pull('credit', { amountCents: 1 }, headers)).status).toBe(400);
+  });
+
+  test('and no page of another host sees the state', async () => {
+    const response = await rawGet('/simulator/state', { host: 'loja.example' });
+    expect(response).toBe(403);
+    expect(await rawGet('/simulator/', { host: 'loja.example' })).toBe(403);
+  });
+
+  test('nobody where the demonstration is off', async () => {
+    const closed = await startApp({ environment: { PSA_DEMO: 'off' } });
+    try {
+      const answers = await Promise.all(
+        ['/simulator/', '/simulator/state', '/demo/dashboard', '/demo/dashboard/config.json'].map((path) =>
+          fetch(`${closed.url}${path}`),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    } finally {
+      await closed.close();
+    }
+  });
+});
+
+describe('credits', () => {
+  test('fill the wallet, in reais and in LTC', async () => {
+    const before = await walletOf();
+
+    const { status, body } = await pull('credit', { amountCents: 100_000 });
+    await pull('credit', { litoshi: 50_000_000 });
+
+    expect(status).toBe(200);
+    expect(body.withdrawableCents).toBe(before.withdrawableCents + 100_000);
+    const after = await walletOf();
+    expect(after.balanceCents).toBe(before.balanceCents + 100_000);
+    expect(Number(after.cryptoBalanceLtc)).toBe(Number(before.cryptoBalanceLtc) + 0.5);
+  });
+
+  test('go to the account and the environment that are named', async () => {
+    const account = await addAccount(app);
+    const other = app.client(await addKey(app, { accountId: account }));
+
+    await pull('credit', { account, amountCents: 700 });
+
+    expect((await walletOf(other)).balanceCents).toBe(700);
+    const { body } = await state(`?account=${account}`);
+    expect(body.tenant).toEqual({ accountId: account, environment: 'live' });
+    expect(body.accounts.map(({ name }: { name: string }) => name)).toEqual(['Varanda', 'Outra Loja']);
+  });
+
+  test.each([
+    ['nothing', {}, 'amountCents'],
+    ['both', { amountCents: 1, litoshi: 1 }, 'amountCents'],
+    ['nought', { amountCents: 0 }, 'amountCents'],
+    ['a fraction', { amountCents: 1.5 }, 'amountCents'],
+    ['a text', { amountCents: '100' }, 'amountCents'],
+    ['too much', { amountCents: 1_000_000_001 }, 'amountCents'],
+    ['an environment that is none', { amountCents: 1, environment: 'moon' }, 'environment'],
+  ])('name the field that is wrong: %s', async (_, input, path) => {
+    const { status, body } = await pull('credit', input);
+
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION', fields: [{ path }] });
+  });
+
+  test('are not for the sandbox, nor for an account that is not there', async () => {
+    expect((await pull('credit', { amountCents: 1, environment: 'sandbox' })).status).toBe(403);
+    expect((await pull('credit', { amountCents: 1, account: 'acc_none' })).status).toBe(404);
+    expect((await state('?account=acc_none')).status).toBe(404);
+    expect((await state('?environment=moon')).status).toBe(400);
+  });
+});
+
+describe('transfers', () => {
+  beforeEach(() => pull('credit', { amountCents: 100_000 }));
+
+  test('on their way are listed, with what may be shown of their destination', async () => {
+    const id = await payOut();
+
+    const { body } = await state();
+
+    expect(body.transfers).toContainEqual(
+      expect.objectContaining({ id, destination: 'd***@psa.example', amountCents: 4_900, status: 'queued' }),
+    );
+    await pull(`transfers/${id}/settle`);
+  });
+
+  test('are settled at once, and then are no longer on their way', async () => {
+    const id = await payOut();
+
+    expect((await pull(`transfers/${id}/settle`)).status).toBe(200);
+
+    expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
+    expect((await state()).body.transfers).not.toContainEqual(expect.objectContaining({ id }));
+    expect((await pull(`transfers/${id}/deny`)).status).toBe(409);
+  });
+
+  test('are denied with a reason, and the amount comes back', async () => {
+    const before = await walletOf();
+    const id = await payOut();
+    expect((await walletOf()).balanceCents).toBe(before.balanceCents - 5_000);
+
+    await pull(`transfers/${id}/deny`, { reason: 'Conta encerrada' });
+
+    expect(await payoutOf(id)).toEqual({ status: 'DENIED', deniedReason: 'Conta encerrada' });
+    expect(await walletOf()).toEqual(before);
+  });
+
+  test('are put off', async () => {
+    const id = await payOut();
+
+    await pull(`transfers/${id}/delay`, { seconds: 3_600 });
+    app.clock.advance(30 * 60_000);
+    await app.work.settled();
+    expect(await payoutOf(id)).toMatchObject({ status: 'PENDING' });
+
+    app.clock.advance(31 * 60_000);
+    await app.work.settled();
+    expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('of subaccounts are settled and denied as well', async () => {
+    const { createSubaccount } = await app.live.request(
+      'mutation { createSubaccount(input: { name: "Ateliê" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }',
+    );
+    const { subaccountId } = createSubaccount.subaccount;
+    await app.live.request(
+      'mutation ($id: String!) { transferToSubaccount(input: { subaccountId: $id, amountCents: 20000 }) { __typename } }',
+      { id: subaccountId },
+    );
+    const request = async () => {
+      await app.live.request(
+        `mutation ($id: String!) {
+          requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "demora@psa.example" }) { __typename }
+        }`,
+        { id: subaccountId },
+      );
+      await app.work.settled();
+      return (await state()).body.transfers[0].id;
+    };
+
+    await pull(`transfers/${await request()}/settle`);
+    await pull(`transfers/${await request()}/deny`);
+
+    const { subaccount } = await app.live.request(
+      'query ($id: String!) { subaccount(subaccountId: $id) { payouts { nodes { status } } } }',
+      { id: subaccountId },
+    );
+    expect(subaccount.payouts.nodes).toEqual([{ status: 'FAILED' }, { status: 'COMPLETED' }]);
+  });
+
+  test('that are not there, or another account’s, are not found', async () => {
+    const id = await payOut();
+    const account = await addAccount(app);
+
+    expect((await pull('transfers/nothing/settle')).status).toBe(404);
+    expect((await pull(`transfers/${id}/settle`, { account })).status).toBe(404);
+    expect((await pull(`transfers/${id}/delay`, { seconds: 0 })).body.fields).toMatchObject([
+      { path: 'seconds' },
+    ]);
+    expect((await pull(`transfers/${id}/deny`, { environment: 'sandbox' })).status).toBe(409);
+    await pull(`transfers/${id}/settle`);
+  });
+});
+
+describe('card payments', () => {
+  test('that are paid are refunded, once', async () => {
+    const orderCode = await sellPaid();
+    expect((await state()).body.cardPayments[0]).toMatchObject({ orderCode, amountCents: 4_990 });
+
+    expect((await pull(`card-payments/${orderCode}/refund`)).status).toBe(200);
+
+    const { cardPayment } = await app.live.request(
+      'query ($c: String!) { cardPayment(orderCode: $c) { status } }',
+      {
+        c: orderCode,
+      },
+    );
+    expect(cardPayment.status).toBe('REFUNDED');
+    expect((await pull(`card-payments/${orderCode}/refund`)).status).toBe(409);
+    expect((await pull('card-payments/PSC-NONE/refund')).status).toBe(404);
+  });
+});
+
+describe('disputes', () => {
+  test('hold an amount until they are won, or lost and forgiven', async () => {
+    await pull('credit', { amountCents: 10_000 });
+    const before = await walletOf();
+
+    const first = await pull('disputes', { amountCents: 3_000 });
+    const second = await pull('disputes', { amountCents: 2_000 });
+    expect(first).toMatchObject({ status: 201, body: { amountCents: 3_000, status: 'open' } });
+    expect((await walletOf()).withdrawableCents).toBe(before.withdrawableCents - 5_000);
+
+    await pull(`disputes/${first.body.id}/close`, { outcome: 'won' });
+    await pull(`disputes/${second.body.id}/close`, { outcome: 'lost' });
+    expect((await walletOf()).disputeBlockedCents).toBe(before.disputeBlockedCents + 2_000);
+    expect((await state()).body.disputes).toMatchObject([{ id: second.body.id, status: 'lost' }]);
+
+    await pull(`disputes/${second.body.id}/close`, { outcome: 'forgiven' });
+    expect(await walletOf()).toEqual(before);
+  });
+
+  test('end in ways that there are', async () => {
+    const { body } = await pull('disputes', { amountCents: 1 });
+
+    expect((await pull(`disputes/${body.id}/close`, { outcome: 'forgiven' })).status).toBe(400);
+    expect((await pull(`disputes/${body.id}/close`, { outcome: 'drawn' })).body.fields).toMatchObject([
+      { path: 'outcome' },
+    ]);
+    expect((await pull('disputes/dsp_none/close', { outcome: 'won' })).status).toBe(404);
+    await pull(`disputes/${body.id}/close`, { outcome: 'won' });
+  });
+});
+
+describe('test payments', () => {
+  test('of the sandbox are settled, once', async () => {
+    await app.sandbox.request(
+      'mutation { createTestPayment(input: { valueCents: 900, pending: true }) { __typename } }',
+    );
+    const { body } = await state('?environment=sandbox');
+    const { id } = body.testPayments[0];
+    expect(await walletOf(app.sandbox)).toMatchObject({ pendingReleaseCents: 900, balanceCents: 0 });
+
+    expect((await pull(`test-payments/${id}/settle`, { environment: 'sandbox' })).status).toBe(200);
+
+    expect(await walletOf(app.sandbox)).toMatchObject({ pendingReleaseCents: 0, balanceCents: 900 });
+    expect((await pull(`test-payments/${id}/settle`, { environment: 'sandbox' })).status).toBe(409);
+    expect((await pull('test-payments/none/settle', { environment: 'sandbox' })).status).toBe(404);
+  });
+});
+
+describe('the clock', () => {
+  test('is put forward, and what falls due meanwhile is done', async () => {
+    await pull('credit', { amountCents: 10_000 });
+    const id = await payOut();
+    const before = (await state()).body.clock;
+
+    const { body } = await pull('clock', { seconds: 86_400 });
+
+    expect(Date.parse(body.now) - Date.parse(before.now)).toBe(86_400_000);
+    expect(body.offsetMs).toBe(before.offsetMs + 86_400_000);
+    await app.work.settled();
+    expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('goes to the next instant at which something waits', async () => {
+    await pull('credit', { amountCents: 10_000 });
+    const id = await payOut('ana@psa.example');
+    const due = (await state()).body.clock.nextDueAt;
+
+    const { body } = await pull('clock', { to: 'next' });
+
+    expect(body.now).toBe(due);
+    await app.work.settled();
+    expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('goes forward by whole seconds alone', async () => {
+    for (const input of [
+      {},
+      { seconds: -1 },
+      { seconds: 0.5 },
+      { seconds: 1, to: 'next' },
+      { to: 'yesterday' },
+    ])
+      expect((await pull('clock', input)).status).toBe(400);
+  });
+
+  test('stays where it was put after a restart', async () => {
+    const clock = createManualClock();
+    const database = await openFreshPglite(clock);
+    const kept = { ...database, close: async () => undefined };
+    const first = await startApp({ database: kept, clock });
+    await fetch(`${first.url}/simulator/clock`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+      body: '{"seconds":3600}',
+    });
+    await first.close();
+
+    const second = await startApp({ database: kept, clock });
+    const answer = await (await fetch(`${second.url}/simulator/state`)).json();
+    await second.close();
+    await database.close();
+
+    expect(answer.clock).toMatchObject({
+      offsetMs: 3_600_000,
+      now: new Date(clock.now().getTime() + 3_600_000).toISOString(),
+    });
+  });
+});
+
+/** fetch sets Host and Origin by itself; a page of another host is told apart by exactly these. */
+async function rawPost(path: string, headers: Record<string, string>): Promise<number> {
+  return raw('POST', path, { 'content-type': 'application/json', ...headers }, '{"amountCents":1}');
+}
+function rawGet(path: string, headers: Record<string, string>): Promise<number> {
+  return raw('GET', path, headers);
+}
+function raw(method: string, path: string, headers: Record<string, string>, body?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`http://127.0.0.1:${app.port}${path}`, { method, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}

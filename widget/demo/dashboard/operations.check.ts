@@ -1,0 +1,55 @@
+// Compiled, never shipped: the dashboard's documents and hand-written types against the printed schema.
+import type { initGraphQLTada, ResultOf } from 'gql.tada';
+import type { introspection } from '../../src/graphql-env.d.ts';
+import {
+  CARD_PAYMENT_UPDATES,
+  type CardPayment,
+  MORE_CARD_PAYMENTS,
+  MORE_PAYOUTS,
+  PAYOUT_UPDATES,
+  type Page,
+  type Payout,
+  START,
+  type StartData,
+  SUBACCOUNT_NAMES,
+  SUBACCOUNT_PAYOUT_UPDATES,
+  type Subaccount,
+  type SubaccountPayout,
+  WALLET_UPDATES,
+  type Wallet,
+  WEBHOOK_DELIVERIES,
+  type WebhookDelivery,
+} from './operations.ts';
+
+interface Setup {
+  introspection: introspection;
+  scalars: { Cents: number; DateTime: string; Url: string; Decimal: string };
+}
+declare const graphql: initGraphQLTada<Setup>;
+
+const start = graphql(START);
+const morePayouts = graphql(MORE_PAYOUTS);
+const moreCardPayments = graphql(MORE_CARD_PAYMENTS);
+const deliveries = graphql(WEBHOOK_DELIVERIES);
+const names = graphql(SUBACCOUNT_NAMES);
+const wallet = graphql(WALLET_UPDATES);
+const payouts = graphql(PAYOUT_UPDATES);
+const subaccountPayouts = graphql(SUBACCOUNT_PAYOUT_UPDATES);
+const cardPayments = graphql(CARD_PAYMENT_UPDATES);
+
+type Fits<Given extends Expected, Expected> = [Given, Expected];
+
+export type Checks = [
+  Fits<ResultOf<typeof start>, StartData>,
+  Fits<ResultOf<typeof morePayouts>['payouts'], Page<Payout>>,
+  Fits<ResultOf<typeof moreCardPayments>['cardPayments'], Page<CardPayment>>,
+  Fits<ResultOf<typeof deliveries>['webhookDeliveries']['nodes'], WebhookDelivery[]>,
+  Fits<ResultOf<typeof names>['subaccounts']['nodes'], Pick<Subaccount, 'subaccountId' | 'name'>[]>,
+  Fits<ResultOf<typeof wallet>['walletUpdates']['wallet'], Wallet>,
+  Fits<ResultOf<typeof payouts>['allPayoutUpdates']['payout'], Payout>,
+  Fits<
+    ResultOf<typeof subaccountPayouts>['allSubaccountPayoutUpdates']['subaccountPayout'],
+    SubaccountPayout
+  >,
+  Fits<ResultOf<typeof cardPayments>['allCardPaymentUpdates']['cardPayment'], CardPayment>,
+];

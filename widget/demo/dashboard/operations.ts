@@ -1,0 +1,126 @@
+// The dashboard's documents and what they answer with; operations.check.ts holds them against schema.graphql.
+
+export interface Wallet {
+  balanceCents: number;
+  disputeBlockedCents: number;
+  withdrawableCents: number;
+  pendingReleaseCents: number;
+  subaccountsBalanceCents: number | null;
+  cryptoBalanceLtc: string;
+}
+
+export type PayoutMethod = 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT' | 'UNKNOWN';
+export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'UNKNOWN';
+
+export interface Payout {
+  withdrawalId: string;
+  code: string;
+  method: PayoutMethod;
+  amountCents: number;
+  feeCents: number;
+  destination: string;
+  status: PayoutStatus;
+  version: number;
+  requestedAt: string | null;
+  processedAt: string | null;
+  deniedReason: string | null;
+}
+
+export type SubaccountPayoutStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'UNKNOWN';
+
+export interface SubaccountPayout {
+  id: string;
+  code: string | null;
+  subaccountId: string;
+  status: SubaccountPayoutStatus;
+  reversed: boolean;
+  amountCents: number;
+  netAmountCents: number | null;
+  pixKey: string | null;
+  recipientName: string | null;
+  failureReason: string | null;
+  createdAt: string;
+  completedAt: string | null;
+  version: number;
+}
+
+export type CardPaymentStatus = 'PENDING' | 'PAID' | 'EXPIRED' | 'REFUNDED' | 'FAILED' | 'UNKNOWN';
+
+export interface CardPayment {
+  orderCode: string;
+  status: CardPaymentStatus;
+  amountCents: number;
+  description: string | null;
+  customer: { name: string | null } | null;
+  createdAt: string | null;
+  paidAt: string | null;
+  refundedAt: string | null;
+  failureReason: string | null;
+  version: number;
+}
+
+export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'EXHAUSTED';
+
+export interface WebhookDelivery {
+  webhookId: string;
+  event: string;
+  url: string;
+  status: WebhookDeliveryStatus;
+  attempts: { at: string; responseStatus: number | null; error: string | null; durationMs: number }[];
+  nextAttemptAt: string | null;
+  createdAt: string;
+}
+
+export interface Page<Item> {
+  nodes: Item[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+
+export interface Subaccount {
+  subaccountId: string;
+  name: string | null;
+  payouts: { nodes: SubaccountPayout[] };
+}
+
+const WALLET =
+  'balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents subaccountsBalanceCents cryptoBalanceLtc' as const;
+const PAYOUT =
+  'withdrawalId code method amountCents feeCents destination status version requestedAt processedAt deniedReason' as const;
+const SUBACCOUNT_PAYOUT =
+  'id code subaccountId status reversed amountCents netAmountCents pixKey recipientName failureReason createdAt completedAt version' as const;
+const CARD_PAYMENT =
+  'orderCode status amountCents description customer{name} createdAt paidAt refundedAt failureReason version' as const;
+const DELIVERY =
+  'webhookId event url status attempts{at responseStatus error durationMs} nextAttemptAt createdAt' as const;
+const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;
+
+/** The cursor comes first: it is read before the lists, so that nothing falls between them and the streams. */
+export const START =
+  `query Start{updatesCursor wallet{${WALLET}}payouts(first:50){nodes{${PAYOUT}}${PAGE_INFO}}cardPayments(first:50){nodes{${CARD_PAYMENT}}${PAGE_INFO}}subaccounts(first:20){nodes{subaccountId name payouts(first:10){nodes{${SUBACCOUNT_PAYOUT}}}}}webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
+
+export const MORE_PAYOUTS =
+  `query MorePayouts($after:String){payouts(first:50,after:$after){nodes{${PAYOUT}}${PAGE_INFO}}}` as const;
+export const MORE_CARD_PAYMENTS =
+  `query MoreCardPayments($after:String){cardPayments(first:50,after:$after){nodes{${CARD_PAYMENT}}${PAGE_INFO}}}` as const;
+export const WEBHOOK_DELIVERIES =
+  `query WebhookDeliveries{webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
+export const SUBACCOUNT_NAMES =
+  'query SubaccountNames{subaccounts(first:20){nodes{subaccountId name}}}' as const;
+
+export const WALLET_UPDATES =
+  `subscription WalletUpdates($after:String){walletUpdates(after:$after){cursor occurredAt wallet{${WALLET}}}}` as const;
+export const PAYOUT_UPDATES =
+  `subscription PayoutUpdates($after:String){allPayoutUpdates(after:$after){cursor occurredAt payout{${PAYOUT}}}}` as const;
+export const SUBACCOUNT_PAYOUT_UPDATES =
+  `subscription SubaccountPayoutUpdates($after:String){allSubaccountPayoutUpdates(after:$after){cursor occurredAt subaccountPayout{${SUBACCOUNT_PAYOUT}}}}` as const;
+export const CARD_PAYMENT_UPDATES =
+  `subscription CardPaymentUpdates($after:String){allCardPaymentUpdates(after:$after){cursor occurredAt cardPayment{${CARD_PAYMENT}}}}` as const;
+
+export interface StartData {
+  updatesCursor: string;
+  wallet: Wallet;
+  payouts: Page<Payout>;
+  cardPayments: Page<CardPayment>;
+  subaccounts: { nodes: Subaccount[] };
+  webhookDeliveries: { nodes: WebhookDelivery[] };
+}

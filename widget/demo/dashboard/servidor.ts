@@ -1,0 +1,157 @@
+// GraphQL over HTTP and WebSocket, with a token that is renewed before it ends.
+import { type Client, createClient } from 'graphql-ws';
+
+interface Config {
+  endpoint: string;
+  token: string;
+  expiresAt: string;
+  /** The server's clock, which this machine's may not agree with. */
+  now: string;
+}
+
+export interface Servidor {
+  /** The server's time, as far as we know. */
+  agora(): Date;
+  /** An instant of the server's was seen: its clock is not behind it. */
+  viu(instant: string): void;
+  ler<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
+  /** Follows from a cursor on and, after every interruption, from the last one seen. `perdeu`: no more can be had. */
+  seguir<Update extends { cursor: string }>(
+    query: string,
+    after: string | null,
+    recebeu: (update: Update) => void,
+    perdeu: () => void,
+  ): void;
+  /** The network is back, or the page is looked at again: now rather than after the pause. */
+  acordar(): void;
+  /** What is open cannot be trusted any more; it is opened again. */
+  soltar(): void;
+  fechar(): void;
+}
+
+/** A new token when so much of the old one's life has passed. */
+const RENEW_AT = 0.8;
+const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
+
+export function abrirServidor(ligou: () => void, caiu: () => void): Servidor {
+  let config: Promise<Config> | null = null;
+  let renewAt = 0;
+  let renewal: ReturnType<typeof setTimeout> | undefined;
+  let aheadMs = 0;
+  let wake: (() => void) | null = null;
+  const agora = () => new Date(Date.now() + aheadMs);
+
+  async function carregar(): Promise<Config> {
+    const response = await fetch('/demo/dashboard/config.json');
+    if (!response.ok) throw new Error(`config: ${response.status}`);
+    const loaded = (await response.json()) as Config;
+    aheadMs = Date.parse(loaded.now) - Date.now();
+    const livesMs = Date.parse(loaded.expiresAt) - Date.parse(loaded.now);
+    renewAt = Date.now() + livesMs * RENEW_AT;
+    clearTimeout(renewal);
+    // A socket lives as long as the token it came with: it is changed for one with a new token before that.
+    renewal = setTimeout(() => client.terminate(), livesMs * RENEW_AT);
+    return loaded;
+  }
+
+  function pegar(): Promise<Config> {
+    if (config && Date.now() < renewAt) return config;
+    renewAt = Number.POSITIVE_INFINITY;
+    const loading = carregar();
+    config = loading;
+    loading.catch(() => {
+      if (config === loading) config = null;
+    });
+    return loading;
+  }
+
+  const client: Client = createClient({
+    url: async () => {
+      const { endpoint } = await pegar();
+      return new URL(endpoint, location.href).href.replace(/^http/, 'ws');
+    },
+    connectionParams: async () => ({ authorization: `Bearer ${(await pegar()).token}` }),
+    keepAlive: 12_000,
+    connectionAckWaitTimeout: 5_000,
+    retryAttempts: Number.POSITIVE_INFINITY,
+    shouldRetry: () => true,
+    retryWait: (retries) =>
+      new Promise((resolve) => {
+        const pauseMs = PAUSES_MS[Math.min(retries, PAUSES_MS.length - 1)] ?? 10_000;
+        const go = () => {
+          clearTimeout(timer);
+          wake = null;
+          resolve();
+        };
+        const timer = setTimeout(go, pauseMs * (0.75 + Math.random() / 2));
+        wake = go;
+      }),
+    on: {
+      connected: ligou,
+      closed(event) {
+        // 4403: the token has ended, by the clock or by revocation.
+        if ((event as CloseEvent).code === 4403) config = null;
+        caiu();
+      },
+      error: caiu,
+    },
+  });
+
+  return {
+    agora,
+    viu(instant) {
+      aheadMs = Math.max(aheadMs, Date.parse(instant) - Date.now());
+    },
+    async ler(query, variables) {
+      const { endpoint, token } = await pegar();
+      const response = await fetch(endpoint, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/graphql-response+json, application/json',
+          authorization: `Bearer ${token}`,
+        },
+        body: JSON.stringify({ query, variables }),
+      });
+      const { data, errors } = await response.json();
+      if (
+        errors?.some(
+          (error: { extensions?: { code?: string } }) => error.extensions?.code === 'UNAUTHENTICATED',
+        )
+      )
+        config = null;
+      if (!data || errors) throw new Error(errors?.[0]?.message ?? `GraphQL: ${response.status}`);
+      return data;
+    },
+    seguir(query, after, recebeu, perdeu) {
+      // The client sends the same payload again after a reconnect: changing it in place is what resumes.
+      const payload = { query, variables: { after } };
+      let lost = false;
+      const lose = () => {
+        if (lost) return;
+        lost = true;
+        perdeu();
+      };
+      client.subscribe<Record<string, unknown>>(payload, {
+        next({ data, errors }) {
+          const update = Object.values(data ?? {})[0] as Parameters<typeof recebeu>[0] | undefined;
+          if (errors || !update) return lose();
+          payload.variables.after = update.cursor;
+          recebeu(update);
+        },
+        error: lose,
+        complete: lose,
+      });
+    },
+    acordar() {
+      wake?.();
+    },
+    soltar() {
+      client.terminate();
+    },
+    fechar() {
+      clearTimeout(renewal);
+      void client.dispose();
+    },
+  };
+}
