@@ -152,7 +152,8 @@ export async function createApp({
     const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
     const productEngine = createProductEngine({ database, committer });
     const access = createAccessEngine({ database, committer, products: productEngine, clock });
-    const bank = given ?? createSimulatedBank({ database, clock });
+    const simulatedBank = createSimulatedBank({ database, clock });
+    const bank = given ?? simulatedBank;
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
     const subaccountSettlement = createSubaccountSettlement({
       database,
@@ -266,7 +267,7 @@ export async function createApp({
         ? createSimulatorRoutes({
             publicUrl,
             levers: createLevers({
-              bank,
+              bank: simulatedBank,
               payouts,
               subaccounts,
               cardPayments: hostedPayments,
