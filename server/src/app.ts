@@ -133,7 +133,8 @@ export async function createApp({
 
     const follower = createFollower({ database, clock, onError: onFault });
     closing.push(() => follower.close());
-    const announce = createAnnouncer(database, onFault);
+    const announcer = createAnnouncer(database, onFault);
+    closing.push(() => announcer.idle());
     const committer = createCommitter({
       database,
       clock,
@@ -142,7 +143,7 @@ export async function createApp({
         for (const task of tasks) work.nudge(task.at);
         if (events === 0) return;
         follower.wake(tenant);
-        announce(tenantKey(tenant));
+        announcer.announce(tenantKey(tenant));
       },
     });
     closing.push(() => committer.idle());
@@ -305,21 +306,24 @@ export async function createApp({
  * One NOTIFY at a time: what is committed while one is under way, by whichever tenant, is covered by the next. Each is
  * a transaction with a flush of its own.
  */
-function createAnnouncer(database: Database, onError: (error: unknown) => void): (key: string) => void {
+function createAnnouncer(database: Database, onError: (error: unknown) => void) {
   const waiting = new Set<string>();
-  let underWay = false;
+  let underWay: Promise<void> | null = null;
   async function announceAll() {
-    underWay = true;
     while (waiting.size > 0) {
       const keys = [...waiting];
       waiting.clear();
       await database.notify(STREAM_CHANNEL, ...keys).catch(onError);
     }
-    underWay = false;
+    underWay = null;
   }
-  return (key) => {
-    waiting.add(key);
-    if (!underWay) void announceAll();
+  return {
+    announce(key: string) {
+      waiting.add(key);
+      underWay ??= announceAll();
+    },
+    /** Resolves when everything is told. */
+    idle: async () => underWay,
   };
 }
 
