@@ -38,6 +38,7 @@ import { createPayoutSettlement } from './payouts/settlement.ts';
 import { createProductEngine } from './products/engine.ts';
 import { products } from './products/records.ts';
 import { createProductRoutes } from './products/routes.ts';
+import type { Bank } from './rails/bank.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
 import { createSimulatedBank } from './rails/simulated/bank.ts';
 import { resumeSimulatedClock } from './rails/simulated/clock.ts';
@@ -90,6 +91,7 @@ export async function createApp({
   log,
   onFatal,
   open = openDatabase,
+  bank: given,
   initTimeoutMs,
 }: {
   config: Config;
@@ -98,6 +100,8 @@ export async function createApp({
   onFatal: (error: Error) => void;
   /** A test gives a database that is already there. */
   open?: typeof openDatabase;
+  /** In place of the simulated one; a benchmark gives one that keeps no books in our database. */
+  bank?: Bank;
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
 }): Promise<App> {
@@ -129,7 +133,8 @@ export async function createApp({
 
     const follower = createFollower({ database, clock, onError: onFault });
     closing.push(() => follower.close());
-    const announce = createAnnouncer(database, onFault);
+    const announcer = createAnnouncer(database, onFault);
+    closing.push(() => announcer.idle());
     const committer = createCommitter({
       database,
       clock,
@@ -138,7 +143,7 @@ export async function createApp({
         for (const task of tasks) work.nudge(task.at);
         if (events === 0) return;
         follower.wake(tenant);
-        announce(tenantKey(tenant));
+        announcer.announce(tenantKey(tenant));
       },
     });
     closing.push(() => committer.idle());
@@ -148,7 +153,8 @@ export async function createApp({
     const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
     const productEngine = createProductEngine({ database, committer });
     const access = createAccessEngine({ database, committer, products: productEngine, clock });
-    const bank = createSimulatedBank({ database, clock });
+    const simulatedBank = createSimulatedBank({ database, clock });
+    const bank = given ?? simulatedBank;
     const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
     const subaccountSettlement = createSubaccountSettlement({
       database,
@@ -262,7 +268,7 @@ export async function createApp({
         ? createSimulatorRoutes({
             publicUrl,
             levers: createLevers({
-              bank,
+              bank: simulatedBank,
               payouts,
               subaccounts,
               cardPayments: hostedPayments,
@@ -296,24 +302,28 @@ export async function createApp({
   }
 }
 
-/** One NOTIFY a tenant at a time: what is committed while one is under way is covered by the next. */
-function createAnnouncer(database: Database, onError: (error: unknown) => void): (key: string) => void {
-  const underWay = new Map<string, { again: boolean }>();
-  return function announce(key) {
-    const current = underWay.get(key);
-    if (current) {
-      current.again = true;
-      return;
+/**
+ * One NOTIFY at a time: what is committed while one is under way, by whichever tenant, is covered by the next. Each is
+ * a transaction with a flush of its own.
+ */
+function createAnnouncer(database: Database, onError: (error: unknown) => void) {
+  const waiting = new Set<string>();
+  let underWay: Promise<void> | null = null;
+  async function announceAll() {
+    while (waiting.size > 0) {
+      const keys = [...waiting];
+      waiting.clear();
+      await database.notify(STREAM_CHANNEL, ...keys).catch(onError);
     }
-    const state = { again: false };
-    underWay.set(key, state);
-    database
-      .notify(STREAM_CHANNEL, key)
-      .catch(onError)
-      .finally(() => {
-        underWay.delete(key);
-        if (state.again) announce(key);
-      });
+    underWay = null;
+  }
+  return {
+    announce(key: string) {
+      waiting.add(key);
+      underWay ??= announceAll();
+    },
+    /** Resolves when everything is told. */
+    idle: async () => underWay,
   };
 }
 

@@ -2,13 +2,14 @@ import pg from 'pg';
 
 let count = 0;
 
-/** An empty database of its own on the server; the benchmark migrates it. */
-export async function createBenchDatabase(postgresUrl: string): Promise<string> {
+/** A database of its own on the server: empty, for the benchmark to migrate, or a copy of one that nobody has open. */
+export async function createBenchDatabase(postgresUrl: string, copyOf?: string): Promise<string> {
   const name = `bench_${++count}`;
   const admin = new pg.Client({ connectionString: postgresUrl });
   await admin.connect();
   try {
-    await admin.query(`create database ${name}`);
+    const template = copyOf ? ` template ${new URL(copyOf).pathname.slice(1)}` : '';
+    await admin.query(`create database ${name}${template}`);
   } finally {
     await admin.end();
   }

@@ -3,6 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
 import { measureDelay } from './delay.ts';
+import { measurePayouts } from './payouts.ts';
 import { measurePostings } from './postings.ts';
 import { measureReads } from './reads.ts';
 import { QUICK, type Row, table } from './report.ts';
@@ -16,6 +17,7 @@ const { values, positionals } = parseArgs({
 const parts: Record<string, (postgresUrl: string) => Promise<Row[]>> = {
   reads: measureReads,
   postings: measurePostings,
+  payouts: measurePayouts,
   delay: measureDelay,
   widget: async () => measureWidget(),
 };

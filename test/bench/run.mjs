@@ -7,10 +7,10 @@ import { ensureInstalled } from '../../server/scripts/install.mjs';
 
 const USAGE = `Usage: npm run bench [-- --json FILE] [-- NAME…]
 
-Measures on 127.0.0.1, in some three minutes, and prints a table. Absolute numbers are this machine's; the ratio
+Measures on 127.0.0.1, in some four minutes, and prints a table. Absolute numbers are this machine's; the ratio
 to the floor that was measured in turns with it is what can be compared.
 
-  NAME         only these: reads, postings, delay, widget
+  NAME         only these: reads, postings, payouts, delay, widget
   --json FILE  writes the same figures there
   --quick      half a minute, to see that everything runs: its figures mean nothing
 `;

@@ -133,6 +133,13 @@ describeOnBothEngines('the database', (open) => {
     await database.notify('Odd "name"', `it's`);
     await woken.promise;
     expect(heard).toEqual([`first it's`, `second it's`]);
+
+    heard.length = 0;
+    const last = deferred();
+    await database.listen('Odd "name"', (payload) => payload === 'three' && last.resolve());
+    await database.notify('Odd "name"', 'two', 'three');
+    await last.promise;
+    expect(heard.filter((text) => text.startsWith('first'))).toEqual(['first two', 'first three']);
   });
 });
 

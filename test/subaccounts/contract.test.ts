@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
@@ -574,6 +575,20 @@ describeOnBothEngines('subaccounts', (open) => {
     });
   });
 
+  test('leaves no task behind where the bank has answered at once', async () => {
+    const receipt = { endToEndId: 'E1', recipientName: null, recipientBankName: null };
+    const core = await start({
+      bank: (simulated) => ({ ...simulated, send: async () => ({ status: 'completed', receipt }) }),
+    });
+    const subaccountId = await openSubaccount(core, 1_000);
+    const request = { subaccountId, amountCents: 500, pixKey: KEY };
+    const { payout } = await core.subaccounts.requestPayout(core.tenant, request);
+    expect(payout.status).toBe('completed');
+    const { accountId } = core.tenant;
+    const tasks = database.sql.selectFrom('task').select('key').where('account_id', '=', accountId);
+    expect(await tasks.execute()).toEqual([]);
+  });
+
   test('each change of status and the reversal are announced as subaccount.payout, with the code', async () => {
     const bodies: string[] = [];
     const core = await start({
@@ -783,25 +798,37 @@ describeOnBothEngines('subaccounts', (open) => {
   test('the database keeps a statement that continues, ends with the balance, and is only appended to', async () => {
     const core = await start();
     const id = await openSubaccount(core, 1_000);
-    const entry = (values: Partial<{ amount_cents: number; balance_after_cents: number; kind: 'payout' }>) =>
+    type Values = Partial<{ ref_id: string; balance_after_cents: number; kind: 'payout' }>;
+    const entry = (values: Values) => entries([values]);
+    const entries = (all: Values[]) =>
       database.sql
         .insertInto('statement_entry')
-        .values({
-          account_id: core.tenant.accountId,
-          environment: 'live',
-          subaccount_id: id,
-          kind: 'transfer_in',
-          ref_id: 'rep_x',
-          amount_cents: 1,
-          balance_after_cents: 1_001,
-          created_at: core.clock.now(),
-          ...values,
-        })
+        .values(
+          all.map((values) => ({
+            account_id: core.tenant.accountId,
+            environment: 'live' as const,
+            subaccount_id: id,
+            kind: 'transfer_in' as const,
+            ref_id: 'rep_x',
+            amount_cents: 1,
+            balance_after_cents: 1_001,
+            created_at: core.clock.now(),
+            ...values,
+          })),
+        )
         .execute();
     await expect(entry({ balance_after_cents: 5 })).rejects.toMatchObject({
       constraint: 'statement_continues',
     });
     await expect(entry({ kind: 'payout' })).rejects.toMatchObject({ constraint: 'entry_has_its_sign' });
+    const { rows: before } = await sql`select from statement_entry`.execute(database.sql);
+    // One of several is enough, whether its predecessor came before or with it.
+    const several = [
+      { ref_id: 'rep_1', balance_after_cents: 1_001 },
+      { ref_id: 'rep_2', balance_after_cents: 1_003 },
+    ];
+    await expect(entries(several)).rejects.toMatchObject({ constraint: 'statement_continues' });
+    expect((await sql`select from statement_entry`.execute(database.sql)).rows).toHaveLength(before.length);
     // It continues, but no posting has moved the balance.
     await expect(entry({})).rejects.toMatchObject({ constraint: 'statement_is_the_balance' });
     await expect(

@@ -8,6 +8,7 @@ import { createWorkQueue, type TaskHandler } from '../../server/src/work/queue.t
 import {
   claimTasks,
   completeTask,
+  dropTasks,
   type NewTask,
   scheduleTasks,
   type Task,
@@ -111,6 +112,20 @@ describeOnBothEngines('work that waits', (open) => {
     }
     expect(done).toEqual(['sound', 'failing']);
     expect(await tasks()).toEqual([]);
+  });
+
+  test('that was taken away again is not done; one under way is done to its end', async () => {
+    const clock = createManualClock();
+    await schedule(at(clock, 0, 'under way'), at(clock, SECOND, 'waiting'), at(clock, SECOND, 'kept'));
+    const [underWay] = await claim(clock);
+    const other = { ...TENANT, environment: 'sandbox' as const };
+    await scheduleTasks(database.sql, other, [at(clock, SECOND, 'waiting')]);
+    const drop = ['under way', 'waiting', 'unknown'].map((key) => ({ kind: 'test', key }));
+    await dropTasks(database.sql, TENANT, drop);
+    const left = (await tasks()).map(({ environment, key }) => `${environment} ${key}`);
+    expect(left).toEqual(['live kept', 'live under way', 'sandbox waiting']);
+    await completeTask(database.sql, underWay!);
+    expect((await tasks()).map(({ key }) => key)).toEqual(['kept', 'waiting']);
   });
 
   test('of a kind that this version does not know waits for one that does', async () => {

@@ -8,8 +8,7 @@ import { PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
 import { post, readBalances } from '../ledger/store.ts';
-import type { NewTask } from '../work/store.ts';
-import { scheduleTasks } from '../work/store.ts';
+import { dropTasks, type NewTask, scheduleTasks, type TaskName } from '../work/store.ts';
 
 /**
  * A kind of record that a decision reads and writes: how many are loaded at once, and how many are saved. A slice
@@ -43,6 +42,8 @@ export interface Writes {
   readonly transactions?: readonly LedgerTransaction[];
   readonly events?: readonly NewEvent[];
   readonly tasks?: readonly NewTask[];
+  /** Tasks that have nothing left to do: they are not waited for. */
+  readonly done?: readonly TaskName[];
 }
 
 /** A record as it shall be. */
@@ -173,6 +174,7 @@ async function decideAll(
   const transactions: LedgerTransaction[] = [];
   const events: NewEvent[] = [];
   const tasks: NewTask[] = [];
+  const done: TaskName[] = [];
   for (const { command, resolve, reject } of group) {
     try {
       const { outcome, writes = {} } = command.decide({
@@ -189,6 +191,7 @@ async function decideAll(
       transactions.push(...(writes.transactions ?? []));
       events.push(...(writes.events ?? []));
       tasks.push(...(writes.tasks ?? []));
+      done.push(...(writes.done ?? []));
       answers.push(() => resolve(outcome));
     } catch (error) {
       if (!(error instanceof PaymentError) && group.length > 1) throw error;
@@ -196,8 +199,9 @@ async function decideAll(
     }
   }
 
-  await records.save();
+  // What is saved is held against the balances that the postings have moved.
   await post(sql, tenant, transactions, now);
+  await records.save();
   // One for the group: whoever follows the wallet wants to know where it stands.
   if (transactions.length > 0)
     events.push({
@@ -209,6 +213,7 @@ async function decideAll(
     });
   const stored = await append(sql, tenant, { head, events, occurredAt: now });
   if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));
+  await dropTasks(sql, tenant, done);
   await scheduleTasks(sql, tenant, tasks);
   return { answers, committed: { events: events.length, tasks } };
 }

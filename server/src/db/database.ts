@@ -19,8 +19,11 @@ export interface Database {
    * may or may not have been made, and only a look at the data tells.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Wakes every listener of `channel`, in this process and in others. A lost one costs time and nothing else. */
-  notify(channel: string, payload: string): Promise<void>;
+  /**
+   * Wakes every listener of `channel`, in this process and in others, once for each payload. A lost one costs time
+   * and nothing else.
+   */
+  notify(channel: string, ...payloads: string[]): Promise<void>;
   /**
    * Calls `heard` for each notification. After a lost connection has come back, `heard('')`: whatever
    * was sent meanwhile is lost, so look at everything. Resolves once listening.

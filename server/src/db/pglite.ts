@@ -66,8 +66,9 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     transaction: connections.transaction,
     flushes: backend.flushes,
     // There is no other process to hear it.
-    async notify(channel, payload) {
-      for (const heard of listeners.get(channel) ?? []) setImmediate(heard, payload);
+    async notify(channel, ...payloads) {
+      for (const heard of listeners.get(channel) ?? [])
+        for (const payload of payloads) setImmediate(heard, payload);
     },
     async listen(channel, heard) {
       const own = (payload: string) => heard(payload);

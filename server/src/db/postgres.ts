@@ -44,8 +44,10 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
     engine: 'postgres',
     sql: connections.sql,
     transaction: connections.transaction,
-    async notify(channel, payload) {
-      await sql`select pg_notify(${channel}, ${payload})`.execute(connections.sql);
+    async notify(channel, ...payloads) {
+      await sql`
+        select pg_notify(${channel}, payload) from unnest(${payloads}::text[]) payload
+      `.execute(connections.sql);
     },
     listen: listener.listen,
     async close() {

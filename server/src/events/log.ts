@@ -28,23 +28,19 @@ export async function append(
 ): Promise<StoredEvent[]> {
   if (events.length === 0) return [];
   const stored = events.map((event, index) => ({ ...event, version: head + 1 + index, occurredAt }));
+  const rows = stored.map((event) => ({
+    account_id: tenant.accountId,
+    environment: tenant.environment,
+    version: event.version,
+    kind: event.kind,
+    resource: event.resource,
+    resource_id: event.resourceId,
+    previous_status: event.previousStatus,
+    occurred_at: occurredAt,
+    snapshot: JSON.stringify(event.snapshot),
+  }));
   await sql
-    .insertInto('event')
-    .values(
-      stored.map((event) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        version: event.version,
-        kind: event.kind,
-        resource: event.resource,
-        resource_id: event.resourceId,
-        previous_status: event.previousStatus,
-        occurred_at: occurredAt,
-        snapshot: JSON.stringify(event.snapshot),
-      })),
-    )
-    .execute();
-  await sql
+    .with('appended', (query) => query.insertInto('event').values(rows))
     .updateTable('stream')
     .set({ version: head + events.length })
     .where('account_id', '=', tenant.accountId)

@@ -6,6 +6,7 @@ import type {
   Subaccount,
   SubaccountMove,
   SubaccountPayoutChange,
+  SubaccountPayoutTask,
 } from './model.ts';
 import {
   insertEntries,
@@ -73,6 +74,8 @@ export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove)
   };
 }
 
+const SEND: SubaccountPayoutTask = 'subaccount_payout.send';
+
 /** A step of a payout as what is written of it. */
 export function writesOf({
   previous,
@@ -101,5 +104,10 @@ export function writesOf({
         ]
       : [],
     tasks: due.map(({ kind, at }) => ({ kind, key: payout.id, at })),
+    // It waited for the bank's answer, in case nobody else would.
+    done:
+      previous?.status === 'processing' && payout.status !== 'processing'
+        ? [{ kind: SEND, key: payout.id }]
+        : [],
   };
 }

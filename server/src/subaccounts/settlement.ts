@@ -1,4 +1,4 @@
-import type { Collection, Committer, State } from '../commit/commit.ts';
+import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
 import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
@@ -61,12 +61,13 @@ export function createSubaccountSettlement({
     tenant: Tenant,
     id: string,
     decide: (record: PayoutRecord, state: State) => SubaccountPayoutChange | null,
+    read: (reader: Reader, record: PayoutRecord) => Promise<unknown> = async () => undefined,
   ): Promise<PayoutRecord> {
     return committer.change<PayoutRecord>({
       tenant,
       async read(reader) {
         const record = await reader.load(payouts, id);
-        if (record) await reader.load(subaccounts, record.payout.subaccountId);
+        if (record) await read(reader, record);
       },
       decide(state) {
         const record = state.need(payouts, id);
@@ -190,8 +191,12 @@ export function createSubaccountSettlement({
         await settle(task, task.key, await send(task, record));
       },
       'subaccount_payout.reverse': async (task) => {
-        await advance(task, task.key, (record, state) =>
-          decideReverse(record, state.need(subaccounts, record.payout.subaccountId), state.now),
+        await advance(
+          task,
+          task.key,
+          (record, state) =>
+            decideReverse(record, state.need(subaccounts, record.payout.subaccountId), state.now),
+          (reader, { payout }) => reader.load(subaccounts, payout.subaccountId),
         );
       },
     },

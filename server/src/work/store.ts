@@ -2,15 +2,16 @@ import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
-export interface NewTask {
+export interface TaskName {
   readonly kind: string;
   readonly key: string;
+}
+
+export interface NewTask extends TaskName {
   readonly at: Date;
 }
 
-export interface Task extends Tenant {
-  readonly kind: string;
-  readonly key: string;
+export interface Task extends Tenant, TaskName {
   /** Counts this one. */
   readonly attempts: number;
   /** As it was scheduled when it was claimed. */
@@ -46,6 +47,21 @@ export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly Ne
       }),
     )
     .execute();
+}
+
+/** Takes tasks away again. One that is being done right now ends with who does it. */
+export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
+  const keysOf = new Map<string, Set<string>>();
+  for (const { kind, key } of tasks) keysOf.set(kind, (keysOf.get(kind) ?? new Set()).add(key));
+  for (const [kind, keys] of keysOf)
+    await sql
+      .deleteFrom('task')
+      .where('kind', '=', kind)
+      .where('account_id', '=', tenant.accountId)
+      .where('environment', '=', tenant.environment)
+      .where('key', 'in', [...keys])
+      .where('lease', 'is', null)
+      .execute();
 }
 
 /**

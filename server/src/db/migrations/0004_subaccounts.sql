@@ -27,28 +27,29 @@ create unique index statement_entry_newest on statement_entry (subaccount_id, nu
 create trigger statement_is_append_only before update or delete or truncate on statement_entry
   for each statement execute function refuse_change();
 
--- Each entry stands on the one before it.
-create function continue_statement() returns trigger language plpgsql as $$
+-- Each entry stands on the one before it, and a statement ends with the balance that the postings have moved, which
+-- come first. Once a statement, and only by looking up, as where postings are applied and for the same reasons.
+create function check_statements() returns trigger language plpgsql
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
 begin
-  if new.balance_after_cents <> new.amount_cents + coalesce((
-    select balance_after_cents from statement_entry
-    where subaccount_id = new.subaccount_id order by number desc limit 1
-  ), 0) then
+  if exists (
+    select from entered e
+    where e.balance_after_cents <> e.amount_cents + coalesce((
+      select p.balance_after_cents from statement_entry p
+      where p.subaccount_id = e.subaccount_id and p.number < e.number order by p.number desc limit 1
+    ), 0)
+  ) then
     raise exception 'an entry does not continue its statement'
       using errcode = 'check_violation', constraint = 'statement_continues';
   end if;
-  return new;
-end $$;
 
-create trigger statement_continues before insert on statement_entry
-  for each row execute function continue_statement();
-
--- At the end of the transaction, when the postings have moved the balance: the statement ends with it.
-create function compare_statement() returns trigger language plpgsql as $$
-begin
-  if (select balance_cents from subaccount where id = new.subaccount_id) <> (
-    select balance_after_cents from statement_entry
-    where subaccount_id = new.subaccount_id order by number desc limit 1
+  if exists (
+    select from (select distinct subaccount_id from entered) e join subaccount s on s.id = e.subaccount_id
+    where s.balance_cents <> (
+      select p.balance_after_cents from statement_entry p
+      where p.subaccount_id = e.subaccount_id order by p.number desc limit 1
+    )
   ) then
     raise exception 'a statement does not end with the balance of its subaccount'
       using errcode = 'check_violation', constraint = 'statement_is_the_balance';
@@ -56,8 +57,9 @@ begin
   return null;
 end $$;
 
-create constraint trigger statement_is_the_balance after insert on statement_entry
-  deferrable initially deferred for each row execute function compare_statement();
+create trigger statement_holds after insert on statement_entry
+  referencing new table as entered
+  for each statement execute function check_statements();
 
 -- ── Payouts of subaccounts ──────────────────────────────────────────────────────────────────────
 
@@ -75,9 +77,9 @@ create table subaccount_payout (
   -- Held by the service for a look at it.
   under_verification boolean not null,
   -- The three that it gets when it is assembled for sending, and when it is refused before any bank.
-  withdrawal_id text unique check (withdrawal_id ~ '^[0-9a-f]{24}$'),
-  turbo_code text unique check (turbo_code ~ '^TURBO-'),
-  sub_code text unique check (sub_code ~ '^SUB-'),
+  withdrawal_id text check (withdrawal_id ~ '^[0-9a-f]{24}$'),
+  turbo_code text check (turbo_code ~ '^TURBO-'),
+  sub_code text check (sub_code ~ '^SUB-'),
   amount_cents bigint not null,
   -- What the integrator keeps, and the service.
   fee_cents bigint not null check (fee_cents >= 0),
@@ -102,5 +104,9 @@ create table subaccount_payout (
   constraint reversed_failed check (reversed_at is null or status = 'failed'),
   constraint verified_is_processing check (not under_verification or status = 'processing')
 );
+-- Most have no code yet, or never get one: those cost these indexes nothing.
+create unique index subaccount_payout_withdrawal on subaccount_payout (withdrawal_id) where withdrawal_id is not null;
+create unique index subaccount_payout_turbo on subaccount_payout (turbo_code) where turbo_code is not null;
+create unique index subaccount_payout_sub on subaccount_payout (sub_code) where sub_code is not null;
 create unique index subaccount_payout_newest on subaccount_payout (subaccount_id, number);
 create index subaccount_payout_by_status on subaccount_payout (subaccount_id, status, number);

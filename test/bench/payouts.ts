@@ -1,0 +1,72 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createBenchDatabase } from './databases.ts';
+import { startChild } from './processes/child.ts';
+import { inTurns, median, progress, type Row, size } from './report.ts';
+
+const CALLERS = 64;
+/** Many short ones: on a shared disk, how long a flush takes changes from second to second. */
+const ROUNDS = size(10, 1);
+const ROUND_MS = size(500, 50);
+
+/** Payouts of one hot account and of many, each with its own look at the funds, its own answer and its own webhook. */
+export async function measurePayouts(postgresUrl: string): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'psa-bench-'));
+  const rows: Row[] = [];
+  try {
+    const databases = {
+      PGlite: {
+        ours: { PSA_DATA_DIR: join(folder, 'ours') },
+        async copy() {
+          cpSync(join(folder, 'ours'), join(folder, 'floor'), { recursive: true });
+          return { PSA_DATA_DIR: join(folder, 'floor') };
+        },
+      },
+      PostgreSQL: await postgresPair(postgresUrl),
+    };
+    for (const [engine, { ours, copy }] of Object.entries(databases)) {
+      const payouts = startChild('payouts.mjs');
+      progress(`payouts, ${engine}: opening accounts`);
+      await payouts.ask('prepare', { environment: ours, callers: CALLERS });
+      await payouts.ask('start', { ours, floor: await copy() });
+      for (const accounts of [1, CALLERS]) {
+        const name = `payouts, ${accounts === 1 ? 'one account' : `${accounts} accounts`}, ${engine}`;
+        progress(`${name}: warming up`);
+        await payouts.ask('ours', { accounts, ms: ROUND_MS });
+        progress(`${name}: ${ROUNDS} rounds`);
+        const rounds = await inTurns<{ perSecond: number; group: number; statements: number }>(ROUNDS, {
+          ours: () => payouts.ask('ours', { accounts, ms: ROUND_MS }),
+          floor: () => payouts.ask('floor'),
+        });
+        const { answered } = await payouts.ask('finish');
+        const group = median(rounds.map(({ ours }) => ours.group));
+        const statements = median(rounds.map(({ ours }) => ours.statements));
+        rows.push({
+          name,
+          unit: '/s',
+          ours: median(rounds.map(({ ours }) => ours.perSecond)),
+          floor: median(rounds.map(({ floor }) => floor.perSecond)),
+          ratio: median(rounds.map(({ ours, floor }) => ours.perSecond / floor.perSecond)),
+          beside: `groups of ${group.toFixed(group < 10 ? 1 : 0)}, ${statements.toFixed(1)} statements each`,
+          explanation: `${EXPLANATION}; after ${answered} payouts both have every cent in its place`,
+        });
+      }
+      await payouts.ask('close');
+      await payouts.stop();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return rows;
+}
+
+const EXPLANATION = `payouts of subaccounts (those of a main account end at ten an hour) by ${CALLERS} callers, each with a subaccount and an idempotency key of its own: debited, sent to a bank that answers at once, completed and answered; the floor sends the same statements, prepared, in the same transactions to a copy of the database, one at a time for each account, over as many connections as the server has`;
+
+async function postgresPair(postgresUrl: string) {
+  const databaseUrl = await createBenchDatabase(postgresUrl);
+  return {
+    ours: { DATABASE_URL: databaseUrl },
+    copy: async () => ({ DATABASE_URL: await createBenchDatabase(postgresUrl, databaseUrl) }),
+  };
+}
