@@ -15,10 +15,6 @@ Environment variables
   PSA_DATA_DIR                 PGlite's folder (.data), or "memory" for none
   PSA_BOOTSTRAP_LIVE_KEY       the first account's keys on an empty database
   PSA_BOOTSTRAP_TEST_KEY       (generated and printed once)
-  PSA_UPSTREAM_URL             be a facade in front of the payments service at this address
-  PSA_UPSTREAM_LIVE_KEY        the merchant's keys there
-  PSA_UPSTREAM_TEST_KEY
-  PSA_UPSTREAM_WEBHOOK_SECRET  verifies its webhooks; several, comma-separated, while rotating
   PSA_GRAPHQL_LIMIT            root fields a minute for an API key on /graphql (1200)
   PSA_TRUSTED_PROXIES          proxies whose X-Forwarded-For is believed: 10.0.0.5,192.168.0.0/16 (none)
   PSA_WEBHOOK_PRIVATE_ADDRESSES  webhooks may go to private addresses and over http, on or off (as PSA_DEMO)

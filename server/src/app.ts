@@ -172,6 +172,7 @@ export async function createApp({
       database,
       committer,
       clock,
+      outsideClock: givenClock,
       send: createSender({ clock, privateAddresses }),
     });
     const wallet = createWalletEngine({ database, onFault });

@@ -388,7 +388,7 @@ describe('a body', () => {
     ['[]', 'The body must be a JSON object'],
     ['['.repeat(30_000), 'The body is not JSON'],
     [`${'['.repeat(30_000)}${']'.repeat(30_000)}`, 'The body must be a JSON object'],
-    ['{}', 'amountCents: must be an integer number of cents'],
+    ['{}', 'amountCents: is required'],
     ['{"amountCents":null}', 'amountCents: must be an integer number of cents'],
     ['{"amountCents":"1"}', 'amountCents: must be an integer number of cents'],
     ['{"amountCents":1.5}', 'amountCents: must be an integer number of cents'],

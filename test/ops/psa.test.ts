@@ -154,7 +154,7 @@ describe('on a PostgreSQL', () => {
     expect(await psa(environment, 'keys', 'create', '--live')).toEqual({
       code: 1,
       stdout: '',
-      stderr: '--account there are 2 accounts, so one must be named\n',
+      stderr: '--account is missing: there are 2 accounts, so one must be named\n',
     });
     const id = made.account.id;
     const mine = await answer(environment, 'keys', 'create', '--sandbox', '--account', id);
@@ -359,8 +359,8 @@ describe('a mistake', () => {
       /^--name must have at most 100 characters\. See /,
     ],
     [['keys', 'create', '--live', '--name', ''], /^--name must not be empty\. See /],
-    [['keys', 'creat'], /^There is no "keys creat"/],
-    [['keys', 'create', '--alive'], /^Unknown option '--alive'\. See /],
+    [['keys', 'creat'], /^There is no "keys creat".* See npm run psa -- --help$/m],
+    [['keys', 'create', '--alive'], /^Unknown option '--alive'\. See npm run psa -- keys create --help$/m],
   ])('is told in one line, with 2: %j', async (args, says) => {
     // Nothing is opened for it, so none of this has to be there.
     const { code, stdout, stderr } = await psa({ DATABASE_URL: 'postgres://u@127.0.0.1:1/nothing' }, ...args);

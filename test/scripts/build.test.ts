@@ -127,7 +127,7 @@ it('explains itself, with every environment variable, before anything is install
   const { code, output } = await house.script('server/scripts/start.mjs', ['--help']);
 
   expect(code).toBe(0);
-  for (const name of ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'PSA_DATA_DIR', 'PSA_UPSTREAM_URL']) {
+  for (const name of ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'PSA_DATA_DIR', 'PSA_DEMO']) {
     expect(output).toContain(`\n  ${name} `);
   }
 });

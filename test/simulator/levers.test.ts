@@ -1,10 +1,12 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshPglite } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -370,6 +372,30 @@ describe('the clock', () => {
     expect(body.offsetMs).toBe(before.offsetMs + 86_400_000);
     await app.work.settled();
     expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('is not the one that webhooks are signed by: a receiver holds them against its own', async () => {
+    const receiver = await startReceiver();
+    const { configureWebhook } = await app.live.request(
+      `mutation ($url: Url!) {
+        configureWebhook(input: { url: $url }) { ... on ConfigureWebhookSuccess { secret } }
+      }`,
+      { url: receiver.url },
+    );
+    await pull('credit', { amountCents: 10_000 });
+    await pull('clock', { seconds: 14 * 86_400 });
+
+    await payOut('ana@psa.example');
+
+    const [{ headers, body }] = receiver.received as [Received];
+    expect(Number(headers['webhook-timestamp'])).toBe(Math.floor(app.clock.now().getTime() / 1_000));
+    vi.useFakeTimers({ toFake: ['Date'], now: app.clock.now() });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    expect(
+      new Webhook(configureWebhook.secret).verify(body, headers as Record<string, string>),
+    ).toMatchObject({ event: 'withdrawal.requested' });
   });
 
   test('goes to the next instant at which something waits', async () => {

@@ -114,7 +114,10 @@ async function onlyAccount(sql: Sql): Promise<string> {
   if (first === undefined) throw new NotFoundError('There is no account yet');
   if (others.length > 0)
     throw new ValidationError([
-      { path: 'accountId', message: `there are ${others.length + 1} accounts, so one must be named` },
+      {
+        path: 'accountId',
+        message: `is missing: there are ${others.length + 1} accounts, so one must be named`,
+      },
     ]);
   return first;
 }

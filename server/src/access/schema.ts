@@ -24,10 +24,10 @@ const EnvironmentEnum = builder.enumType('Environment', {
 
 const CredentialKind = builder.enumType('CredentialKind', {
   values: {
-    API_KEY: { value: 'api_key' },
-    CHECKOUT_TOKEN: { value: 'checkout_token' },
-    PAYMENT_TOKEN: { value: 'payment_token' },
-    DASHBOARD_TOKEN: { value: 'dashboard_token' },
+    API_KEY: { value: 'api_key', description: 'For servers alone.' },
+    CHECKOUT_TOKEN: { value: 'checkout_token', description: 'createCheckoutToken: may be public.' },
+    PAYMENT_TOKEN: { value: 'payment_token', description: 'startCheckout: follows one payment.' },
+    DASHBOARD_TOKEN: { value: 'dashboard_token', description: 'createDashboardToken: reads by scope.' },
   } as const,
 });
 
@@ -107,7 +107,11 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
     successUrl: t.field({ type: 'Url' }),
     cancelUrl: t.field({ type: 'Url' }),
-    allowedOrigins: t.field({ type: ['Url'], description: 'Pages that may use it; empty for any.' }),
+    allowedOrigins: t.field({
+      type: ['Url'],
+      description:
+        'Origins of the pages that may use it, such as https://loja.example; at most 20, empty for any.',
+    }),
     reusable: t.boolean({
       defaultValue: false,
       description:
@@ -115,7 +119,7 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
     }),
     expiresInSeconds: t.int({
       description:
-        'One day for a single-use token where left out; a reusable one does not expire by itself, it is revoked.',
+        'From a minute (60) to a year (31536000). One day for a single-use token where left out; a reusable one does not expire by itself, it is revoked.',
     }),
   }),
 });
@@ -145,7 +149,11 @@ const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput',
   validate: { schema: createDashboardTokenInput },
   fields: (t) => ({
     scopes: t.field({ type: [DashboardScope], required: true, description: 'At least one, each once.' }),
-    allowedOrigins: t.field({ type: ['Url'], description: 'Pages that may use it; empty for any.' }),
+    allowedOrigins: t.field({
+      type: ['Url'],
+      description:
+        'Origins of the pages that may use it, such as https://loja.example; at most 20, empty for any.',
+    }),
     expiresInSeconds: t.int({ defaultValue: 3600, description: 'From a minute (60) to a day (86400).' }),
   }),
 });

@@ -3,7 +3,14 @@ import { NotFoundError, UnavailableError, ValidationError } from '../kernel/erro
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText, metadataText, plainText, publicHttpsUrl, webUrl } from '../kernel/text.ts';
+import {
+  idempotencyKeyText,
+  metadataText,
+  plainText,
+  publicHttpsUrl,
+  requiredOr,
+  webUrl,
+} from '../kernel/text.ts';
 import { type Balances, intoBalance, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
 /** The document's section 3.2, and what it leaves open as decided in the README. */
@@ -78,7 +85,7 @@ export const CHECKOUT_SESSION_MS = 30 * 60_000;
 const URL_MAX = 500;
 
 export const cardAmount = z
-  .number({ error: 'must be an integer number of cents' })
+  .number({ error: requiredOr('must be an integer number of cents') })
   .refine(isCents, 'must be an integer number of cents')
   .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`)
   .refine((cents) => cents <= CARD_PAYMENT_MAX_CENTS, `must be at most ${CARD_PAYMENT_MAX_CENTS}`)

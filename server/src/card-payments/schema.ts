@@ -32,11 +32,18 @@ export const Currency = builder.enumType('Currency', { values: ['BRL'] as const 
 
 const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
   values: {
-    PENDING: { value: 'pending' },
-    PAID: { value: 'paid' },
-    EXPIRED: { value: 'expired' },
-    REFUNDED: { value: 'refunded' },
-    FAILED: { value: 'failed' },
+    PENDING: { value: 'pending', description: 'Waits for the payer.' },
+    PAID: {
+      value: 'paid',
+      description:
+        'The acquirer holds the money. Until its release it is in the wallet’s pendingReleaseCents.',
+    },
+    EXPIRED: {
+      value: 'expired',
+      description: 'Not paid in time. A charge under way at expiry may still make it PAID.',
+    },
+    REFUNDED: { value: 'refunded', description: 'Was PAID; the payer has the money back.' },
+    FAILED: { value: 'failed', description: 'Declined for good; nothing was charged.' },
     UNKNOWN: {
       value: 'unknown',
       description: 'A value that this server does not know yet. Never accepted as input.',
@@ -61,7 +68,9 @@ builder.node(CardPaymentRef, {
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'orderCode' in value,
   description: 'A payment by card on a hosted page.',
   fields: (t) => ({
-    orderCode: t.exposeString('orderCode'),
+    orderCode: t.exposeString('orderCode', {
+      description: 'PSC-… ; the payment’s identifier, and the secret part of checkoutUrl.',
+    }),
     status: t.field({ type: CardPaymentStatusEnum, resolve: ({ status }) => status }),
     amountCents: t.expose('amountCents', { type: 'Cents' }),
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
@@ -97,7 +106,10 @@ builder.node(CardPaymentRef, {
     paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
     paidLate: t.exposeBoolean('paidLate', { description: 'Confirmed by the acquirer after expiresAt.' }),
     refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
-    failureReason: t.exposeString('failureReason', { nullable: true }),
+    failureReason: t.exposeString('failureReason', {
+      nullable: true,
+      description: 'In the acquirer’s words; null unless FAILED.',
+    }),
     final: t.boolean({
       description:
         'REFUNDED or FAILED: no later status can come. A PAID payment may be refunded, an EXPIRED one may be paid late.',
@@ -249,6 +261,7 @@ const StartCheckoutSuccess = builder
 builder.mutationFields((t) => ({
   createCardPayment: t.field({
     type: CardPaymentSuccess,
+    description: 'From your server: send the payer to its checkoutUrl. For live keys alone.',
     args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
     errors: {
       union: { name: 'CreateCardPaymentResult' },
@@ -269,6 +282,7 @@ builder.mutationFields((t) => ({
   }),
   startCheckout: t.field({
     type: StartCheckoutSuccess,
+    description: 'What <psa-checkout> calls, with a checkout token in place of an API key.',
     args: { input: t.arg({ type: StartCheckoutInput, required: true }) },
     errors: {
       union: { name: 'StartCheckoutResult' },

@@ -18,20 +18,22 @@ import { builder } from './builder.ts';
 // ── As members of result unions ─────────────────────────────────────────────────────────────────
 
 const ErrorCodeEnum = builder.enumType('ErrorCode', {
-  values: [
-    'VALIDATION',
-    'NOT_FOUND',
-    'PERMISSION_DENIED',
-    'RATE_LIMITED',
-    'INSUFFICIENT_FUNDS',
-    'CARD_PAYMENTS_NOT_CONFIGURED',
-    'NOT_IN_SANDBOX',
-    'ONLY_IN_SANDBOX',
-    'LIMIT_REACHED',
-    'IDEMPOTENCY_CONFLICT',
-    'CHECKOUT_TOKEN_USED',
-    'UPSTREAM_UNAVAILABLE',
-  ] as const,
+  values: {
+    VALIDATION: { description: 'ValidationError: fields says which.' },
+    NOT_FOUND: { description: 'NotFoundError.' },
+    PERMISSION_DENIED: { description: 'PermissionError.' },
+    RATE_LIMITED: { description: 'RateLimitError: again after retryAfterSeconds.' },
+    INSUFFICIENT_FUNDS: { description: 'InsufficientFundsError.' },
+    CARD_PAYMENTS_NOT_CONFIGURED: { description: 'UnavailableError: this account takes no cards.' },
+    NOT_IN_SANDBOX: {
+      description: 'UnavailableError: card payments and subaccount payouts need a live key.',
+    },
+    ONLY_IN_SANDBOX: { description: 'UnavailableError: test payments need a test key.' },
+    LIMIT_REACHED: { description: 'UnavailableError: the account has as many, or as much, as it may.' },
+    IDEMPOTENCY_CONFLICT: { description: 'IdempotencyError.' },
+    CHECKOUT_TOKEN_USED: { description: 'UnavailableError: a single-use token has started its payment.' },
+    UPSTREAM_UNAVAILABLE: { description: 'UpstreamError.' },
+  } as const,
 });
 
 const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
@@ -71,7 +73,10 @@ builder.objectType(PermissionError, {
 builder.objectType(RateLimitError, {
   name: 'RateLimitError',
   interfaces: [UserError],
-  fields: (t) => ({ retryAfterSeconds: t.exposeInt('retryAfterSeconds'), limit: t.exposeString('limit') }),
+  fields: (t) => ({
+    retryAfterSeconds: t.exposeInt('retryAfterSeconds'),
+    limit: t.exposeString('limit', { description: 'Which limit, in words.' }),
+  }),
 });
 
 builder.objectType(InsufficientFundsError, {

@@ -115,7 +115,7 @@ const PAYOUT_VARIABLES = JSON.stringify(
       method: 'PIX_TURBO',
       amountCents: 2550,
       destination: 'ana@example.com',
-      idempotencyKey: 'salary-7',
+      idempotencyKey: 'graphiql-1',
     },
   },
   null,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requiredOr } from './text.ts';
 
 /** Money inside the program: integer cents of BRL. Reais and fractions exist at the wire alone. */
 export type Cents = number;
@@ -42,7 +43,7 @@ function isReais(value: number): boolean {
 
 /** An amount in reais as a number with at most two decimals. */
 export const reais = z
-  .number({ error: 'must be a number of reais' })
+  .number({ error: requiredOr('must be a number of reais') })
   .min(0, 'must not be negative')
   .refine(isReais, 'must be an amount in reais with at most two decimals')
   .meta({ description: 'BRL, at most two decimals', examples: [149.9] });
@@ -52,6 +53,6 @@ export const centsAsReais = z.codec(reais, z.number(), { decode: centsFromReais,
 
 /** An amount in cents, in JSON as inside. */
 export const cents = z
-  .number({ error: 'must be an integer number of cents' })
+  .number({ error: requiredOr('must be an integer number of cents') })
   .refine(isCents, 'must be an integer number of cents')
   .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [14990] });

@@ -5,6 +5,11 @@ function isPlain(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
+/** The words for a value of the wrong kind; for none at all, that there is none. */
+export function requiredOr(words: string) {
+  return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : words);
+}
+
 /** Text for people, from 1 to `max` characters as JavaScript counts them. */
 export function plainText({ max }: { max: number }) {
   return z

@@ -4,6 +4,12 @@ import type { OperationName } from './operations.ts';
 /** What the person at the keyboard has to mend, in one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** Whose help says more: `keys create`; empty where it is not known which command was meant. */
+  readonly command: string;
+  constructor(message: string, command = '') {
+    super(message);
+    this.command = command;
+  }
 }
 
 export type Wanted =
@@ -163,13 +169,17 @@ export function readArguments(args: readonly string[]): Wanted {
     );
   const command = verbs[verb]!;
   if (rest.some(isHelp)) return { kind: 'help', text: commandHelp(noun, verb) };
-  const { values, positionals } = parse(command, rest);
-  return {
-    kind: 'operation',
-    operation: command.operation,
-    input: withoutUndefined(command.toInput(values, positionals)),
-    json: values.json === true,
-  };
+  try {
+    const { values, positionals } = parse(command, rest);
+    return {
+      kind: 'operation',
+      operation: command.operation,
+      input: withoutUndefined(command.toInput(values, positionals)),
+      json: values.json === true,
+    };
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(error.message, `${noun} ${verb}`) : error;
+  }
 }
 
 function isHelp(argument: string): boolean {

@@ -122,7 +122,8 @@ function stop(error: Error): never {
 
 /** What a person can mend is one line; anything else comes with its stack. */
 function explain(error: unknown): string {
-  if (error instanceof UsageError) return `${error.message}. See npm run psa -- --help`;
+  if (error instanceof UsageError)
+    return `${error.message}. See npm run psa -- ${error.command && `${error.command} `}--help`;
   if (error instanceof Refusal || error instanceof ConfigError || error instanceof MigrationError)
     return error.message;
   const { code } = error as NodeJS.ErrnoException;

@@ -4,7 +4,7 @@ import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents, reaisText } from '../kernel/money.ts';
 import { maskPixKey, parsePixKey } from '../kernel/pix-key.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText } from '../kernel/text.ts';
+import { idempotencyKeyText, requiredOr } from '../kernel/text.ts';
 import {
   type Balances,
   intoBalance,
@@ -128,10 +128,12 @@ export function maskDestination(
 
 // ── What a caller may ask for ───────────────────────────────────────────────────────────────────
 
-export const payoutMethod = z.enum(PAYOUT_METHODS, { error: `must be one of ${PAYOUT_METHODS.join(', ')}` });
+export const payoutMethod = z.enum(PAYOUT_METHODS, {
+  error: requiredOr(`must be one of ${PAYOUT_METHODS.join(', ')}`),
+});
 
 const payoutAmount = z
-  .number({ error: 'must be an integer number of cents' })
+  .number({ error: requiredOr('must be an integer number of cents') })
   .refine(isCents, { message: 'must be an integer number of cents', abort: true })
   .refine((cents) => cents > 0, 'must be more than 0');
 

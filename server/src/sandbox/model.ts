@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UnavailableError } from '../kernel/errors.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
 /** A simulated payment, of which the sandbox balance is made (the document's 2.4 and 4.5). */
@@ -23,11 +24,15 @@ const TEST_PAYMENT_MAX_CENTS = 10_000_000_000;
 
 export const createTestPaymentInput = z.object({
   valueCents: z
-    .number({ error: 'must be an integer number of cents' })
+    .number({ error: requiredOr('must be an integer number of cents') })
     .refine(isCents, 'must be an integer number of cents')
     .refine((cents) => cents >= 1, 'must be at least 1')
-    .refine((cents) => cents <= TEST_PAYMENT_MAX_CENTS, `must be at most ${TEST_PAYMENT_MAX_CENTS}`),
-  pending: z.boolean().nullish(),
+    .refine((cents) => cents <= TEST_PAYMENT_MAX_CENTS, `must be at most ${TEST_PAYMENT_MAX_CENTS}`)
+    .meta({ type: 'integer', minimum: 1, maximum: TEST_PAYMENT_MAX_CENTS }),
+  pending: z
+    .boolean()
+    .nullish()
+    .describe('Counts as pendingRelease until the simulator settles it; false where left out'),
 });
 export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 

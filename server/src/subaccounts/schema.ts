@@ -41,20 +41,27 @@ const UNKNOWN = {
   description: 'A value that this server does not know yet. Never accepted as input.',
 } as const;
 
+/** The reference forms, in words. */
+const REFERENCE_FORMS =
+  'its withdrawalId, its TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or its SUB- code';
+
 const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
   values: {
-    TRANSFER_IN: { value: 'transfer_in' },
+    TRANSFER_IN: { value: 'transfer_in', description: 'From the main account.' },
     PAYOUT: { value: 'payout' },
-    PAYOUT_REVERSAL: { value: 'payout_reversal' },
+    PAYOUT_REVERSAL: { value: 'payout_reversal', description: 'The amount of a failed payout, given back.' },
     UNKNOWN,
   } as const,
 });
 
 const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
   values: {
-    PROCESSING: { value: 'processing' },
-    COMPLETED: { value: 'completed' },
-    FAILED: { value: 'failed' },
+    PROCESSING: { value: 'processing', description: 'The money may have left: wait.' },
+    COMPLETED: { value: 'completed', description: 'The PIX has arrived.' },
+    FAILED: {
+      value: 'failed',
+      description: 'The amount is back once reversed is true, and only then may it be made anew.',
+    },
     UNKNOWN,
   } as const,
 });
@@ -182,7 +189,7 @@ builder.node(SubaccountRef, {
     payout: t.field({
       type: SubaccountPayoutRef,
       nullable: true,
-      description: 'Any of the five reference forms.',
+      description: `By any of its references: ${REFERENCE_FORMS}.`,
       args: { reference: t.arg.string({ required: true, validate: { schema: payoutReferenceText } }) },
       resolve: ({ id }, { reference }, context) => {
         const caller = callerOf(context);
@@ -336,8 +343,7 @@ builder.queryFields((t) => ({
   subaccountPayout: t.field({
     type: SubaccountPayoutRef,
     nullable: true,
-    description:
-      'By any of the five reference forms. A malformed one is an error, so that nobody takes a slip for a payout that was never made.',
+    description: `By any of its references: ${REFERENCE_FORMS}. A malformed one is an error, so that nobody takes a slip for a payout that was never made.`,
     args: {
       subaccountId: t.arg.string({ required: true, validate: { schema: subaccountIdText } }),
       reference: t.arg.string({ required: true, validate: { schema: payoutReferenceText } }),
@@ -419,6 +425,7 @@ const SubaccountPayoutSuccess = builder
 builder.mutationFields((t) => ({
   createSubaccount: t.field({
     type: SubaccountSuccess,
+    description: 'The same externalId and name again give the same subaccount.',
     args: { input: t.arg({ type: CreateSubaccountInput, required: true }) },
     errors: {
       union: { name: 'CreateSubaccountResult' },
@@ -432,6 +439,7 @@ builder.mutationFields((t) => ({
   }),
   transferToSubaccount: t.field({
     type: SubaccountSuccess,
+    description: 'From the main account, at once; there is no way back but a payout.',
     args: { input: t.arg({ type: TransferToSubaccountInput, required: true }) },
     errors: {
       union: { name: 'TransferToSubaccountResult' },
@@ -453,6 +461,8 @@ builder.mutationFields((t) => ({
   }),
   requestSubaccountPayout: t.field({
     type: SubaccountPayoutSuccess,
+    description:
+      'By PIX, from the subaccount’s balance. With live keys alone. After a timeout, repeat it with the same idempotencyKey, or look it up as saq_idem_<idempotencyKey>.',
     args: { input: t.arg({ type: RequestSubaccountPayoutInput, required: true }) },
     errors: {
       union: { name: 'RequestSubaccountPayoutResult' },
@@ -480,7 +490,7 @@ builder.mutationFields((t) => ({
 builder.subscriptionFields((t) => ({
   subaccountPayoutUpdates: t.field({
     type: SubaccountPayoutUpdate,
-    description: 'Completes at COMPLETED, or at FAILED once it is reversed.',
+    description: `By any of its references: ${REFERENCE_FORMS}. Completes at COMPLETED, or at FAILED once it is reversed.`,
     args: {
       subaccountId: t.arg.string({ required: true, validate: { schema: subaccountIdText } }),
       reference: t.arg.string({ required: true, validate: { schema: payoutReferenceText } }),

@@ -19,7 +19,10 @@ builder.node(WalletRef, {
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'pendingReleaseCents' in value,
   fields: (t) => ({
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
-    balanceCents: t.expose('balanceCents', { type: 'Cents', description: 'Gross balance.' }),
+    balanceCents: t.expose('balanceCents', {
+      type: 'Cents',
+      description: 'Gross balance: with what disputes block and what belongs to subaccounts.',
+    }),
     disputeBlockedCents: t.expose('disputeBlockedCents', {
       type: 'Cents',
       description: 'Held by open or lost disputes; always 0 in sandbox.',
@@ -41,7 +44,7 @@ builder.node(WalletRef, {
     assignableCents: t.expose('assignableCents', {
       type: 'Cents',
       nullable: true,
-      description: 'The ceiling of transferToSubaccount. Null when the sum above is.',
+      description: 'The ceiling of transferToSubaccount. Null when subaccountsBalanceCents is.',
     }),
     cryptoBalanceLtc: t.field({
       type: 'Decimal',

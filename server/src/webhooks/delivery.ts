@@ -19,12 +19,15 @@ export function createWebhookDelivery({
   database,
   committer,
   clock,
+  outsideClock = clock,
   send,
   random = Math.random,
 }: {
   database: Database;
   committer: Committer;
   clock: Clock;
+  /** What a receiver's own clock is held against: it does not go ahead with the simulator's. */
+  outsideClock?: Pick<Clock, 'now'>;
   send: Send;
   /** From 0 up to 1, for the jitter. */
   random?: () => number;
@@ -100,7 +103,12 @@ export function createWebhookDelivery({
         if (found.isBehindAnother && (await holdBack(task, task.key))) return;
         const { delivery, body, secret } = found;
         const at = clock.now();
-        const headers = signedHeaders({ webhookId: delivery.webhookId, body, secret, at });
+        const headers = signedHeaders({
+          webhookId: delivery.webhookId,
+          body,
+          secret,
+          at: outsideClock.now(),
+        });
         const { responseStatus, error } = await send({ url: delivery.url, headers, body });
         const durationMs = clock.now().getTime() - at.getTime();
         await record(task, task.key, { at, responseStatus, error, durationMs });

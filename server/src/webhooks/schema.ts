@@ -48,8 +48,11 @@ builder.node(WebhookDeliveryRef, {
     webhookId: t.exposeString('webhookId', {
       description: 'The X-Webhook-Id header: the same on every attempt.',
     }),
-    event: t.exposeString('event'),
-    url: t.expose('url', { type: 'Url' }),
+    event: t.exposeString('event', {
+      description:
+        'card_payment.paid; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status.',
+    }),
+    url: t.expose('url', { type: 'Url', description: 'As it was when the event happened.' }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
     attempts: t.field({
       type: [WebhookAttemptRef],
@@ -112,7 +115,8 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
     url: t.field({
       type: 'Url',
       required: true,
-      description: 'Public https URL, at most 500 characters: events from now on go there.',
+      description:
+        'Public https URL, at most 500 characters. Events from now on go there; those before stay with the URL that they were written for.',
     }),
     rotateSecret: t.boolean({
       defaultValue: false,
@@ -124,10 +128,14 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
 const ConfigureWebhookSuccess = builder
   .objectRef<{ url: string; secret: string | null }>('ConfigureWebhookSuccess')
   .implement({
-    description: 'secret is shown once.',
+    description: 'Where events go from now on.',
     fields: (t) => ({
       url: t.expose('url', { type: 'Url' }),
-      secret: t.exposeString('secret', { nullable: true }),
+      secret: t.exposeString('secret', {
+        nullable: true,
+        description:
+          'Shown once: with the first URL and with each rotateSecret. Null otherwise; it stays as it was.',
+      }),
     }),
   });
 
@@ -140,6 +148,7 @@ const WebhookDeliverySuccess = builder
 builder.mutationFields((t) => ({
   configureWebhook: t.field({
     type: ConfigureWebhookSuccess,
+    description: 'One URL and secret for each environment: the key’s.',
     args: { input: t.arg({ type: ConfigureWebhookInput, required: true }) },
     errors: {
       union: { name: 'ConfigureWebhookResult' },
@@ -154,7 +163,7 @@ builder.mutationFields((t) => ({
   redeliverWebhook: t.field({
     type: WebhookDeliverySuccess,
     description:
-      'Sends it again under the same webhookId, with up to seven attempts; one that waits is due now.',
+      'Sends it again, to the same URL and under the same webhookId, with up to seven attempts; one that waits is due now.',
     args: { webhookId: t.arg.string({ required: true }) },
     errors: {
       union: { name: 'RedeliverWebhookResult' },

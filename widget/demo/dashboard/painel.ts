@@ -269,7 +269,9 @@ function linhaDeEntrega(delivery: WebhookDelivery, now: Date): Linha {
     celulas: [
       estado(
         ENTREGA[delivery.status],
-        delivery.status === 'PENDING' && next ? `de novo ${haQuanto(new Date(next), now)}` : null,
+        delivery.status === 'PENDING' && next
+          ? `${last ? 'de novo ' : ''}${haQuanto(new Date(next), now)}`
+          : null,
       ),
       html`<span class="forte">${delivery.event}</span>
         <small class="destino" title=${delivery.url}>${delivery.url}</small>`,
