@@ -6,7 +6,7 @@ import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server
 import { signsHold } from '../support/ledger.ts';
 
 /** What every entry of a tenant sums to, account by account; not the balances that the database keeps of them. */
-export async function sumsOfEntries(
+async function sumsOfEntries(
   { sql: on }: Database,
   { accountId, environment }: Tenant,
 ): Promise<Balances> {
