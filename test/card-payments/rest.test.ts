@@ -78,7 +78,7 @@ describe('creating a card payment (section 4.2)', () => {
   });
 
   test.each([
-    [{}, /^valueCents: must be an integer number of cents$/],
+    [{}, /^valueCents: is required$/],
     [{ valueCents: null }, /^valueCents: must be an integer/],
     [{ valueCents: 80.5 }, /^valueCents: must be an integer/],
     [{ valueCents: '100' }, /^valueCents: must be an integer/],
