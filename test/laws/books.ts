@@ -6,10 +6,7 @@ import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server
 import { signsHold } from '../support/ledger.ts';
 
 /** What every entry of a tenant sums to, account by account; not the balances that the database keeps of them. */
-async function sumsOfEntries(
-  { sql: on }: Database,
-  { accountId, environment }: Tenant,
-): Promise<Balances> {
+async function sumsOfEntries({ sql: on }: Database, { accountId, environment }: Tenant): Promise<Balances> {
   const { rows } = await sql<{ name: LedgerAccountName; amount: number }>`
     select ledger_account as name, sum(amount)::bigint as amount from posting
     where account_id = ${accountId} and environment = ${environment} group by ledger_account
