@@ -54,8 +54,12 @@ describe('an amount in reais', () => {
     expect(reais.safeParse(amount).success).toBe(false);
   });
 
-  test.each([['8.20'], [null], [[]], [{}], [true], [undefined]])('%j is none', (value) => {
+  test.each([['8.20'], [null], [[]], [{}], [true]])('%j is none', (value) => {
     expect(reais.safeParse(value).error?.issues).toMatchObject([{ message: 'must be a number of reais' }]);
+  });
+
+  test('that is not there is asked for', () => {
+    expect(reais.safeParse(undefined).error?.issues).toMatchObject([{ message: 'is required' }]);
   });
 });
 
