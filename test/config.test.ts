@@ -259,6 +259,14 @@ describe('in front of a service', () => {
     expect(message).not.toContain('HIDDEN');
   });
 
+  test.each([{ HOST: '0.0.0.0' }, { PUBLIC_URL: 'https://pay.example' }])(
+    'the demo, which reads and sells for the account, is not for others: %j',
+    (reached) => {
+      expect(refusal({ ...remote, ...reached, PSA_DEMO: 'on' }).message).toMatch(/^PSA_DEMO must be off/);
+      expect(readConfig({ ...remote, ...reached }).demo).toBe(false);
+    },
+  );
+
   test('without a key it is said which variables hold one', () => {
     const { message } = refusal({ PSA_UPSTREAM_URL: 'https://api.example' });
     expect(message).toMatch(/^PSA_UPSTREAM_LIVE_KEY must be set [^\n]*PSA_UPSTREAM_TEST_KEY[^\n]*$/);

@@ -140,6 +140,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const mistakes = modeMistakes(data);
   if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   const isLocal = LOOPBACK.has(data.HOST);
+  // Its pages hand out tokens of the merchant's real account to whoever opens them.
+  if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && !(isLocal && isOfThisMachine(data.PUBLIC_URL)))
+    throw new ConfigError('PSA_DEMO must be off with PSA_UPSTREAM_URL where others reach this server');
   // Whoever may name a webhook's URL could have such a server call into its own network.
   if (data.PSA_WEBHOOK_PRIVATE_ADDRESSES && !isLocal)
     throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
@@ -212,7 +215,7 @@ function isBaseUrl(text: string): boolean {
 }
 
 /** So is a server whose address is not said. */
-function isOfThisMachine(url: string | undefined): boolean {
+export function isOfThisMachine(url: string | undefined): boolean {
   return url === undefined || LOOPBACK.has(hostOf(url));
 }
 
