@@ -10,6 +10,7 @@ export interface Tables {
   api_key: ApiKeyTable;
   token: TokenTable;
   cursor_key: CursorKeyTable;
+  database_mode: DatabaseModeTable;
   stream: StreamTable;
   event: EventTable;
   ledger_account: LedgerAccountTable;
@@ -81,6 +82,12 @@ interface TokenTable extends OfTenant {
 interface CursorKeyTable {
   one: Generated<true>;
   key: Uint8Array;
+}
+
+interface DatabaseModeTable {
+  one: Generated<boolean>;
+  mode: 'embedded' | 'remote';
+  upstream_origin: string | null;
 }
 
 interface StreamTable extends OfTenant {
