@@ -5,13 +5,8 @@ import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
-import {
-  type Context,
-  callerOf,
-  createLoaders,
-  type RootFieldLimits,
-  type ServicesFor,
-} from './context.ts';
+import { stoppingWith } from '../kernel/stopping.ts';
+import { type Context, callerOf, createLoaders, type RootFieldLimits, type ServicesFor } from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
 export interface Presented {
@@ -105,7 +100,7 @@ export function createContextFactory({
         takeRootField: () => order.next(() => limits.take(callerOf({ caller }), presented.address)),
         rateLimit: () => limits.look(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
-        extensions: () => upstream ? { upstream: { ...age.seen(), ...upstream() } } : null,
+        extensions: () => (upstream ? { upstream: { ...age.seen(), ...upstream() } } : null),
       };
     },
   };
@@ -170,31 +165,4 @@ function createOrder() {
       });
     },
   };
-}
-
-/** The same items; `stop` runs at their end, whatever ends them. */
-function stoppingWith<Item>(
-  items: AsyncIterableIterator<Item>,
-  stop: () => void,
-): AsyncIterableIterator<Item> {
-  const stopping: AsyncIterableIterator<Item> = {
-    async next() {
-      try {
-        const result = await items.next();
-        if (result.done) stop();
-        return result;
-      } catch (error) {
-        stop();
-        throw error;
-      }
-    },
-    async return() {
-      stop();
-      return (await items.return?.()) ?? { value: undefined, done: true };
-    },
-    [Symbol.asyncIterator](): AsyncIterableIterator<Item> {
-      return stopping;
-    },
-  };
-  return stopping;
 }

@@ -167,7 +167,9 @@ function answersPlugin(onFault: (fault: unknown) => void): Plugin {
     onExecutionResult({ result, context, setResult }) {
       if (!result || Array.isArray(result)) return;
       const said = (context as Partial<Context>).extensions?.() ?? null;
-      const extensions = said && { extensions: { ...('extensions' in result ? result.extensions : {}), ...said } };
+      const extensions = said && {
+        extensions: { ...('extensions' in result ? result.extensions : {}), ...said },
+      };
       if (!('errors' in result) || !result.errors) {
         if (extensions) setResult({ ...result, ...extensions });
         return;

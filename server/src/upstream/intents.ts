@@ -1,7 +1,14 @@
-import { type Collection, type Committer, put, type Reader, type State, type Writes } from '../commit/commit.ts';
+import {
+  type Collection,
+  type Committer,
+  put,
+  type Reader,
+  type State,
+  type Writes,
+} from '../commit/commit.ts';
 import { hashInput } from '../commit/idempotency.ts';
 import type { Database, Sql } from '../db/database.ts';
-import { type Clock, plusMs } from '../kernel/clock.ts';
+import { plusMs } from '../kernel/clock.ts';
 import { IdempotencyError, PaymentError, RateLimitError, UpstreamError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -69,10 +76,7 @@ export interface Intents {
    * @throws what `open` and `send` throw; IdempotencyError; UpstreamError, with `moneyMayHaveMoved` where the outcome is
    *   not known
    */
-  run<Input>(
-    tenant: Tenant,
-    operation: Operation<Input>,
-  ): Promise<{ resourceId: string; replayed: boolean }>;
+  run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<{ resourceId: string; replayed: boolean }>;
   /** Of one kind, those whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
@@ -90,14 +94,12 @@ const ABSENT_AFTER_MS = 15 * 60_000;
 export function createIntents({
   database,
   committer,
-  clock,
   looks,
   pace = 1,
   onFault,
 }: {
   database: Database;
   committer: Committer;
-  clock: Clock;
   /** By kind of operation. */
   looks: Readonly<Record<string, Look>>;
   pace?: number;
@@ -114,9 +116,9 @@ export function createIntents({
     if (!fresh && intent.state === 'done') return { resourceId: intent.resourceId!, replayed: true };
     const own = underWay.get(intent.id);
     if (own) return own.then(({ resourceId }) => ({ resourceId, replayed: true }));
-    const outcome = (fresh ? sendFresh(tenant, intent, operation) : lookNow(tenant, intent, operation, true)).finally(
-      () => underWay.delete(intent.id),
-    );
+    const outcome = (
+      fresh ? sendFresh(tenant, intent, operation) : lookNow(tenant, intent, operation, true)
+    ).finally(() => underWay.delete(intent.id));
     underWay.set(intent.id, outcome);
     return outcome;
   }

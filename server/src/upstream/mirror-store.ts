@@ -91,7 +91,12 @@ export async function listObserved(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-  { before, limit, offset = 0, ...filter }: ObservedFilter & { before: number | null; limit: number; offset?: number },
+  {
+    before,
+    limit,
+    offset = 0,
+    ...filter
+  }: ObservedFilter & { before: number | null; limit: number; offset?: number },
 ): Promise<{ place: number; observed: Observed }[]> {
   let query = filtered(sql, tenant, resource, filter)
     .selectAll('observed')

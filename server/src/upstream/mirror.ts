@@ -60,9 +60,11 @@ export function knownByReferences(
 }
 
 /** A state that is new, as what is written of it; with an event where subscribers are told. */
-export function writesOfObserved(
-  { names = [], event, ...record }: Observed & { names?: readonly string[]; event: NewEvent | null },
-): Writes {
+export function writesOfObserved({
+  names = [],
+  event,
+  ...record
+}: Observed & { names?: readonly string[]; event: NewEvent | null }): Writes {
   const { resource, id } = record;
   return {
     records: [

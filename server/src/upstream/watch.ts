@@ -60,7 +60,16 @@ export function createWatch({
     const key = `${tenantKey(tenant)} ${resource}`;
     let place = places.get(key);
     if (!place) {
-      place = { tenant, resource, all: 0, ids: new Map(), at: null, cancel: null, polling: null, again: false };
+      place = {
+        tenant,
+        resource,
+        all: 0,
+        ids: new Map(),
+        at: null,
+        cancel: null,
+        polling: null,
+        again: false,
+      };
       places.set(key, place);
     }
     return place;
