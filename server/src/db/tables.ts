@@ -32,6 +32,8 @@ export interface Tables {
   rate_window: RateWindowTable;
   statement_entry: StatementEntryTable;
   subaccount_payout: SubaccountPayoutTable;
+  upstream_account: UpstreamAccountTable;
+  upstream_slot: UpstreamSlotTable;
 }
 
 interface OfTenant {
@@ -305,4 +307,18 @@ interface SubaccountPayoutTable extends OfTenant {
   created_at: Date;
   completed_at: Date | null;
   reversed_at: Date | null;
+}
+
+interface UpstreamAccountTable {
+  key: string;
+  last_at: Date;
+  blocked_until: Date | null;
+}
+
+interface UpstreamSlotTable {
+  id: string;
+  account_key: string;
+  class: 'money' | 'query' | 'lookup' | 'payer' | 'poll';
+  subject: string | null;
+  held_until: Date;
 }
