@@ -37,6 +37,9 @@ export interface Tables {
   observed_reference: ObservedReferenceTable;
   upstream_intent: UpstreamIntentTable;
   upstream_poll: UpstreamPollTable;
+||||||| 88aa870
+  upstream_account: UpstreamAccountTable;
+  upstream_slot: UpstreamSlotTable;
 }
 
 interface OfTenant {
@@ -351,4 +354,19 @@ interface UpstreamIntentTable extends OfTenant {
 interface UpstreamPollTable extends OfTenant {
   name: string;
   polled_at: Date;
+}
+||||||| 88aa870
+
+interface UpstreamAccountTable {
+  key: string;
+  last_at: Date;
+  blocked_until: Date | null;
+}
+
+interface UpstreamSlotTable {
+  id: string;
+  account_key: string;
+  class: 'money' | 'query' | 'lookup' | 'payer' | 'poll';
+  subject: string | null;
+  held_until: Date;
 }
