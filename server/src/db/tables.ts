@@ -37,7 +37,6 @@ export interface Tables {
   observed_reference: ObservedReferenceTable;
   upstream_intent: UpstreamIntentTable;
   upstream_poll: UpstreamPollTable;
-||||||| 88aa870
   upstream_account: UpstreamAccountTable;
   upstream_slot: UpstreamSlotTable;
 }
@@ -355,7 +354,6 @@ interface UpstreamPollTable extends OfTenant {
   name: string;
   polled_at: Date;
 }
-||||||| 88aa870
 
 interface UpstreamAccountTable {
   key: string;
