@@ -40,6 +40,8 @@ export async function startApp({
   /** In place of the one whose errors are `faults`. */
   log?: Log;
   initTimeoutMs?: number;
+  /** Requests a minute on `/v1`. */
+  restLimit?: number;
 } = {}): Promise<TestApp> {
   const faults: unknown[] = [];
   const collecting: Log = { ...silent, error: (fields, message) => faults.push({ ...fields, message }) };
