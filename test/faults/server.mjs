@@ -27,6 +27,11 @@ const clock = {
   schedule: (at, task) => system.schedule(plusMs(at, -aheadMs), task),
 };
 
+function embedded() {
+  if (!app.embedded) throw new Error('not the service itself');
+  return app.embedded;
+}
+
 /** @type {{ [Name in keyof import('./child.ts').Requests]: (request: any) => Promise<unknown> }} */
 const answers = {
   async start({ environment, clockAheadMs, dieAt }) {
@@ -54,12 +59,12 @@ const answers = {
   },
   async pay({ orderCode, cardNumber: number }) {
     const card = { number, holder: 'ANA', expiryMonth: 12, expiryYear: 2099, securityCode: '123' };
-    return { kind: (await app.cardPayments.pay(orderCode, card)).kind };
+    return { kind: (await embedded().cardPayments.pay(orderCode, card)).kind };
   },
-  refund: ({ orderCode }) => app.cardPayments.refund(live, orderCode),
+  refund: ({ orderCode }) => embedded().cardPayments.refund(live, orderCode),
   async credit({ name, cents, litoshi }) {
-    await app.levers.credit(live, cents, { name });
-    await app.levers.creditLtc(live, litoshi, { name });
+    await embedded().levers.credit(live, cents, { name });
+    await embedded().levers.creditLtc(live, litoshi, { name });
   },
   settle: () => app.work.settled(),
   pass({ ms }) {
