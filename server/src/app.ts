@@ -95,13 +95,14 @@ export async function createApp({
     closing.push(() => follower.close());
     const announcer = createAnnouncer(database, onFault);
     closing.push(() => announcer.idle());
+    let work: WorkQueue | undefined;
     const committer = createCommitter({
       database,
       clock,
       // In front of another service it is that service which announces.
       ...(config.upstream ? {} : { outbox: webhookOutbox }),
       onCommit(tenant, { events, tasks }) {
-        for (const task of tasks) work.nudge(task.at);
+        for (const task of tasks) work?.nudge(task.at);
         if (events === 0) return;
         follower.wake(tenant);
         announcer.announce(tenantKey(tenant));
@@ -114,7 +115,7 @@ export async function createApp({
       ? await createRemoteMode({ ...base, upstreamConfig: config.upstream })
       : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
     closing.push(() => mode.close());
-    const work = createWorkQueue({
+    work = createWorkQueue({
       database,
       clock,
       handlers: mode.tasks,
@@ -159,7 +160,7 @@ export async function createApp({
     const routes = await mode.routes({ nextDueAt: () => nextDue(database.sql) });
     await follower.start();
     work.start();
-    closing.push(() => work.close());
+    closing.push(async () => work?.close());
     http.serve([
       graphqlRoute(yoga),
       widgetRoute(),
