@@ -10,6 +10,7 @@ import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
+import type { ServicesFor } from './graphql/context.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
@@ -38,6 +39,8 @@ export interface App {
   readonly firstKeys: { live: string; sandbox: string } | null;
   readonly work: WorkQueue;
   readonly database: Database;
+  /** The port that the GraphQL layer speaks to. */
+  readonly servicesFor: ServicesFor;
   /** What no client can do; null in front of another service. */
   readonly embedded: Embedded | null;
   close(): Promise<void>;
@@ -175,6 +178,7 @@ export async function createApp({
       firstKeys: mode.firstKeys,
       work,
       database,
+      servicesFor: mode.servicesFor,
       embedded: mode.embedded,
       close,
     };
