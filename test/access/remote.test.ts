@@ -47,7 +47,6 @@ async function start(database: Database, keys: Keys, url = SERVICE) {
     database,
     committer,
     clock,
-    name: 'Loja',
     upstream: { url, keys },
   });
   await Promise.all(told);
