@@ -10,6 +10,7 @@ import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
+import type { ServicesFor } from './graphql/context.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
@@ -38,6 +39,8 @@ export interface App {
   readonly firstKeys: { live: string; sandbox: string } | null;
   readonly work: WorkQueue;
   readonly database: Database;
+  /** The port that the GraphQL layer speaks to. */
+  readonly servicesFor: ServicesFor;
   /** What no client can do; null in front of another service. */
   readonly embedded: Embedded | null;
   close(): Promise<void>;
@@ -59,6 +62,7 @@ export async function createApp({
   open = openDatabase,
   bank,
   initTimeoutMs,
+  restLimit,
 }: {
   config: Config;
   clock: Clock;
@@ -70,6 +74,8 @@ export async function createApp({
   bank?: Bank;
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
+  /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
+  restLimit?: number;
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
@@ -110,7 +116,7 @@ export async function createApp({
     const base = { config, database, committer, clock, publicUrl, onFault };
     const mode: Mode = config.upstream
       ? await createRemoteMode({ ...base, upstreamConfig: config.upstream })
-      : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank });
+      : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
     closing.push(() => mode.close());
     work = createWorkQueue({
       database,
@@ -172,6 +178,7 @@ export async function createApp({
       firstKeys: mode.firstKeys,
       work,
       database,
+      servicesFor: mode.servicesFor,
       embedded: mode.embedded,
       close,
     };
