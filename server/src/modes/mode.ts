@@ -8,7 +8,7 @@ import type { ServicesFor } from '../graphql/context.ts';
 import type { Route } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { TestPaymentLevers } from '../sandbox/model.ts';
-import type { SubaccountPayoutService, SubaccountService } from '../subaccounts/model.ts';
+import type { OwnSubaccounts } from '../subaccounts/model.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
 import type { WalletLevers } from '../wallet/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
@@ -47,5 +47,5 @@ export interface Embedded {
   readonly cardPayments: CardPaymentService & HostedCheckout;
   /** What no client can do: the simulator does it. */
   readonly levers: WalletLevers & TestPaymentLevers;
-  readonly subaccounts: SubaccountService & SubaccountPayoutService;
+  readonly subaccounts: OwnSubaccounts;
 }

@@ -46,7 +46,7 @@ export async function createRemoteMode({
   });
   const tenantOf = (environment: Environment): Tenant => ({ accountId, environment });
   const { requestsPerMinute, windowMs } = upstreamConfig;
-  const budget = createBudget({ database, clock, limit: requestsPerMinute, windowMs, accountKey: accountId });
+  const budget = createBudget({ database, clock, limit: requestsPerMinute, windowMs, accountKey: accountId, onFault });
   const upstream = createUpstream({
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
