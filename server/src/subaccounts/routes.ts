@@ -48,10 +48,13 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       permissions: MANAGE,
       body: createSubaccountInput,
       example: { name: 'Maria da Silva', externalId: 'cliente-1042' },
-      answers: { 201: { description: 'The subaccount', schema: subaccountWire } },
+      answers: {
+        200: { description: 'The same one, opened before', schema: subaccountWire },
+        201: { description: 'The subaccount', schema: subaccountWire },
+      },
       async handle({ caller, body }) {
-        const { subaccount } = await subaccounts.create(caller.tenant, body);
-        return { status: 201, body: subaccount };
+        const { subaccount, replayed } = await subaccounts.create(caller.tenant, body);
+        return { status: replayed ? 200 : 201, body: subaccount };
       },
     }),
     restOperation({
