@@ -32,6 +32,7 @@ import { createRequestLimit } from './limits/requests.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createMetricsRoutes } from './ops/metrics.ts';
 import { createPayoutEngine } from './payouts/engine.ts';
 import { createPayoutRoutes } from './payouts/routes.ts';
 import { createPayoutSettlement } from './payouts/settlement.ts';
@@ -262,6 +263,7 @@ export async function createApp({
       }),
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database) }),
+      ...createMetricsRoutes(),
       ...(config.demo
         ? createDemoRoutes({ tenant: await firstTenant(database.sql), access, payouts, clock, publicUrl })
         : []),
