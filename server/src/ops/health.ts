@@ -12,7 +12,7 @@ export function createHealthRoutes({
 }: {
   isReady: () => Promise<boolean>;
   /** How the service behind the facade stands; left out where there is none. */
-  upstream?: () => Pick<UpstreamState, 'circuit' | 'lastAnswerAt'>;
+  upstream?: (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt'>) | undefined;
 }): Route[] {
   return [
     {
