@@ -11,6 +11,7 @@ import {
   parseDestination,
   payoutMethod,
   type RequestPayoutInput,
+  type ShownPayout,
 } from './model.ts';
 
 /** The document's words (section 3.3): Portuguese, but for one. */
@@ -101,8 +102,8 @@ const EVENT = { pending: 'requested', completed: 'completed', denied: 'denied' }
  * What a webhook says of a payout in its present state; null for `processing`, which none reports. The destination is
  * whole here, and here alone.
  */
-export function payoutWebhook(payout: Payout, environment: Environment) {
-  if (payout.status === 'processing') return null;
+export function payoutWebhook(payout: ShownPayout, environment: Environment) {
+  if (payout.status === 'processing' || payout.status === 'unknown') return null;
   const sandbox = environment === 'sandbox';
   return {
     event: `withdrawal.${sandbox ? 'test.' : ''}${EVENT[payout.status]}`,
@@ -113,7 +114,7 @@ export function payoutWebhook(payout: Payout, environment: Environment) {
     walletAddress: payout.destination,
     status: STATUS_ON_THE_WIRE[payout.status],
     ...(payout.processedAt === null
-      ? { requestedAt: payout.requestedAt.toISOString(), sandbox }
+      ? { requestedAt: payout.requestedAt?.toISOString(), sandbox }
       : { processedAt: payout.processedAt.toISOString() }),
   };
 }
