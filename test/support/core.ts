@@ -5,7 +5,7 @@ import { type AccessService, type AccountSettings, DEFAULT_SETTINGS } from '../.
 import { accounts } from '../../server/src/access/records.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
 import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
-import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import type { CardPayment, CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
 import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/records.ts';
 import { createSettlement } from '../../server/src/card-payments/settlement.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
@@ -50,7 +50,7 @@ export interface Core {
   readonly acquirer: Acquirer;
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
-  readonly cardPayments: CardPaymentService & HostedCheckout;
+  readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
   /** The bank's own levers, with no faults in between. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService;

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { AccessService, Caller } from '../access/model.ts';
-import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
+import type { CardPaymentService, ShownCardPayment } from '../card-payments/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -72,7 +72,7 @@ export interface Context {
 
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
-  cardPayment: DataLoader<string, CardPayment | null>;
+  cardPayment: DataLoader<string, ShownCardPayment | null>;
   /** By withdrawal id or code. */
   payout: DataLoader<string, Payout | null>;
   webhookDelivery: DataLoader<string, WebhookDelivery | null>;
