@@ -16,7 +16,7 @@ import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
 import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
-import type { PayoutService } from '../../server/src/payouts/model.ts';
+import type { Payout, PayoutService } from '../../server/src/payouts/model.ts';
 import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
 import { createProductEngine } from '../../server/src/products/engine.ts';
 import type { ProductService } from '../../server/src/products/model.ts';
@@ -53,7 +53,7 @@ export interface Core {
   readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
   /** The bank's own levers, with no faults in between. */
   readonly bank: SimulatedBank;
-  readonly payouts: PayoutService;
+  readonly payouts: PayoutService<Payout>;
   readonly subaccounts: SubaccountService & SubaccountPayoutService;
   readonly access: AccessService;
   readonly webhooks: WebhookService;

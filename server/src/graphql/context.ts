@@ -6,7 +6,7 @@ import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
-import type { Payout, PayoutService } from '../payouts/model.ts';
+import type { PayoutService, ShownPayout } from '../payouts/model.ts';
 import type { Product, ProductService } from '../products/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
 import type {
@@ -74,7 +74,7 @@ export interface Context {
 export interface Loaders {
   cardPayment: DataLoader<string, ShownCardPayment | null>;
   /** By withdrawal id or code. */
-  payout: DataLoader<string, Payout | null>;
+  payout: DataLoader<string, ShownPayout | null>;
   webhookDelivery: DataLoader<string, WebhookDelivery | null>;
   webhookAttempts: DataLoader<string, WebhookAttempt[]>;
   product: DataLoader<string, Product | null>;
