@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import { plusMs } from '../kernel/clock.ts';
+import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -207,19 +207,13 @@ export interface CardPaymentService<P extends ShownCardPayment = ShownCardPaymen
   /** In the order asked, null where not found. */
   findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(P | null)[]>;
   /** Also tells the version of the tenant's log that the state holds for. */
-  findWithVersion(
-    tenant: Tenant,
-    orderCode: string,
-  ): Promise<{ version: number; payment: P } | null>;
+  findWithVersion(tenant: Tenant, orderCode: string): Promise<{ version: number; payment: P } | null>;
   list(
     tenant: Tenant,
     page: { first: number; after?: number | undefined; status?: readonly CardPaymentStatus[] | undefined },
   ): Promise<CardPaymentPage<P>>;
   /** A page by number, newest first, and how many there are in all (the document's 2.1.6). */
-  listPage(
-    tenant: Tenant,
-    page: { limit: number; offset: number },
-  ): Promise<{ items: P[]; total: number }>;
+  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: { status?: readonly CardPaymentStatus[] | undefined }): Promise<number>;
 }
 

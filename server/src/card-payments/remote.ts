@@ -1,5 +1,5 @@
-import { hashInput } from '../commit/idempotency.ts';
 import type { State, Writes } from '../commit/commit.ts';
+import { hashInput } from '../commit/idempotency.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
 import {
@@ -25,8 +25,8 @@ import {
   type Found,
   type Intent,
   intents as intentRecords,
-  lastIntents,
   type Look,
+  lastIntents,
   type Operation,
   unavailable,
 } from '../upstream/intents.ts';
@@ -339,7 +339,9 @@ export function createRemoteCardPayments({
       await take(tenant, known.id, known, read);
     } catch (error) {
       // Then what is known decides.
-      if (!(error instanceof RateLimitError || error instanceof UpstreamFault || error instanceof UpstreamError))
+      if (
+        !(error instanceof RateLimitError || error instanceof UpstreamFault || error instanceof UpstreamError)
+      )
         throw error;
     }
   }
@@ -437,7 +439,9 @@ export function createRemoteCardPayments({
         const rows = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
           listObserved(sql, tenant, 'card_payment', page),
         );
-        const items = rows.slice(0, first).map((row) => ({ place: row.place, payment: paymentOf(row.observed) }));
+        const items = rows
+          .slice(0, first)
+          .map((row) => ({ place: row.place, payment: paymentOf(row.observed) }));
         return { items, hasNextPage: rows.length > first };
       },
       async listPage(tenant, { limit, offset }) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
-import { type Cents, cents, centsAsReais, isCents, reaisFromCents } from '../kernel/money.ts';
+import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
+import { centsTold, instantTold, reaisTold, recordTold } from '../kernel/told.ts';
 import {
   type CardPayment,
   type CardPaymentClaim,
@@ -89,25 +90,25 @@ export function cardPaymentFromWire(body: unknown): CardPaymentClaim | null {
     ...commonOf(json),
     status,
     checkoutUrl: urlOf(json.checkoutUrl),
-    createdAt: instantOf(json.createdAt) ?? created,
-    expiresAt: instantOf(json.expiresAt),
-    paidAt: instantOf(json.paidAt) ?? paid,
+    createdAt: instantTold(json.createdAt) ?? created,
+    expiresAt: instantTold(json.expiresAt),
+    paidAt: instantTold(json.paidAt) ?? paid,
     paidLate: typeof json.paidLate === 'boolean' ? json.paidLate : null,
-    refundedAt: instantOf(json.refundedAt),
+    refundedAt: instantTold(json.refundedAt),
   };
 }
 
 /** A page of a list, as far as its items can be read; null where it is none. */
 export function cardPaymentsFromWire(
   body: unknown,
-): { items: (CardPaymentClaim & { said: Json })[]; total: number | null; length: number } | null {
-  const list = isJson(body) ? Object.values(body).find(Array.isArray) : undefined;
-  if (!isJson(body) || !list) return null;
-  const items = list.flatMap((said: unknown) => {
-    const claim = cardPaymentFromWire(said);
-    return claim && isJson(said) ? [{ ...claim, said }] : [];
+): { items: (CardPaymentClaim & { said: Json })[]; length: number } | null {
+  const list = Object.values(recordTold(body) ?? {}).find(Array.isArray);
+  if (!list) return null;
+  const items = list.flatMap((each: unknown) => {
+    const [claim, said] = [cardPaymentFromWire(each), recordTold(each)];
+    return claim && said ? [{ ...claim, said }] : [];
   });
-  return { items, total: isCents(body.total) ? body.total : null, length: list.length };
+  return { items, length: list.length };
 }
 
 /** A webhook's event (section 6.2): whatever has an `orderCode` is one, whatever else is called how. Null: it is none. */
@@ -120,7 +121,7 @@ export function cardPaymentEventFromWire(payload: unknown): CardPaymentClaim | n
   return {
     ...commonOf(json),
     status: statusOf(status),
-    paidAt: instantOf(json.paidAt) ?? datesOf(json)[0] ?? null,
+    paidAt: instantTold(json.paidAt) ?? datesOf(json)[0] ?? null,
   };
 }
 
@@ -140,23 +141,24 @@ function statusOf(word: unknown): CardPaymentClaim['status'] {
 
 /** What has an order code: the answer, or what lies in it. */
 function recordOf(body: unknown): (Json & { orderCode: string }) | null {
-  if (!isJson(body)) return null;
-  return [body, ...Object.values(body)].find(hasOrderCode) ?? null;
+  return [body, ...Object.values(recordTold(body) ?? {})].find(hasOrderCode) ?? null;
 }
 
 function hasOrderCode(value: unknown): value is Json & { orderCode: string } {
-  return isJson(value) && typeof value.orderCode === 'string' && isAnyOrderCode(value.orderCode);
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const orderCode = recordTold(value)?.orderCode;
+  return typeof orderCode === 'string' && isAnyOrderCode(orderCode);
 }
 
 function commonOf(json: Json & { orderCode: string }) {
   return {
     orderCode: json.orderCode,
     amountCents: amountOf(json),
-    customer: customerOf(json.customer) ?? Object.values(json).map(customerOf).find((each) => each) ?? null,
+    customer:
+      customerOf(json.customer) ??
+      Object.values(json)
+        .map(customerOf)
+        .find((each) => each) ??
+      null,
     description: textOf(json.description),
     metadata: textOf(json.metadata),
     successUrl: urlOf(json.successUrl),
@@ -167,14 +169,14 @@ function commonOf(json: Json & { orderCode: string }) {
 
 /** In cents (2.3), or in reais as the document's 2.1.2 has it of records: rounded, for products are not exact. */
 function amountOf({ amountCents, valueCents, amount }: Json): Cents | null {
-  const given = [amountCents, valueCents, typeof amount === 'number' ? Math.round(amount * 100) : null];
-  return given.find(isCents) ?? null;
+  return centsTold(amountCents) ?? centsTold(valueCents) ?? reaisTold(amount);
 }
 
 function customerOf(value: unknown): Customer | null {
-  if (!isJson(value)) return null;
+  const told = recordTold(value);
+  if (!told) return null;
   const members = (['name', 'email', 'externalId'] as const).flatMap((name) => {
-    const text = textOf(value[name]);
+    const text = textOf(told[name]);
     return text === null ? [] : [[name, text] as const];
   });
   return members.some(([name]) => name !== 'externalId') ? Object.fromEntries(members) : null;
@@ -191,17 +193,10 @@ function urlOf(value: unknown): string | null {
   return text !== null && /^https?:/i.test(text) && URL.canParse(text) ? text : null;
 }
 
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
-
-function instantOf(value: unknown): Date | null {
-  const date = typeof value === 'string' && INSTANT.test(value) ? new Date(value) : null;
-  return date && !Number.isNaN(date.getTime()) ? date : null;
-}
-
 /** Earliest first, each once; none of an expiry. */
 function datesOf(json: Json): Date[] {
   const times = Object.entries(json).flatMap(([name, value]) =>
-    /expir|valid|venc/i.test(name) ? [] : (instantOf(value)?.getTime() ?? []),
+    /expir|valid|venc/i.test(name) ? [] : (instantTold(value)?.getTime() ?? []),
   );
   return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));
 }

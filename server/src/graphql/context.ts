@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { PayoutService, ShownPayout } from '../payouts/model.ts';
-import type { Product, ProductService } from '../products/model.ts';
+import type { ProductService, ShownProduct } from '../products/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
 import type {
   Subaccount,
@@ -77,7 +77,7 @@ export interface Loaders {
   payout: DataLoader<string, ShownPayout | null>;
   webhookDelivery: DataLoader<string, WebhookDelivery | null>;
   webhookAttempts: DataLoader<string, WebhookAttempt[]>;
-  product: DataLoader<string, Product | null>;
+  product: DataLoader<string, ShownProduct | null>;
   subaccount: DataLoader<string, Subaccount | null>;
   subaccountPayout: DataLoader<string, SubaccountPayout | null>;
 }
