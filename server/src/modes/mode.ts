@@ -9,7 +9,7 @@ import type { Route } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { UpstreamMetrics } from '../ops/metrics.ts';
 import type { TestPaymentLevers } from '../sandbox/model.ts';
-import type { SubaccountPayoutService, SubaccountService } from '../subaccounts/model.ts';
+import type { OwnSubaccounts } from '../subaccounts/model.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
 import type { WalletLevers } from '../wallet/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
@@ -50,5 +50,5 @@ export interface Embedded {
   readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
   /** What no client can do: the simulator does it. */
   readonly levers: WalletLevers & TestPaymentLevers;
-  readonly subaccounts: SubaccountService & SubaccountPayoutService;
+  readonly subaccounts: OwnSubaccounts;
 }
