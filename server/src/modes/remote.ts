@@ -13,7 +13,7 @@ import { createRemoteProducts } from '../products/remote.ts';
 import { createRemoteSandbox } from '../sandbox/remote.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote.ts';
 import { createBudget } from '../upstream/budget.ts';
-import { createUpstream } from '../upstream/client.ts';
+import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
 import type { Facade } from '../upstream/facade.ts';
 import { createIntents, type Look } from '../upstream/intents.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
@@ -27,16 +27,26 @@ import { createRemoteWebhooks } from '../webhooks/remote.ts';
 import { createSender } from '../webhooks/sender.ts';
 import type { Base, Mode } from './mode.ts';
 
+/** What a test or a benchmark, which cannot wait for minutes, sets otherwise. */
+export interface UpstreamTuning {
+  timeouts?: Partial<UpstreamTimeouts>;
+  /** By how much the clocks of two instances may differ. */
+  skewMs?: number;
+  /** Makes the waits between looks at an unknown outcome shorter. */
+  pace?: number;
+}
+
 /** A facade in front of the service: the same port over HTTP, within its budget, with what was seen of it kept here. */
 export async function createRemoteMode({
   config,
   upstreamConfig,
+  tuning: { timeouts, skewMs, pace } = {},
   database,
   committer,
   clock,
   publicUrl,
   onFault,
-}: Base & { upstreamConfig: UpstreamConfig }): Promise<Mode> {
+}: Base & { upstreamConfig: UpstreamConfig; tuning: UpstreamTuning | undefined }): Promise<Mode> {
   const { accountId, cursorKey } = await bootstrapRemote({
     database,
     committer,
@@ -45,16 +55,31 @@ export async function createRemoteMode({
   });
   const tenantOf = (environment: Environment): Tenant => ({ accountId, environment });
   const { requestsPerMinute, windowMs } = upstreamConfig;
-  const budget = createBudget({ database, clock, limit: requestsPerMinute, windowMs, accountKey: accountId });
+  const budget = createBudget({
+    database,
+    clock,
+    limit: requestsPerMinute,
+    windowMs,
+    accountKey: accountId,
+    ...(skewMs === undefined ? {} : { skewMs }),
+    onFault,
+  });
   const upstream = createUpstream({
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
     budget,
     clock,
+    ...(timeouts ? { timeouts } : {}),
     onFault,
   });
   const looks: Record<string, Look> = {};
-  const intents = createIntents({ database, committer, looks, onFault });
+  const intents = createIntents({
+    database,
+    committer,
+    looks,
+    ...(pace === undefined ? {} : { pace }),
+    onFault,
+  });
   let watch: Watch | null = null;
   const facade: Facade = {
     database,
