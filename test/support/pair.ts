@@ -1,24 +1,57 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { AccountSettings } from '../../server/src/access/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { PaymentsService } from '../../server/src/graphql/context.ts';
 import type { Asker } from '../../server/src/kernel/asker.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { addAccount, addKey } from './accounts.ts';
 import { LIVE_KEY, startApp, startServer, TEST_KEY, type TestApp, type TestServer } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshPglite } from './database.ts';
 import { type FaultProxy, type Plan, startFaultProxy } from './fault-proxy.ts';
+import { createClient, type GraphQLClient } from './graphql.ts';
 import { watchStatements } from './statements.ts';
 
-/** The service itself and a facade in front of it, over real HTTP and with real webhooks, by one clock. */
+/** The service itself, as something that facades stand in front of. */
+export interface Service {
+  readonly app: TestApp;
+  readonly clock: ManualClock;
+  /** Whether it is doing nothing in its database. */
+  isIdle(): boolean;
+}
+
+type OpenDatabase = (clock: ManualClock) => Promise<Database>;
+
+/** Its `app` ends with whoever started it. */
+export async function startService({
+  clock = createManualClock(),
+  open = openFreshPglite,
+  restLimit,
+  environment = {},
+}: {
+  clock?: ManualClock;
+  open?: OpenDatabase;
+  /** Requests a minute that it takes of an account, in place of the document's. */
+  restLimit?: number;
+  environment?: Record<string, string>;
+} = {}): Promise<Service> {
+  const { database, isIdle } = watchStatements(await open(clock));
+  const app = await startApp({ database, clock, environment, ...(restLimit && { restLimit }) });
+  return { app, clock, isIdle };
+}
+
+/** A service and a facade in front of it, over real HTTP and with real webhooks, by one clock. */
 export interface Pair {
   readonly clock: ManualClock;
   readonly service: TestApp;
   readonly facade: TestServer;
   /** Between the two: what the facade asks, and what becomes of it. Webhooks do not come through here. */
   readonly proxy: FaultProxy;
-  readonly webhookSecrets: Record<Environment, string>;
-  /** The merchant as the facade knows it, and as the service does. */
-  tenants(environment?: Environment): Promise<{ facade: Tenant; service: Tenant }>;
+  /** The merchant's, of the service and so of the facade. */
+  readonly keys: Readonly<Record<Environment, string>>;
+  readonly webhookSecrets: Readonly<Record<Environment, string>>;
+  /** The merchant, as each of the two knows it. */
+  readonly accountIds: { readonly service: string; readonly facade: string };
   /** The port in front of the service, as one caller has it. */
   services(asker?: Partial<Asker>): PaymentsService;
   /**
@@ -28,86 +61,90 @@ export interface Pair {
   settled(): Promise<void>;
   /** Moves the clock on, stopping wherever something is due, and lets both do it. */
   pass(ms: number): Promise<void>;
+  /** Ends the facade, and the service where it was started with it. */
   close(): Promise<void>;
 }
 
 /** Ends with whoever started it. */
 export async function startPair({
-  clock = createManualClock(),
+  service: given,
+  account,
   plan,
-  /** Requests a minute that the service takes, and those that the facade makes. */
-  restLimit,
   requestsPerMinute,
-  open = () => openFreshPglite(clock),
-  service: serviceEnvironment = {},
-  facade: facadeEnvironment = {},
+  open = openFreshPglite,
+  environment = {},
+  ...options
 }: {
-  clock?: ManualClock;
+  /** One that is there already; without it there is a new one. */
+  service?: Service;
+  /** A merchant of its own; without it, the service's first. */
+  account?: Partial<AccountSettings>;
   /** What becomes of the facade's requests. */
   plan?: Plan;
-  restLimit?: number;
+  /** Of the facade, in place of the document's. */
   requestsPerMinute?: number;
-  /** A database of its own for each of the two. */
-  open?: () => Promise<Database>;
-  /** The environment of each beside what it needs. */
-  service?: Record<string, string>;
-  facade?: Record<string, string>;
+  /** Opens the facade's database. */
+  open?: OpenDatabase;
+  /** Of the facade, beside what it needs. */
+  environment?: Record<string, string>;
+  /** Of a new service. */
+  clock?: ManualClock;
+  restLimit?: number;
 } = {}): Promise<Pair> {
-  const databases = (await Promise.all([open(), open()])).map(watchStatements);
-  const [forService, forFacade] = databases.map(({ database }) => database) as [Database, Database];
-  const service = await startApp({
-    database: forService,
-    clock,
-    environment: serviceEnvironment,
-    ...(restLimit && { restLimit }),
-  });
-  const proxy = await startFaultProxy({ target: service.url, clock, ...(plan && { plan }) });
+  const service = given ?? (await startService(options));
+  const { app, clock } = service;
+  const keys = account ? await openMerchant(app, account) : { live: LIVE_KEY, sandbox: TEST_KEY };
+  const asMerchant = {
+    live: createClient(`${app.url}/graphql`, keys.live),
+    sandbox: createClient(`${app.url}/graphql`, keys.sandbox),
+  };
   // Where they go is known when the facade listens; what they are signed with, it has to know before.
   const webhookSecrets = {
-    live: await configureWebhook(service, 'live', 'http://127.0.0.1:9/not-yet'),
-    sandbox: await configureWebhook(service, 'sandbox', 'http://127.0.0.1:9/not-yet'),
+    live: await configureWebhook(asMerchant.live, 'http://127.0.0.1:9/not-yet'),
+    sandbox: await configureWebhook(asMerchant.sandbox, 'http://127.0.0.1:9/not-yet'),
   };
+  const proxy = await startFaultProxy({ target: app.url, clock, ...(plan && { plan }) });
+  const { database, isIdle } = watchStatements(await open(clock));
   const facade = await startServer({
-    database: forFacade,
+    database,
     clock,
     environment: {
       PSA_BOOTSTRAP_LIVE_KEY: '',
       PSA_BOOTSTRAP_TEST_KEY: '',
       PSA_UPSTREAM_URL: proxy.url,
-      PSA_UPSTREAM_LIVE_KEY: LIVE_KEY,
-      PSA_UPSTREAM_TEST_KEY: TEST_KEY,
+      PSA_UPSTREAM_LIVE_KEY: keys.live,
+      PSA_UPSTREAM_TEST_KEY: keys.sandbox,
       PSA_UPSTREAM_WEBHOOK_SECRET: Object.values(webhookSecrets).join(','),
       ...(requestsPerMinute && { PSA_UPSTREAM_LIMIT: String(requestsPerMinute) }),
-      ...facadeEnvironment,
+      ...environment,
     },
   });
   const receivesAt = `http://127.0.0.1:${facade.port}/webhooks/psa`;
-  await configureWebhook(service, 'live', receivesAt);
-  await configureWebhook(service, 'sandbox', receivesAt);
+  await configureWebhook(asMerchant.live, receivesAt);
+  await configureWebhook(asMerchant.sandbox, receivesAt);
 
   async function settled(): Promise<void> {
     let quietTurns = 0;
-    while (quietTurns < QUIET_TURNS) {
+    for (let turns = 0; quietTurns < QUIET_TURNS; turns++) {
+      if (turns > MOST_TURNS) throw new Error('the two do not come to rest');
       const before = proxy.arrivals.length;
-      await Promise.all([proxy.idle(), service.work.settled()]);
+      await Promise.all([proxy.idle(), app.work.settled()]);
       await turn();
-      const isQuiet = before === proxy.arrivals.length && databases.every(({ isIdle }) => isIdle());
+      const isQuiet = before === proxy.arrivals.length && isIdle() && service.isIdle();
       quietTurns = isQuiet ? quietTurns + 1 : 0;
     }
   }
 
   return {
     clock,
-    service,
+    service: app,
     facade,
     proxy,
+    keys,
     webhookSecrets,
-    async tenants(environment = 'live') {
-      const [ofFacade, ofService] = await Promise.all([forFacade, forService].map(accountOf));
-      return {
-        facade: { accountId: ofFacade!, environment },
-        service: { accountId: ofService!, environment },
-      };
+    accountIds: {
+      service: await accountOf(app, keys.live),
+      facade: await accountOf(facade, keys.live),
     },
     services: (asker) =>
       facade.servicesFor({ rank: 'person', subject: null, saw: () => undefined, ...asker }),
@@ -127,17 +164,27 @@ export async function startPair({
     async close() {
       await facade.close();
       await proxy.close();
-      await service.close();
+      if (!given) await app.close();
     },
   };
 }
 
 /** Between a socket that is written to and whoever reads it lie a few turns of the loop. */
 const QUIET_TURNS = 20;
+const MOST_TURNS = 1_000_000;
 const MOST_STEPS = 300;
 
-async function configureWebhook(app: TestApp, environment: Environment, url: string): Promise<string> {
-  const { configureWebhook: configured } = await app[environment].request(
+async function openMerchant(app: TestApp, settings: Partial<AccountSettings>) {
+  const accountId = await addAccount(app, settings);
+  return {
+    live: await addKey(app, { accountId }),
+    sandbox: await addKey(app, { accountId, environment: 'sandbox' }),
+  };
+}
+
+/** Returns the secret, where it was never told before. */
+async function configureWebhook(merchant: GraphQLClient, url: string): Promise<string> {
+  const { configureWebhook: configured } = await merchant.request(
     `mutation ($url: Url!) {
       configureWebhook(input: { url: $url }) {
         ... on ConfigureWebhookSuccess { secret }
@@ -150,12 +197,7 @@ async function configureWebhook(app: TestApp, environment: Environment, url: str
   return configured.secret;
 }
 
-/** The first, which is the merchant's. */
-async function accountOf({ sql }: Database): Promise<string> {
-  const account = await sql
-    .selectFrom('account')
-    .select('id')
-    .orderBy('created_at')
-    .executeTakeFirstOrThrow();
-  return account.id;
+async function accountOf({ servicesFor }: TestServer, key: string): Promise<Tenant['accountId']> {
+  const { access } = servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+  return (await access.authenticate(`Bearer ${key}`)).tenant.accountId;
 }
