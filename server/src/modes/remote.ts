@@ -1,3 +1,4 @@
+import { bootstrapRemote } from '../access/administration.ts';
 import { createAccessEngine, firstTenant } from '../access/engine.ts';
 import { createRemoteCardPayments } from '../card-payments/remote.ts';
 import type { UpstreamConfig } from '../config.ts';
@@ -37,7 +38,12 @@ export async function createRemoteMode({
   publicUrl,
   onFault,
 }: Base & { upstreamConfig: UpstreamConfig }): Promise<Mode> {
-  const { accountId, cursorKey } = await bootstrapRemote({ database, clock, upstream: upstreamConfig });
+  const { accountId, cursorKey } = await bootstrapRemote({
+    database,
+    committer,
+    clock,
+    upstream: upstreamConfig,
+  });
   const tenantOf = (environment: Environment): Tenant => ({ accountId, environment });
   const { requestsPerMinute, windowMs } = upstreamConfig;
   const budget = createBudget({ database, clock, limit: requestsPerMinute, windowMs, accountKey: accountId });
@@ -106,7 +112,13 @@ export async function createRemoteMode({
   });
 
   const accessFor = (asker: Asker) =>
-    createAccessEngine({ database, committer, products: products.serviceFor(asker), clock });
+    createAccessEngine({
+      database,
+      committer,
+      products: products.serviceFor(asker),
+      clock,
+      configuredKeys: upstreamConfig.keys,
+    });
   // Who is let in is our own to say.
   const access = accessFor({ rank: 'person', subject: null, saw: () => undefined });
   const servicesFor: ServicesFor = (asker) => ({
@@ -128,11 +140,8 @@ export async function createRemoteMode({
     async routes() {
       if (!config.demo) return receiver.routes;
       const tenant = await firstTenant(database.sql);
-      const asker: Asker = { rank: 'person', subject: null, saw: () => undefined };
-      return [
-        ...receiver.routes,
-        ...createDemoRoutes({ tenant, access, payouts: payouts.serviceFor(asker), clock, publicUrl }),
-      ];
+      // Real money leaves by an API key alone, and not by a page that asks nobody who he is.
+      return [...receiver.routes, ...createDemoRoutes({ tenant, access, payouts: null, clock, publicUrl })];
     },
     upstream: () => upstream.state(),
     firstKeys: null,
