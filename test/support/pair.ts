@@ -61,7 +61,9 @@ export interface Pair {
   settled(): Promise<void>;
   /** Moves the clock on, stopping wherever something is due, and lets both do it. */
   pass(ms: number): Promise<void>;
-  /** Ends the facade, and the service where it was started with it. */
+  /** Another facade over the same database, which is to be one that several can open; it ends with this pair. */
+  another(): Promise<Pair>;
+  /** Ends the facades, and the service where it was started with them. */
   close(): Promise<void>;
 }
 
@@ -104,22 +106,28 @@ export async function startPair({
     sandbox: await configureWebhook(asMerchant.sandbox, 'http://127.0.0.1:9/not-yet'),
   };
   const proxy = await startFaultProxy({ target: app.url, clock, ...(plan && { plan }) });
-  const { database, isIdle } = watchStatements(await open(clock));
-  const facade = await startServer({
-    database,
-    clock,
-    environment: {
-      PSA_BOOTSTRAP_LIVE_KEY: '',
-      PSA_BOOTSTRAP_TEST_KEY: '',
-      PSA_UPSTREAM_URL: proxy.url,
-      PSA_UPSTREAM_LIVE_KEY: keys.live,
-      PSA_UPSTREAM_TEST_KEY: keys.sandbox,
-      PSA_UPSTREAM_WEBHOOK_SECRET: Object.values(webhookSecrets).join(','),
-      ...(requestsPerMinute && { PSA_UPSTREAM_LIMIT: String(requestsPerMinute) }),
-      ...environment,
-    },
-  });
-  const receivesAt = `http://127.0.0.1:${facade.port}/webhooks/psa`;
+  const facades: { server: TestServer; isIdle: () => boolean }[] = [];
+  async function startFacade(): Promise<TestServer> {
+    const { database, isIdle } = watchStatements(await open(clock));
+    const server = await startServer({
+      database,
+      clock,
+      environment: {
+        PSA_BOOTSTRAP_LIVE_KEY: '',
+        PSA_BOOTSTRAP_TEST_KEY: '',
+        PSA_UPSTREAM_URL: proxy.url,
+        PSA_UPSTREAM_LIVE_KEY: keys.live,
+        PSA_UPSTREAM_TEST_KEY: keys.sandbox,
+        PSA_UPSTREAM_WEBHOOK_SECRET: Object.values(webhookSecrets).join(','),
+        ...(requestsPerMinute && { PSA_UPSTREAM_LIMIT: String(requestsPerMinute) }),
+        ...environment,
+      },
+    });
+    facades.push({ server, isIdle });
+    return server;
+  }
+  const first = await startFacade();
+  const receivesAt = `http://127.0.0.1:${first.port}/webhooks/psa`;
   await configureWebhook(asMerchant.live, receivesAt);
   await configureWebhook(asMerchant.sandbox, receivesAt);
 
@@ -130,43 +138,39 @@ export async function startPair({
       const before = proxy.arrivals.length;
       await Promise.all([proxy.idle(), app.work.settled()]);
       await turn();
-      const isQuiet = before === proxy.arrivals.length && isIdle() && service.isIdle();
+      const isQuiet =
+        before === proxy.arrivals.length && [service, ...facades].every(({ isIdle }) => isIdle());
       quietTurns = isQuiet ? quietTurns + 1 : 0;
     }
   }
 
-  return {
-    clock,
-    service: app,
-    facade,
-    proxy,
-    keys,
-    webhookSecrets,
-    accountIds: {
-      service: await accountOf(app, keys.live),
-      facade: await accountOf(facade, keys.live),
-    },
+  async function pass(ms: number): Promise<void> {
+    const until = clock.now().getTime() + ms;
+    // Days are not made of seconds: what is due within one step is done together.
+    const stepMs = Math.ceil(ms / MOST_STEPS);
+    for (;;) {
+      await settled();
+      const now = clock.now().getTime();
+      if (now >= until) return;
+      const next = Math.max(clock.nextAt()?.getTime() ?? until, now + stepMs);
+      clock.moveTo(new Date(Math.min(next, until)));
+    }
+  }
+
+  async function close(): Promise<void> {
+    for (const { server } of facades.splice(0)) await server.close();
+    await proxy.close();
+    if (!given) await app.close();
+  }
+
+  const accountIds = { service: await accountOf(app, keys.live), facade: await accountOf(first, keys.live) };
+  const pairOf = (facade: TestServer): Pair => ({
+    ...{ clock, service: app, facade, proxy, keys, webhookSecrets, accountIds, settled, pass, close },
     services: (asker) =>
       facade.servicesFor({ rank: 'person', subject: null, saw: () => undefined, ...asker }),
-    settled,
-    async pass(ms) {
-      const until = clock.now().getTime() + ms;
-      // Days are not made of seconds: what is due within one step is done together.
-      const stepMs = Math.ceil(ms / MOST_STEPS);
-      for (;;) {
-        await settled();
-        const now = clock.now().getTime();
-        if (now >= until) return;
-        const next = Math.max(clock.nextAt()?.getTime() ?? until, now + stepMs);
-        clock.moveTo(new Date(Math.min(next, until)));
-      }
-    },
-    async close() {
-      await facade.close();
-      await proxy.close();
-      if (!given) await app.close();
-    },
-  };
+    another: async () => pairOf(await startFacade()),
+  });
+  return pairOf(first);
 }
 
 /** Between a socket that is written to and whoever reads it lie a few turns of the loop. */
