@@ -22,9 +22,10 @@ import { tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createEmbeddedMode } from './modes/embedded.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
-import { createRemoteMode } from './modes/remote.ts';
+import { createRemoteMode, type UpstreamTuning } from './modes/remote.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createMetricsRoutes } from './ops/metrics.ts';
 import type { Bank } from './rails/bank.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
@@ -63,6 +64,7 @@ export async function createApp({
   bank,
   initTimeoutMs,
   restLimit,
+  upstreamTuning,
 }: {
   config: Config;
   clock: Clock;
@@ -76,6 +78,7 @@ export async function createApp({
   initTimeoutMs?: number;
   /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
   restLimit?: number;
+  upstreamTuning?: UpstreamTuning;
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
@@ -115,7 +118,7 @@ export async function createApp({
 
     const base = { config, database, committer, clock, publicUrl, onFault };
     const mode: Mode = config.upstream
-      ? await createRemoteMode({ ...base, upstreamConfig: config.upstream })
+      ? await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning })
       : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
     closing.push(() => mode.close());
     work = createWorkQueue({
@@ -167,7 +170,8 @@ export async function createApp({
     http.serve([
       graphqlRoute(yoga),
       widgetRoute(),
-      ...createHealthRoutes({ isReady: () => answers(database) }),
+      ...createHealthRoutes({ isReady: () => answers(database), upstream: mode.upstream ?? undefined }),
+      ...createMetricsRoutes(mode.metrics),
       ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));

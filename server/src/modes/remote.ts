@@ -8,12 +8,13 @@ import type { ServicesFor } from '../graphql/context.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { stoppingWith } from '../kernel/stopping.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { createUpstreamMetrics } from '../ops/metrics.ts';
 import { createRemotePayouts } from '../payouts/remote.ts';
 import { createRemoteProducts } from '../products/remote.ts';
 import { createRemoteSandbox } from '../sandbox/remote.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote.ts';
 import { createBudget } from '../upstream/budget.ts';
-import { createUpstream } from '../upstream/client.ts';
+import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
 import type { Facade } from '../upstream/facade.ts';
 import { createIntents, type Look } from '../upstream/intents.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
@@ -28,16 +29,26 @@ import type { Base, Mode } from './mode.ts';
 
 const RECEIVES_AT = '/webhooks/psa';
 
+/** What a test or a benchmark, which cannot wait for minutes, sets otherwise. */
+export interface UpstreamTuning {
+  timeouts?: Partial<UpstreamTimeouts>;
+  /** By how much the clocks of two instances may differ. */
+  skewMs?: number;
+  /** Makes the waits between looks at an unknown outcome shorter. */
+  pace?: number;
+}
+
 /** A facade in front of the service: the same port over HTTP, within its budget, with what was seen of it kept here. */
 export async function createRemoteMode({
   config,
   upstreamConfig,
+  tuning: { timeouts, skewMs, pace } = {},
   database,
   committer,
   clock,
   publicUrl,
   onFault,
-}: Base & { upstreamConfig: UpstreamConfig }): Promise<Mode> {
+}: Base & { upstreamConfig: UpstreamConfig; tuning: UpstreamTuning | undefined }): Promise<Mode> {
   const { accountId, cursorKey } = await bootstrapRemote({
     database,
     committer,
@@ -46,23 +57,41 @@ export async function createRemoteMode({
   });
   const tenantOf = (environment: Environment): Tenant => ({ accountId, environment });
   const { requestsPerMinute, windowMs } = upstreamConfig;
-  const budget = createBudget({ database, clock, limit: requestsPerMinute, windowMs, accountKey: accountId });
+  const budget = createBudget({
+    database,
+    clock,
+    limit: requestsPerMinute,
+    windowMs,
+    accountKey: accountId,
+    ...(skewMs === undefined ? {} : { skewMs }),
+    onFault,
+  });
+  const metrics = createUpstreamMetrics();
   const upstream = createUpstream({
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
     budget,
     clock,
+    ...(timeouts ? { timeouts } : {}),
+    onOutcome: metrics.onOutcome,
     onFault,
   });
+  metrics.watch(upstream);
   const looks: Record<string, Look> = {};
-  const intents = createIntents({ database, committer, looks, onFault });
+  const intents = createIntents({
+    database,
+    committer,
+    looks,
+    ...(pace === undefined ? {} : { pace }),
+    onFault,
+  });
   let watch: Watch | null = null;
   const facade: Facade = {
     database,
     committer,
     clock,
     upstream,
-    reads: createReads({ upstream, clock }),
+    reads: createReads({ upstream, clock, onRead: metrics.onRead }),
     intents,
     nudge: (tenant, resource) => watch?.nudge(tenant, resource),
     onFault,
@@ -144,6 +173,7 @@ export async function createRemoteMode({
       return [...receiver.routes, ...createDemoRoutes({ tenant, access, payouts: null, clock, publicUrl })];
     },
     upstream: () => upstream.state(),
+    metrics: metrics.registry,
     firstKeys: null,
     cursorKey,
     embedded: null,
