@@ -4,6 +4,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import type { PaymentsService } from '../../server/src/graphql/context.ts';
 import type { Asker } from '../../server/src/kernel/asker.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { nextDue } from '../../server/src/work/store.ts';
 import { addAccount, addKey } from './accounts.ts';
 import { LIVE_KEY, startApp, startServer, TEST_KEY, type TestApp, type TestServer } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
@@ -132,28 +133,41 @@ export async function startPair({
   await configureWebhook(asMerchant.sandbox, receivesAt);
 
   async function settled(): Promise<void> {
+    let asked: number;
+    do {
+      asked = proxy.arrivals.length;
+      await app.work.settled();
+      await quiet();
+      // A webhook on its way is seen neither here nor there, but is work under way.
+      await app.work.settled();
+    } while (asked !== proxy.arrivals.length || !isQuiet());
+  }
+
+  async function quiet(): Promise<void> {
     let quietTurns = 0;
     for (let turns = 0; quietTurns < QUIET_TURNS; turns++) {
       if (turns > MOST_TURNS) throw new Error('the two do not come to rest');
-      const before = proxy.arrivals.length;
-      await Promise.all([proxy.idle(), app.work.settled()]);
+      await proxy.idle();
       await turn();
-      const isQuiet =
-        before === proxy.arrivals.length && [service, ...facades].every(({ isIdle }) => isIdle());
-      quietTurns = isQuiet ? quietTurns + 1 : 0;
+      quietTurns = isQuiet() ? quietTurns + 1 : 0;
     }
   }
 
+  const isQuiet = () => [service, ...facades].every(({ isIdle }) => isIdle());
+
   async function pass(ms: number): Promise<void> {
     const until = clock.now().getTime() + ms;
-    // Days are not made of seconds: what is due within one step is done together.
+    // Days are not made of seconds: within one step they look around once. Work is done at its own instant.
     const stepMs = Math.ceil(ms / MOST_STEPS);
     for (;;) {
       await settled();
       const now = clock.now().getTime();
       if (now >= until) return;
+      const databases = [app, ...facades.map(({ server }) => server)].map(({ database }) => database);
+      const due = await Promise.all(databases.map(({ sql }) => nextDue(sql)));
+      const work = due.flatMap((at) => (at && at.getTime() > now ? [at.getTime()] : []));
       const next = Math.max(clock.nextAt()?.getTime() ?? until, now + stepMs);
-      clock.moveTo(new Date(Math.min(next, until)));
+      clock.moveTo(new Date(Math.min(next, until, ...work)));
     }
   }
 
