@@ -30,8 +30,7 @@ export function openFreshPglite(clock: Clock = createSystemClock()): Promise<Dat
   return openPglite({ dataDir: 'memory', seed: inject('templates').pgliteSeed, clock, log: silent, onFatal });
 }
 
-/** On the server that the test run shares. */
-export async function openFreshPostgres(clock: Clock = createSystemClock()): Promise<Database> {
+async function openFreshPostgres(clock: Clock = createSystemClock()): Promise<Database> {
   return openPostgres({ databaseUrl: await createPostgresDatabase(), clock, log: silent });
 }
 
