@@ -1,5 +1,5 @@
 import type { AccessService } from '../access/model.ts';
-import type { CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
+import type { CardPayment, CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -47,7 +47,7 @@ export interface Mode {
 }
 
 export interface Embedded {
-  readonly cardPayments: CardPaymentService & HostedCheckout;
+  readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
   /** What no client can do: the simulator does it. */
   readonly levers: WalletLevers & TestPaymentLevers;
   readonly subaccounts: OwnSubaccounts;

@@ -22,12 +22,11 @@ import { createReads } from '../upstream/reads.ts';
 import { createWatch, type Watch } from '../upstream/watch.ts';
 import { createRemoteWallet } from '../wallet/remote.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
-import { createReceiver } from '../webhooks/receive.ts';
+import { createWebhookEngine } from '../webhooks/engine.ts';
+import { createReceiver, RECEIVES_AT } from '../webhooks/receive.ts';
 import { createRemoteWebhooks } from '../webhooks/remote.ts';
 import { createSender } from '../webhooks/sender.ts';
 import type { Base, Mode } from './mode.ts';
-
-const RECEIVES_AT = '/webhooks/psa';
 
 /** What a test or a benchmark, which cannot wait for minutes, sets otherwise. */
 export interface UpstreamTuning {
@@ -121,15 +120,17 @@ export async function createRemoteMode({
   });
   const watching = watch;
 
-  const webhooks = createRemoteWebhooks({ database, committer });
+  const privateAddresses = config.webhookPrivateAddresses;
+  const webhooks = createRemoteWebhooks(createWebhookEngine({ database, committer, privateAddresses }));
   const receiver = createReceiver({
     database,
     committer,
+    clock,
     secrets: upstreamConfig.webhookSecrets,
+    publicUrl,
     tenantOf,
     sightings: [cardPayments.sighting, payouts.sighting, subaccounts.sighting],
-    refresh: (tenant, resource, reference) =>
-      mirrored[resource].refresh(tenant, [reference], { class: 'lookup' }),
+    refresh: (tenant, resource, id) => mirrored[resource].refresh(tenant, [id], { class: 'lookup' }),
     nudge: facade.nudge,
     onFault,
   });
@@ -137,7 +138,7 @@ export async function createRemoteMode({
     database,
     committer,
     clock,
-    send: createSender({ clock, privateAddresses: config.webhookPrivateAddresses }),
+    send: createSender({ clock, privateAddresses }),
   });
 
   const accessFor = (asker: Asker) =>

@@ -43,6 +43,20 @@ export const intents: Collection<Intent> = {
   save: saveIntents,
 };
 
+/** Of an operation, whatever the key: the newest of those that have done something, or may have. Read only. */
+export interface LastIntent {
+  operation: string;
+  intent: Intent;
+}
+
+/** What is put here is for the commands of the same group: it follows from the intents themselves. */
+export const lastIntents: Collection<LastIntent> = {
+  name: 'last upstream_intent',
+  load: selectLastIntents,
+  keyOf: ({ operation }) => operation,
+  save: async () => undefined,
+};
+
 /**
  * What a look at the service says of an intent whose outcome is not known. Where the service has no key for it, and it
  * was recognised by what it is like, `claims` is the id of what was found: no other request of its kind may have made it.
@@ -65,6 +79,11 @@ export interface Operation<Input> {
    * @throws PaymentError for a refusal of the service (certainly not done), RateLimitError, UpstreamFault
    */
   send: (intent: Intent) => Promise<Observation>;
+  /**
+   * What it makes is of no use to anybody who has not seen its answer, so that one whose answer was lost harms nobody.
+   * Then a key that is in doubt, asked for again, does it anew where one more look has not found it.
+   */
+  harmlessIfLost?: boolean;
   /** What a caller is told of who waits for the outcome. */
   lookupReference: (intent: Intent) => string | null;
 }
@@ -142,7 +161,7 @@ export function createIntents({
     return shared;
   }
 
-  /** `notThere`: an absent one of which the service has just said once more that there is none. */
+  /** `notThere`: an absent one of which the service has just said once more that there is none, or a lost one. */
   function openIntent<Input>(
     tenant: Tenant,
     operation: Operation<Input> & { key: string },
@@ -161,10 +180,12 @@ export function createIntents({
         // One that is absent may be found yet, so its key stays with its input.
         if (before && before.state !== 'refused' && before.inputHash !== inputHash)
           throw new IdempotencyError('This idempotency key was used before with another input');
+        const isNotDone =
+          before?.state === 'absent' || (before?.state === 'in_doubt' && operation.harmlessIfLost);
         const mayBeOpened =
           !before ||
           before.state === 'refused' ||
-          (before.state === 'absent' && notThere !== null && isSameTry(before, notThere));
+          (isNotDone && notThere !== null && isSameTry(before, notThere));
         if (!mayBeOpened) return { outcome: { intent: before, fresh: false } };
         const intent: Intent = {
           id: before?.id ?? id,
@@ -236,6 +257,7 @@ export function createIntents({
       const [now] = await selectIntents(database.sql, tenant, [keyOf(intent)]);
       if (now?.state === 'done') return { resourceId: now.resourceId!, replayed: true };
       if (now?.state === 'refused') return 'not_done';
+      if (now?.state === 'in_doubt' && operation.harmlessIfLost) return 'not_done';
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
       // Nothing was under way any more: it may be tried again when the service can be asked.
@@ -438,6 +460,21 @@ async function selectIntents(sql: Sql, tenant: Tenant, keys: readonly string[]):
     .where((row) => row.or(pairs.map(([operation, key]) => row.and({ operation, key }))))
     .execute();
   return rows.map(toIntent);
+}
+
+async function selectLastIntents(
+  sql: Sql,
+  tenant: Tenant,
+  operations: readonly string[],
+): Promise<LastIntent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .distinctOn('operation')
+    .where('operation', 'in', operations)
+    .where('state', 'in', ['sending', 'in_doubt', 'done'])
+    .orderBy('operation')
+    .orderBy('created_at', 'desc')
+    .execute();
+  return rows.map((row) => ({ operation: row.operation, intent: toIntent(row) }));
 }
 
 async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
