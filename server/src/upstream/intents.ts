@@ -79,6 +79,8 @@ export interface Intents {
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<{ resourceId: string; replayed: boolean }>;
   /** Of one kind, those whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
+  /** Of these resources, those that an intent of this kind is known to have made. */
+  made(tenant: Tenant, kind: string, resourceIds: readonly string[]): Promise<Set<string>>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
 }
 
@@ -262,6 +264,7 @@ export function createIntents({
   return {
     run,
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
+    made: (tenant, kind, resourceIds) => selectMade(database.sql, tenant, kind, resourceIds),
     tasks: {
       [RESOLVE]: async (task) => {
         const [intent] = await selectIntents(database.sql, task, [task.key]);
@@ -341,6 +344,21 @@ async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string): Promis
     .orderBy('created_at')
     .execute();
   return rows.map(toIntent);
+}
+
+async function selectMade(
+  sql: Sql,
+  tenant: Tenant,
+  kind: string,
+  resourceIds: readonly string[],
+): Promise<Set<string>> {
+  if (resourceIds.length === 0) return new Set();
+  const rows = await ofTenant(sql, tenant)
+    .where('state', '=', 'done')
+    .where((row) => row.or([row('operation', '=', kind), row('operation', 'like', `${kind}:%`)]))
+    .where('resource_id', 'in', [...resourceIds])
+    .execute();
+  return new Set(rows.flatMap(({ resource_id }) => resource_id ?? []));
 }
 
 async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[]): Promise<void> {
