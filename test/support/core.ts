@@ -32,7 +32,7 @@ import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/
 import { createSandboxEngine } from '../../server/src/sandbox/engine.ts';
 import type { SandboxService, TestPayment, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
 import { createSubaccountEngine } from '../../server/src/subaccounts/engine.ts';
-import type { SubaccountPayoutService, SubaccountService } from '../../server/src/subaccounts/model.ts';
+import type { OwnSubaccounts } from '../../server/src/subaccounts/model.ts';
 import { createSubaccountSettlement } from '../../server/src/subaccounts/settlement.ts';
 import { createWalletEngine, createWalletLevers } from '../../server/src/wallet/engine.ts';
 import type { WalletLevers, WalletService } from '../../server/src/wallet/model.ts';
@@ -58,7 +58,7 @@ export interface Core {
   /** The bank's own levers, with no faults in between. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<Payout>;
-  readonly subaccounts: SubaccountService & SubaccountPayoutService;
+  readonly subaccounts: OwnSubaccounts;
   readonly access: AccessService;
   readonly webhooks: WebhookService;
   readonly products: ProductService<Product>;

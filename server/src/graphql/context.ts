@@ -10,8 +10,8 @@ import type { PayoutService, ShownPayout } from '../payouts/model.ts';
 import type { ProductService, ShownProduct } from '../products/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
 import type {
-  Subaccount,
-  SubaccountPayout,
+  ShownSubaccount,
+  ShownSubaccountPayout,
   SubaccountPayoutService,
   SubaccountService,
 } from '../subaccounts/model.ts';
@@ -78,8 +78,8 @@ export interface Loaders {
   webhookDelivery: DataLoader<string, WebhookDelivery | null>;
   webhookAttempts: DataLoader<string, WebhookAttempt[]>;
   product: DataLoader<string, ShownProduct | null>;
-  subaccount: DataLoader<string, Subaccount | null>;
-  subaccountPayout: DataLoader<string, SubaccountPayout | null>;
+  subaccount: DataLoader<string, ShownSubaccount | null>;
+  subaccountPayout: DataLoader<string, ShownSubaccountPayout | null>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {

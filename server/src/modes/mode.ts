@@ -7,8 +7,9 @@ import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
 import type { Route } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { UpstreamMetrics } from '../ops/metrics.ts';
 import type { TestPaymentLevers } from '../sandbox/model.ts';
-import type { SubaccountPayoutService, SubaccountService } from '../subaccounts/model.ts';
+import type { OwnSubaccounts } from '../subaccounts/model.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
 import type { WalletLevers } from '../wallet/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
@@ -35,6 +36,8 @@ export interface Mode {
   routes: (log: { nextDueAt: () => Promise<Date | null> }) => Promise<Route[]>;
   /** Of a remote mode: how the service behind it stands. */
   upstream: (() => UpstreamState) | null;
+  /** What is measured of that service. */
+  metrics: UpstreamMetrics['registry'] | null;
   /** The first account's keys, where this start has made it; they are shown this once. */
   firstKeys: { live: string; sandbox: string } | null;
   cursorKey: Uint8Array;
@@ -47,5 +50,5 @@ export interface Embedded {
   readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
   /** What no client can do: the simulator does it. */
   readonly levers: WalletLevers & TestPaymentLevers;
-  readonly subaccounts: SubaccountService & SubaccountPayoutService;
+  readonly subaccounts: OwnSubaccounts;
 }

@@ -141,11 +141,7 @@ export function createIntents({
     const operation = { ...given, key: given.key ?? `psa-${objectId()}` };
     let notThere: Intent | null = null;
     for (;;) {
-      const { intent, fresh }: { intent: Intent; fresh: boolean } = await openIntent(
-        tenant,
-        operation,
-        notThere,
-      );
+      const { intent, fresh }: Opened = await openIntent(tenant, operation, notThere);
       if (!fresh && intent.state === 'done') return { resourceId: intent.resourceId!, replayed: true };
       // One that was just opened has nothing to do with what was under way before it.
       const own = fresh ? undefined : underWay.get(intent.id);
@@ -170,12 +166,12 @@ export function createIntents({
     tenant: Tenant,
     operation: Operation<Input> & { key: string },
     notThere: Intent | null,
-  ): Promise<{ intent: Intent; fresh: boolean }> {
+  ): Promise<Opened> {
     const id = `int_${objectId()}`;
     const { key } = operation;
     const inputHash = hashInput(operation.input);
     const summary = operation.summary(operation.input);
-    return committer.change<{ intent: Intent; fresh: boolean }>({
+    return committer.change<Opened>({
       tenant,
       read: (reader) =>
         Promise.all([reader.load(intents, intentKey(operation.name, key)), operation.open?.read(reader)]),
@@ -389,6 +385,8 @@ export function createIntents({
   };
 }
 
+/** `fresh`: opened by this, to be sent now. */
+type Opened = { intent: Intent; fresh: boolean };
 type Done = { resourceId: string; replayed: boolean };
 /** not_done: certainly nothing was done under this key, by whoever had it under way. */
 type Outcome = Done | 'not_done';
