@@ -10,7 +10,7 @@ import type { Observation } from '../../server/src/upstream/mirror.ts';
 import { openFreshPglite } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade } from '../support/facade.ts';
-import { createScriptedUpstream, ok, refused, timeout } from '../support/scripted-upstream.ts';
+import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
 
 const OURS = 'https://facade.example/webhooks/psa';
 const PATH = '/v1/card-payments';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 /** A service that creates payments as the document says, in front of which a facade stands. */
 async function start({ product = null }: { product?: SoldProduct | null } = {}) {
-  const script = createScriptedUpstream();
+  const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });
   const cards = createRemoteCardPayments({
     ...facade,

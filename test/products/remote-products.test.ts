@@ -8,7 +8,7 @@ import { createRemoteProducts } from '../../server/src/products/remote.ts';
 import { createRemoteSandbox } from '../../server/src/sandbox/remote.ts';
 import { openFreshPglite } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
-import { createScriptedUpstream, ok, refused, timeout } from '../support/scripted-upstream.ts';
+import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
 
 const PATH = '/v1/products';
 const BREAD = { name: 'Pão', priceCents: 100 };
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 /** A service with a catalogue, newest first, and with a lookup by id where a test wants one. */
 async function start({ looksUp = true }: { looksUp?: boolean } = {}) {
-  const script = createScriptedUpstream();
+  const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });
   const catalogue: Record<string, unknown>[] = [];
   const saw: { stale: boolean }[] = [];
@@ -224,7 +224,7 @@ describe('the catalogue', () => {
 
 describe('a test payment at the service', () => {
   async function startSandbox() {
-    const script = createScriptedUpstream();
+    const script = createScriptedService();
     const facade = await startFacade({ database, upstream: script.upstream });
     const service = createRemoteSandbox(facade).serviceFor({
       rank: 'person',

@@ -5,7 +5,7 @@ type Told = { status: number; body: unknown };
 export type Script = (request: UpstreamRequest) => Told | Error | Promise<Told | Error>;
 
 /** A service that says what a test has written; nothing goes over a network. */
-export interface ScriptedUpstream {
+export interface ScriptedService {
   readonly upstream: Upstream;
   readonly asked: UpstreamRequest[];
   /** `GET /v1/wallet`, without the query string, in the order asked. */
@@ -14,7 +14,7 @@ export interface ScriptedUpstream {
   on(method: string, path: string, script: Script): void;
 }
 
-export function createScriptedUpstream(): ScriptedUpstream {
+export function createScriptedService(): ScriptedService {
   const scripts: { method: string; path: string; script: Script }[] = [];
   const asked: UpstreamRequest[] = [];
   const paths: string[] = [];
