@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Committer, put, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
-import { HttpError, type Route, readBytes, sendJson, textOf } from '../http/routes.ts';
+import { HttpError, type Route, readBytes, sendJson } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError, RateLimitError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -103,7 +104,9 @@ export function createReceiver({
       complain('A webhook was refused: none of PSA_UPSTREAM_WEBHOOK_SECRET has signed it');
       throw new HttpError(401, 'Invalid webhook signature');
     }
-    const body = textOf(bytes);
+    // It is kept as text and may be passed on: what text cannot keep byte for byte is refused.
+    if (!isUtf8(bytes)) throw new HttpError(400, 'The body is not UTF-8');
+    const body = bytes.toString('utf8');
     const bodyHash = createHash('sha256').update(bytes).digest('hex');
     const id = headerOf(request, 'x-webhook-id') ?? '';
     const webhookId = isWebhookId(id) ? id : bodyHash;
@@ -191,11 +194,16 @@ export function createReceiver({
 
 // ── What a payload is ───────────────────────────────────────────────────────────────────────────
 
-/** @throws HttpError 400 */
+/**
+ * In its texts, what Postgres cannot keep is replaced: no event is lost for a character. What is passed on keeps it.
+ * @throws HttpError 400
+ */
 function objectOf(body: string): Readonly<Record<string, unknown>> {
   let payload: unknown;
   try {
-    payload = JSON.parse(body);
+    payload = JSON.parse(body, (_, value: unknown) =>
+      typeof value === 'string' ? value.replaceAll('\u0000', '\ufffd').toWellFormed() : value,
+    );
   } catch {
     throw new HttpError(400, 'The body is not JSON');
   }
