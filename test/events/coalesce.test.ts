@@ -4,6 +4,7 @@ import { readHead } from '../../server/src/events/log.ts';
 import { subscribe } from '../../server/src/events/subscribe.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
+import { isWallet } from '../../server/src/wallet/model.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
@@ -109,7 +110,8 @@ function follow(
       const { version, wallet: state } = await wallet.readWithVersion(tenant);
       return { version, first: () => state.balanceCents, over: false };
     },
-    toItem: (event) => (event.resource === 'wallet' ? event.snapshot.merchant_balance : Number.NaN),
+    toItem: (event) =>
+      event.resource === 'wallet' && !isWallet(event.snapshot) ? event.snapshot.merchant_balance : Number.NaN,
     isLast: () => false,
     coalesce: (left, right) => left === right,
     signal: new AbortController().signal,

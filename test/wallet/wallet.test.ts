@@ -13,7 +13,7 @@ import {
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
 import { createWalletEngine } from '../../server/src/wallet/engine.ts';
-import { type Wallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
+import { isWallet, type Wallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { failStatements } from '../support/statements.ts';
@@ -195,7 +195,8 @@ describeOnBothEngines('the wallet', (open) => {
       limit: 100,
     });
     const event = events.at(-1)!;
-    if (event.resource !== 'wallet') throw new TypeError('not a wallet’s event');
+    if (event.resource !== 'wallet' || isWallet(event.snapshot))
+      throw new TypeError('not an event of the ledger');
     return walletOf('live', event.snapshot, event.snapshot.merchant_subaccounts);
   }
 });

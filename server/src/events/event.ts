@@ -1,39 +1,43 @@
-import type { CardPayment } from '../card-payments/model.ts';
+import type { ShownCardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
-import { type Payout, payoutFromJson } from '../payouts/model.ts';
-import { type SubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
+import { payoutFromJson, type ShownPayout } from '../payouts/model.ts';
+import { type ShownSubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
+import { isWallet, type Wallet } from '../wallet/model.ts';
 
 /** What a slice writes when something has happened. The snapshot is the resource as it was then. */
 export type NewEvent =
   | {
-      kind: `card_payment.${CardPayment['status']}`;
+      kind: `card_payment.${ShownCardPayment['status']}`;
       resource: 'card_payment';
       resourceId: string;
-      previousStatus: CardPayment['status'] | null;
-      snapshot: CardPayment;
+      previousStatus: ShownCardPayment['status'] | null;
+      snapshot: ShownCardPayment;
     }
   | {
-      kind: `payout.${Payout['status']}`;
+      kind: `payout.${ShownPayout['status']}`;
       resource: 'payout';
       resourceId: string;
-      previousStatus: Payout['status'] | null;
-      snapshot: Payout;
+      previousStatus: ShownPayout['status'] | null;
+      snapshot: ShownPayout;
     }
   | {
-      kind: `subaccount_payout.${SubaccountPayout['status'] | 'reversed'}`;
+      kind: `subaccount_payout.${ShownSubaccountPayout['status'] | 'reversed'}`;
       resource: 'subaccount_payout';
       resourceId: string;
-      previousStatus: SubaccountPayout['status'] | null;
-      snapshot: SubaccountPayout;
+      previousStatus: ShownSubaccountPayout['status'] | null;
+      snapshot: ShownSubaccountPayout;
     }
   | {
-      /** Something was posted: the balances after it. One for all that were posted at once. */
+      /**
+       * Something was posted: the balances after it, one for all that were posted at once. In front of another service,
+       * the wallet as that one shows it now.
+       */
       kind: 'wallet.changed';
       resource: 'wallet';
       resourceId: 'wallet';
       previousStatus: null;
-      snapshot: Balances;
+      snapshot: Balances | Wallet;
     }
   | {
       /** A token or key was revoked: what it opened is closed, on every instance. */
@@ -54,10 +58,15 @@ const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resour
   card_payment: cardPaymentFromJson,
   payout: payoutFromJson,
   subaccount_payout: subaccountPayoutFromJson,
-  // One from before an account was thought of has nothing in it.
-  wallet: (json) => ({ ...NO_BALANCES, ...(json as Partial<Balances>) }),
+  wallet: walletSnapshot,
   credential: () => ({}),
 };
+
+function walletSnapshot(json: unknown): Balances | Wallet {
+  const snapshot = json as Partial<Balances> | Wallet;
+  // One from before an account was thought of has nothing in it.
+  return isWallet(snapshot) ? snapshot : { ...NO_BALANCES, ...snapshot };
+}
 
 /** A row of the log as the union above. */
 export function eventFromRow(row: {

@@ -8,6 +8,7 @@ import type { ServicesFor } from '../graphql/context.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { stoppingWith } from '../kernel/stopping.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { createUpstreamMetrics } from '../ops/metrics.ts';
 import { createRemotePayouts } from '../payouts/remote.ts';
 import { createRemoteProducts } from '../products/remote.ts';
 import { createRemoteSandbox } from '../sandbox/remote.ts';
@@ -64,14 +65,17 @@ export async function createRemoteMode({
     ...(skewMs === undefined ? {} : { skewMs }),
     onFault,
   });
+  const metrics = createUpstreamMetrics();
   const upstream = createUpstream({
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
     budget,
     clock,
     ...(timeouts ? { timeouts } : {}),
+    onOutcome: metrics.onOutcome,
     onFault,
   });
+  metrics.watch(upstream);
   const looks: Record<string, Look> = {};
   const intents = createIntents({
     database,
@@ -86,7 +90,7 @@ export async function createRemoteMode({
     committer,
     clock,
     upstream,
-    reads: createReads({ upstream, clock }),
+    reads: createReads({ upstream, clock, onRead: metrics.onRead }),
     intents,
     nudge: (tenant, resource) => watch?.nudge(tenant, resource),
     onFault,
@@ -170,6 +174,7 @@ export async function createRemoteMode({
       return [...receiver.routes, ...createDemoRoutes({ tenant, access, payouts: null, clock, publicUrl })];
     },
     upstream: () => upstream.state(),
+    metrics: metrics.registry,
     firstKeys: null,
     cursorKey,
     embedded: null,

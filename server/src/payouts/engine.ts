@@ -38,7 +38,7 @@ export function createPayoutEngine({
   bank: Pick<Bank, 'quoteLitoshi'>;
   /** No quote was to be had. */
   onFault: (fault: unknown) => void;
-}): PayoutService {
+}): PayoutService<Payout> {
   // Dashboards of one merchant ask for the same page at the same time.
   const sharedPages = createSharedReads<Awaited<ReturnType<typeof listPayouts>>>();
 

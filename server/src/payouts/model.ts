@@ -52,6 +52,13 @@ export interface Payout {
   endToEndId: string | null;
 }
 
+/** A payout as far as the service behind a facade tells of it, which may know more words than we do. */
+export interface ShownPayout extends Omit<Payout, 'method' | 'status' | 'requestedAt'> {
+  method: PayoutMethod | 'unknown';
+  status: PayoutStatus | 'unknown';
+  requestedAt: Date | null;
+}
+
 export function newPayoutCode(): string {
   return `SAQ-${readableCode(12)}`;
 }
@@ -66,7 +73,7 @@ export function isPayoutCode(text: string): boolean {
 }
 
 /** COMPLETED or DENIED: no later status can come. */
-export function isFinal(status: PayoutStatus): boolean {
+export function isFinal(status: PayoutStatus | 'unknown'): boolean {
   return status === 'completed' || status === 'denied';
 }
 
@@ -117,13 +124,32 @@ export function parseDestination(
   return destination === null ? { destination, why: MUST_BE[method] } : { destination, why: null };
 }
 
-/** A PIX key is a person's; an address on a public chain is nobody's by itself, and `masksCrypto` only shortens it. */
+/** Where nobody says where it goes. */
+export const NOT_TOLD = '(not told)';
+
+/**
+ * A PIX key is a person's; an address on a public chain is nobody's by itself, and `masksCrypto` only shortens it. What is
+ * masked already stays as it is.
+ */
 export function maskDestination(
-  { method, destination }: Pick<Payout, 'method' | 'destination'>,
+  { method, destination }: Pick<ShownPayout, 'method' | 'destination'>,
   { masksCrypto }: { masksCrypto: boolean },
 ): string {
-  if (method === 'pix' || method === 'pix_turbo') return maskPixKey(destination);
-  return masksCrypto ? `${destination.slice(0, 6)}…${destination.slice(-4)}` : destination;
+  if (destination === NOT_TOLD) return destination;
+  if (!isCrypto(method, destination))
+    return isMasked(destination) && !parsePixKey(destination) ? destination : maskPixKey(destination);
+  if (!masksCrypto || isMasked(destination)) return destination;
+  return `${destination.slice(0, 6)}…${destination.slice(-4)}`;
+}
+
+/** Of a method that we do not know, only what is certainly an address is taken for one. */
+function isCrypto(method: ShownPayout['method'], destination: string): boolean {
+  if (method !== 'unknown') return method === 'ltc' || method === 'usd';
+  return parseLtcAddress(destination) !== null || parseUsdtAddress(destination) !== null;
+}
+
+function isMasked(destination: string): boolean {
+  return /[*•…]|\.{3}/.test(destination);
 }
 
 // ── What a caller may ask for ───────────────────────────────────────────────────────────────────
@@ -181,30 +207,24 @@ export interface PayoutRange extends PayoutFilter {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface PayoutService {
+export interface PayoutService<P extends ShownPayout = ShownPayout> {
   /**
    * Debits the payout and sends it on its way. With an idempotency key, the same key and input give the same
    * payout, `replayed`, whatever has become of the balance and the limits since.
    * @throws ValidationError (the amount does not exceed the fee), IdempotencyError, RateLimitError (10 an hour, 5 of
    *   them turbo), InsufficientFundsError, UpstreamError (no quote for LTC)
    */
-  request(tenant: Tenant, input: RequestPayoutInput): Promise<{ payout: Payout; replayed: boolean }>;
+  request(tenant: Tenant, input: RequestPayoutInput): Promise<{ payout: P; replayed: boolean }>;
   /** By withdrawal id or code. Null where it does not exist or is another tenant's. */
-  find(tenant: Tenant, reference: string): Promise<Payout | null>;
+  find(tenant: Tenant, reference: string): Promise<P | null>;
   /** In the order asked, null where not found. */
-  findMany(tenant: Tenant, references: readonly string[]): Promise<(Payout | null)[]>;
+  findMany(tenant: Tenant, references: readonly string[]): Promise<(P | null)[]>;
   /** Also tells the version of the tenant's log that the state holds for. */
-  findWithVersion(tenant: Tenant, withdrawalId: string): Promise<{ version: number; payout: Payout } | null>;
+  findWithVersion(tenant: Tenant, withdrawalId: string): Promise<{ version: number; payout: P } | null>;
   /** Each with its place in the list; whether there is more in the direction read. */
-  list(
-    tenant: Tenant,
-    range: PayoutRange,
-  ): Promise<{ items: { place: number; payout: Payout }[]; more: boolean }>;
+  list(tenant: Tenant, range: PayoutRange): Promise<{ items: { place: number; payout: P }[]; more: boolean }>;
   /** A page by number, newest first, and how many there are in all (the document's 2.1.6). */
-  listPage(
-    tenant: Tenant,
-    page: { limit: number; offset: number },
-  ): Promise<{ items: Payout[]; total: number }>;
+  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: PayoutFilter): Promise<number>;
   /** The bank has news: looked at now rather than when it was due. False where there is nothing left to learn. */
   recheck(tenant: Tenant, withdrawalId: string): Promise<boolean>;
@@ -420,14 +440,92 @@ function assertWithinHourlyLimits(method: PayoutMethod, { all, turbo }: RecentPa
   if (reached) throw new RateLimitError(reached.name, Math.ceil(reached.waitMs / 1_000));
 }
 
+// ── In front of another service: from what it says to what is known ─────────────────────────────
+
+/** What somebody says of a payout; null where they do not say. */
+export interface PayoutClaim {
+  withdrawalId: string;
+  code: string | null;
+  method: ShownPayout['method'] | null;
+  status: ShownPayout['status'] | null;
+  amountCents: Cents | null;
+  feeCents: Cents | null;
+  destination: string | null;
+  requestedAt: Date | null;
+  processedAt: Date | null;
+  deniedReason: string | null;
+}
+
+/**
+ * What is known after a claim; null where it tells nothing new, or too little to know a payout by. A status goes forward
+ * along the document's transitions alone, over states that nobody saw; an end stays; and what is known once is not lost.
+ */
+export function mergeClaim(known: ShownPayout | null, claim: PayoutClaim): ShownPayout | null {
+  const { withdrawalId } = claim;
+  const amountCents = known?.amountCents ?? claim.amountCents;
+  if (amountCents === null) return null;
+  const method = known && known.method !== 'unknown' ? known.method : (claim.method ?? 'unknown');
+  const status = statusAfter(known, method, claim.status);
+  const merged: ShownPayout = {
+    withdrawalId,
+    // Until its code is told, its id stands for it.
+    code: known && known.code !== withdrawalId ? known.code : (claim.code ?? withdrawalId),
+    version: (known?.version ?? 0) + 1,
+    method,
+    status,
+    amountCents,
+    feeCents: claim.feeCents ?? known?.feeCents ?? 0,
+    litoshi: known?.litoshi ?? null,
+    destination: destinationAfter(known, method, claim.destination),
+    requestedAt: known?.requestedAt ?? claim.requestedAt,
+    processedAt: known?.processedAt ?? (isFinal(status) ? claim.processedAt : null),
+    deniedReason: known?.deniedReason ?? (status === 'denied' ? claim.deniedReason : null),
+    endToEndId: known?.endToEndId ?? null,
+  };
+  return known && showsTheSame(known, merged) ? null : merged;
+}
+
+function statusAfter(
+  known: ShownPayout | null,
+  method: ShownPayout['method'],
+  claimed: PayoutClaim['status'],
+): ShownPayout['status'] {
+  // Of a payout that is not turbo the document knows no such state: the word means something that we do not know.
+  const told =
+    claimed === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : claimed;
+  if (!known) return told ?? 'unknown';
+  const { status } = known;
+  if (told === null || told === status || isFinal(status)) return status;
+  if (told === 'unknown') return told;
+  if (status === 'unknown') return told === 'pending' ? status : told;
+  return told === 'pending' || (status === 'processing' && !isFinal(told)) ? status : told;
+}
+
+/** A PIX key is kept masked; of an address what tells more. */
+function destinationAfter(
+  known: ShownPayout | null,
+  method: ShownPayout['method'],
+  claimed: string | null,
+): string {
+  const told =
+    claimed === null ? NOT_TOLD : maskDestination({ method, destination: claimed }, { masksCrypto: false });
+  if (!known || known.destination === NOT_TOLD) return told;
+  return isMasked(known.destination) && told !== NOT_TOLD && !isMasked(told) ? told : known.destination;
+}
+
+function showsTheSame(left: ShownPayout, right: ShownPayout): boolean {
+  const shown = (payout: ShownPayout) => JSON.stringify({ ...payout, version: 0 });
+  return shown(left) === shown(right);
+}
+
 // ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
 
 /** A snapshot read back from JSON, where instants are text. */
-export function payoutFromJson(json: unknown): Payout {
-  const payout = json as Payout & { requestedAt: string; processedAt: string | null };
+export function payoutFromJson(json: unknown): ShownPayout {
+  const payout = json as ShownPayout & { requestedAt: string | null; processedAt: string | null };
   return {
     ...payout,
-    requestedAt: new Date(payout.requestedAt),
+    requestedAt: payout.requestedAt === null ? null : new Date(payout.requestedAt),
     processedAt: payout.processedAt === null ? null : new Date(payout.processedAt),
   };
 }

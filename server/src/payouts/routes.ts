@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
-import type { PayoutService } from './model.ts';
+import type { Payout, PayoutService } from './model.ts';
 import { payoutRequestWire, payoutToWire, payoutWire } from './wire.ts';
 
 const TAG = 'Payouts';
 
 /** Payouts of the main account in the REST interface (the document's 4.5). */
-export function createPayoutRoutes({ payouts }: { payouts: PayoutService }): RestOperation[] {
+export function createPayoutRoutes({ payouts }: { payouts: PayoutService<Payout> }): RestOperation[] {
   return [
     restOperation({
       method: 'POST',

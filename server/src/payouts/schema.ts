@@ -16,12 +16,12 @@ import {
 import {
   isFinal,
   maskDestination,
-  type Payout,
   type PayoutFilter,
   type PayoutMethod,
   type PayoutStatus,
   type RequestPayoutInput,
   requestPayoutInput,
+  type ShownPayout,
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -55,7 +55,7 @@ const PayoutStatusEnum = builder.enumType('PayoutStatus', {
   } as const,
 });
 
-const PayoutRef = builder.objectRef<Payout>('Payout');
+const PayoutRef = builder.objectRef<ShownPayout>('Payout');
 
 builder.node(PayoutRef, {
   id: { resolve: ({ withdrawalId }) => withdrawalId },
@@ -114,8 +114,8 @@ const PayoutConnection = builder.connectionObject(
 interface Update {
   cursor: string;
   occurredAt: Date;
-  previousStatus: PayoutStatus | null;
-  payout: Payout;
+  previousStatus: ShownPayout['status'] | null;
+  payout: ShownPayout;
 }
 
 const PayoutUpdate = builder.objectRef<Update>('PayoutUpdate').implement({
@@ -238,14 +238,16 @@ const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
   }),
 });
 
-const PayoutSuccess = builder.objectRef<{ payout: Payout; replayed: boolean }>('PayoutSuccess').implement({
-  fields: (t) => ({
-    payout: t.field({ type: PayoutRef, resolve: ({ payout }) => payout }),
-    replayed: t.exposeBoolean('replayed', {
-      description: 'True when an earlier request with the same key already did it.',
+const PayoutSuccess = builder
+  .objectRef<{ payout: ShownPayout; replayed: boolean }>('PayoutSuccess')
+  .implement({
+    fields: (t) => ({
+      payout: t.field({ type: PayoutRef, resolve: ({ payout }) => payout }),
+      replayed: t.exposeBoolean('replayed', {
+        description: 'True when an earlier request with the same key already did it.',
+      }),
     }),
-  }),
-});
+  });
 
 builder.mutationFields((t) => ({
   requestPayout: t.field({
@@ -294,9 +296,10 @@ builder.subscriptionFields((t) => ({
         const found = await context.services.payouts.findWithVersion(caller.tenant, withdrawalId);
         if (!found) throw new NotFoundError('Payout not found');
         const { version, payout } = found;
+        const now = context.clock.now();
         return {
           version,
-          first: (cursor: string) => stateUpdate(payout, cursor),
+          first: (cursor: string) => stateUpdate(payout, cursor, now),
           over: isFinal(payout.status),
         };
       };
@@ -328,8 +331,10 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-function stateUpdate(payout: Payout, cursor: string): Update {
-  return { cursor, occurredAt: payout.processedAt ?? payout.requestedAt, previousStatus: null, payout };
+/** Where the service does not tell when it came into its state, it was in it at least when it was read. */
+function stateUpdate(payout: ShownPayout, cursor: string, readAt: Date): Update {
+  const occurredAt = payout.processedAt ?? payout.requestedAt ?? readAt;
+  return { cursor, occurredAt, previousStatus: null, payout };
 }
 
 /** The state as it was at the change, not today's. */

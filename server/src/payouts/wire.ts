@@ -3,14 +3,19 @@ import { instant } from '../kernel/instant.ts';
 import { centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
+import { centsTold, instantTold, reaisTold, recordTold, textTold } from '../kernel/told.ts';
 import {
   maskDestination,
+  PAYOUT_METHODS,
   PAYOUT_STATUSES,
   type Payout,
+  type PayoutClaim,
+  type PayoutMethod,
   type PayoutStatus,
   parseDestination,
   payoutMethod,
   type RequestPayoutInput,
+  type ShownPayout,
 } from './model.ts';
 
 /** The document's words (section 3.3): Portuguese, but for one. */
@@ -101,8 +106,8 @@ const EVENT = { pending: 'requested', completed: 'completed', denied: 'denied' }
  * What a webhook says of a payout in its present state; null for `processing`, which none reports. The destination is
  * whole here, and here alone.
  */
-export function payoutWebhook(payout: Payout, environment: Environment) {
-  if (payout.status === 'processing') return null;
+export function payoutWebhook(payout: ShownPayout, environment: Environment) {
+  if (payout.status === 'processing' || payout.status === 'unknown') return null;
   const sandbox = environment === 'sandbox';
   return {
     event: `withdrawal.${sandbox ? 'test.' : ''}${EVENT[payout.status]}`,
@@ -113,7 +118,124 @@ export function payoutWebhook(payout: Payout, environment: Environment) {
     walletAddress: payout.destination,
     status: STATUS_ON_THE_WIRE[payout.status],
     ...(payout.processedAt === null
-      ? { requestedAt: payout.requestedAt.toISOString(), sandbox }
+      ? { requestedAt: payout.requestedAt?.toISOString(), sandbox }
       : { processedAt: payout.processedAt.toISOString() }),
   };
+}
+
+// ── What another service tells ──────────────────────────────────────────────────────────────────
+
+/** A list of withdrawals, whatever it calls its array; null in the place of one that cannot be read. */
+export interface PayoutListTold {
+  items: (PayoutClaim | null)[];
+  total: number;
+}
+
+/** The answer to `GET /v1/payouts`; null where it is no such list. */
+export function readPayoutList(json: unknown): PayoutListTold | null {
+  const told = recordTold(json);
+  if (!told) return null;
+  const arrays = Object.values(told).filter(Array.isArray);
+  const array = Array.isArray(told.payouts) ? told.payouts : arrays[0];
+  const total = centsTold(told.total);
+  if (!array || total === null) return null;
+  const items = (array as unknown[]).map((item) => {
+    const claim = readPayout(item);
+    return claim && claim.amountCents !== null ? claim : null;
+  });
+  return items.length > 0 && items.every((item) => item === null) ? null : { items, total };
+}
+
+/**
+ * One withdrawal, as itself or as the one object in an envelope. The document shows the record's amount, method and status
+ * words, and that its key is masked; the other names are those of the events where they are the same, else a member is
+ * known by the shape of its value. Null where it names no withdrawal.
+ */
+export function readPayout(json: unknown): PayoutClaim | null {
+  const told = recordTold(json);
+  if (!told) return null;
+  const claim = claimIn(told);
+  if (claim) return claim;
+  const [enclosed, ...others] = Object.values(told).filter((value) => recordTold(value) !== null);
+  return others.length === 0 ? claimIn(recordTold(enclosed) ?? {}) : null;
+}
+
+type Told = Readonly<Record<string, unknown>>;
+
+function claimIn(told: Told): PayoutClaim | null {
+  const withdrawalId = idIn(told);
+  if (withdrawalId === null) return null;
+  const values = Object.values(told);
+  const status = textTold(told.status) ?? values.find((value) => statusOf(value) !== null);
+  const method = textTold(told.method) ?? values.find((value) => methodOf(value) !== null);
+  return {
+    withdrawalId,
+    code: textTold(told.code) ?? textTold(values.find((value) => /^SAQ-/.test(String(value)))),
+    method: method === undefined ? null : (methodOf(method) ?? 'unknown'),
+    status: status === undefined ? null : (statusOf(status) ?? 'unknown'),
+    amountCents: reaisTold(told.amount),
+    feeCents: centsTold(told.feeCents) ?? reaisTold(told.fee),
+    destination: textTold(told.walletAddress) ?? destinationIn(values),
+    requestedAt:
+      instantTold(told.requestedAt) ??
+      instantTold(told.createdAt) ??
+      earliest(values.filter((value) => value !== told.processedAt)),
+    processedAt: instantTold(told.processedAt),
+    deniedReason: textTold(told.deniedReason),
+  };
+}
+
+const OBJECT_ID = /^[0-9a-f]{24}$/i;
+
+function idIn(told: Told): string | null {
+  const named = textTold(told.withdrawalId) ?? textTold(told.id);
+  if (named !== null) return named;
+  const shaped = [told._id, ...Object.values(told)].find(
+    (value) => typeof value === 'string' && OBJECT_ID.test(value),
+  );
+  return textTold(shaped);
+}
+
+function statusOf(value: unknown): PayoutStatus | null {
+  return typeof value === 'string' && Object.hasOwn(FROM_THE_WIRE, value)
+    ? FROM_THE_WIRE[value as WireStatus]
+    : null;
+}
+
+function methodOf(value: unknown): PayoutMethod | null {
+  return PAYOUT_METHODS.find((method) => method === value) ?? null;
+}
+
+/** A masked key, or an address, which its checksum tells. */
+function destinationIn(values: readonly unknown[]): string | null {
+  const texts = values.filter((value) => typeof value === 'string');
+  const isAddress = (text: string) =>
+    parseDestination('ltc', text).destination !== null || parseDestination('usd', text).destination !== null;
+  return textTold(texts.find((text) => /\*\*|…/.test(text)) ?? texts.find(isAddress));
+}
+
+function earliest(values: readonly unknown[]): Date | null {
+  const instants = values.flatMap((value) => instantTold(value) ?? []);
+  return instants.sort((left, right) => left.getTime() - right.getTime())[0] ?? null;
+}
+
+const EVENT_NAME = /^withdrawal\.(?:test\.)?([a-z_.]+)$/;
+const STATUS_OF_EVENT: Readonly<Record<string, PayoutStatus>> = {
+  requested: 'pending',
+  completed: 'completed',
+  denied: 'denied',
+};
+
+/**
+ * A webhook of a withdrawal (the document's 6.1), by the names that it shows; null where it is another's. An event whose
+ * name and status say different things tells no status.
+ */
+export function readPayoutEvent(json: unknown): PayoutClaim | null {
+  const told = recordTold(json);
+  const name = EVENT_NAME.exec(textTold(told?.event) ?? '')?.[1];
+  const withdrawalId = textTold(told?.withdrawalId);
+  if (!told || name === undefined || withdrawalId === null) return null;
+  const claim = claimIn(told)!;
+  const agrees = STATUS_OF_EVENT[name] === undefined || STATUS_OF_EVENT[name] === claim.status;
+  return agrees ? claim : { ...claim, status: null };
 }

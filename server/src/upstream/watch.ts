@@ -8,6 +8,8 @@ import { UpstreamFault } from './upstream.ts';
 export interface Wanted {
   readonly all: boolean;
   readonly ids: readonly string[];
+  /** Something is known to have changed: that it was looked at a moment ago, here or on another instance, is no reason. */
+  readonly nudged?: boolean;
 }
 
 /**
@@ -50,6 +52,7 @@ export function createWatch({
     cancel: (() => void) | null;
     polling: Promise<void> | null;
     again: boolean;
+    nudged: boolean;
   }
   const places = new Map<string, Place>();
   let closed = false;
@@ -69,6 +72,7 @@ export function createWatch({
         cancel: null,
         polling: null,
         again: false,
+        nudged: false,
       };
       places.set(key, place);
     }
@@ -85,8 +89,10 @@ export function createWatch({
     }
     if (closed || !isFollowed(place)) return;
     place.again = false;
-    const { tenant, resource } = place;
-    place.polling = pollers[resource](tenant, { all: place.all > 0, ids: [...place.ids.keys()] })
+    const { tenant, resource, nudged } = place;
+    place.nudged = false;
+    const wanted = { all: place.all > 0, ids: [...place.ids.keys()], ...(nudged && { nudged }) };
+    place.polling = pollers[resource](tenant, wanted)
       .catch((error: unknown) => {
         if (error instanceof RateLimitError) return plusMs(clock.now(), error.retryAfterSeconds * 1_000);
         if (!(error instanceof UpstreamFault)) onFault(error);
@@ -132,7 +138,9 @@ export function createWatch({
     },
     nudge(tenant, resource) {
       const place = placeOf(tenant, resource);
-      if (isFollowed(place)) pollAt(place, clock.now());
+      if (!isFollowed(place)) return;
+      place.nudged = true;
+      pollAt(place, clock.now());
     },
     async close() {
       closed = true;

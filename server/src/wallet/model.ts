@@ -27,6 +27,11 @@ export interface Wallet {
   cryptoBalanceLitoshi: number;
 }
 
+/** Tells what the wallet showed from what the ledger held. */
+export function isWallet(snapshot: Wallet | Partial<Balances>): snapshot is Wallet {
+  return 'withdrawableCents' in snapshot;
+}
+
 export interface WalletService {
   read(tenant: Tenant): Promise<Wallet>;
   /** Also tells the version of the tenant's log that the state holds for. */

@@ -1,16 +1,177 @@
+import { put } from '../commit/commit.ts';
 import type { Asker } from '../kernel/asker.ts';
+import { plusMs } from '../kernel/clock.ts';
+import { RateLimitError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { Facade } from '../upstream/facade.ts';
-import type { Errand } from '../upstream/upstream.ts';
+import { hasNoEndpoint, isNotImplemented, isSuccess, noEndpoint, refusalOf } from '../upstream/answers.ts';
+import { errandOf, type Facade } from '../upstream/facade.ts';
+import { unavailable } from '../upstream/intents.ts';
+import { observed } from '../upstream/mirror.ts';
+import {
+  claimPoll,
+  type Observed,
+  selectObserved,
+  selectObservedWithHead,
+  touchObserved,
+} from '../upstream/mirror-store.ts';
+import type { Read } from '../upstream/reads.ts';
+import { type Errand, UpstreamFault } from '../upstream/upstream.ts';
 import type { Poller } from '../upstream/watch.ts';
-import type { WalletService } from './model.ts';
+import { sameWallet, type Wallet, type WalletService } from './model.ts';
+import { readWallet } from './wire.ts';
 
 export interface RemoteWallet {
   serviceFor(asker: Asker): WalletService;
   poll: Poller;
   refresh(tenant: Tenant, ids: readonly string[], errand: Errand): Promise<void>;
+  /** As the service shows it now. @throws RateLimitError, UpstreamError, PermissionError */
+  current(tenant: Tenant, errand: Errand): Promise<Wallet>;
 }
 
-export function createRemoteWallet(_facade: Facade): RemoteWallet {
-  throw new Error('not built yet');
+/** A query within so long after another is answered from memory. */
+const KEPT_MS = 2_000;
+/** How often it is asked for while somebody follows it; */
+const POLL_MS = 10_000;
+/** and how long it is not asked for again where something is known to have changed. */
+const NUDGED_MS = 1_000;
+
+/** There is one of each tenant. */
+const ID = 'wallet';
+
+/** The wallet that the service shows, and its changes: each that we came to see. */
+export function createRemoteWallet({
+  database,
+  committer,
+  clock,
+  reads,
+}: Pick<Facade, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
+  /** By what was read, which is shared: it is taken over once. */
+  const takenOver = new WeakMap<object, Promise<Wallet>>();
+
+  /** @throws RateLimitError, UpstreamFault, UpstreamError, PermissionError */
+  async function ask(tenant: Tenant, errand: Errand, keepMs: number): Promise<Read & { wallet: Wallet }> {
+    const read = await reads
+      .get(tenant.environment, '/v1/wallet', { errand, keepMs })
+      .catch((error: unknown) => {
+        throw isNotImplemented(error) ? noEndpoint('the wallet') : error;
+      });
+    if (hasNoEndpoint(read)) throw noEndpoint('the wallet');
+    if (!isSuccess(read)) throw refusalOf(read);
+    const wallet = readWallet(read.body, tenant.environment);
+    if (!wallet) throw new UpstreamFault('unreadable', 'maybe');
+    const body = read.body as object;
+    const taking = takenOver.get(body) ?? takeOver(tenant, wallet, read.at);
+    takenOver.set(body, taking);
+    taking.catch(() => takenOver.delete(body));
+    return { ...read, wallet: await taking };
+  }
+
+  /** What is known then: another instance may have read it later. */
+  async function takeOver(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
+    const [known] = await selectObserved(database.sql, tenant, 'wallet', [ID]);
+    if (known && known.observedAt > at) return walletIn(known);
+    if (known && sameWallet(walletIn(known), wallet)) {
+      await touchObserved(database.sql, tenant, 'wallet', { ids: [ID], at });
+      return wallet;
+    }
+    return committer.change<Wallet>({
+      tenant,
+      read: (reader) => reader.load(observed.wallet, ID),
+      decide(state) {
+        const before = state.get(observed.wallet, ID);
+        if (before && before.observedAt > at) return { outcome: walletIn(before) };
+        if (before && sameWallet(walletIn(before), wallet)) return { outcome: wallet };
+        const record = recordOf(wallet, { version: (before?.version ?? 0) + 1, at });
+        return {
+          outcome: wallet,
+          writes: {
+            records: [put(observed.wallet, record)],
+            events: [
+              {
+                kind: 'wallet.changed',
+                resource: 'wallet',
+                resourceId: ID,
+                previousStatus: null,
+                snapshot: wallet,
+              },
+            ],
+          },
+        };
+      },
+    });
+  }
+
+  async function refresh(tenant: Tenant, errand: Errand): Promise<Wallet> {
+    const { stale, wallet } = await ask(tenant, errand, 0);
+    // Nobody was asked, or nobody answered: it is tried again.
+    if (stale) throw new UpstreamFault('unreachable', 'no');
+    return wallet;
+  }
+
+  async function read(tenant: Tenant, asker: Asker): Promise<Wallet> {
+    const asked = await ask(tenant, errandOf(asker), KEPT_MS).catch((error: unknown) => {
+      if (error instanceof RateLimitError || error instanceof UpstreamFault) return error;
+      throw error;
+    });
+    if (!(asked instanceof Error) && !asked.stale) {
+      asker.saw(asked.at, false);
+      return asked.wallet;
+    }
+    // Another instance may have asked later than this one.
+    const [known] = await selectObserved(database.sql, tenant, 'wallet', [ID]);
+    if (known) {
+      asker.saw(known.observedAt, true);
+      return walletIn(known);
+    }
+    throw asked instanceof UpstreamFault ? unavailable(asked) : asked;
+  }
+
+  /** What is kept of it is polled for as long as it is followed. */
+  async function mirrored(tenant: Tenant): Promise<{ version: number; wallet: Wallet } | null> {
+    const known = await selectObservedWithHead(database.sql, tenant, 'wallet', ID);
+    return known && { version: known.head, wallet: walletIn(known.observed) };
+  }
+
+  return {
+    serviceFor: (asker) => ({
+      read: (tenant) => read(tenant, asker),
+      async readWithVersion(tenant) {
+        const known = await mirrored(tenant);
+        if (known) return known;
+        await read(tenant, asker);
+        return (await mirrored(tenant))!;
+      },
+    }),
+    async poll(tenant, { nudged }) {
+      const now = clock.now();
+      const intervalMs = nudged ? NUDGED_MS : POLL_MS;
+      if (await claimPoll(database.sql, tenant, { name: ID, now, intervalMs }))
+        await refresh(tenant, { class: 'poll' });
+      return plusMs(now, POLL_MS);
+    },
+    async refresh(tenant, _, errand) {
+      await refresh(tenant, errand);
+    },
+    current: (tenant, errand) =>
+      refresh(tenant, errand).catch((error: unknown) => {
+        throw error instanceof UpstreamFault ? unavailable(error) : error;
+      }),
+  };
+}
+
+function walletIn({ snapshot }: Observed): Wallet {
+  return snapshot as Wallet;
+}
+
+function recordOf(wallet: Wallet, { version, at }: { version: number; at: Date }): Observed {
+  return {
+    resource: 'wallet',
+    id: ID,
+    version,
+    status: 'open',
+    final: false,
+    parent: null,
+    snapshot: wallet,
+    observedAt: at,
+  };
 }

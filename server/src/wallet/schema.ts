@@ -4,7 +4,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
-import { ltcText, sameWallet, type Wallet, walletOf } from './model.ts';
+import { isWallet, ltcText, sameWallet, type Wallet, walletOf } from './model.ts';
 
 export const WalletRef = builder.objectRef<Wallet>('Wallet');
 
@@ -112,9 +112,12 @@ builder.subscriptionField('walletUpdates', (t) =>
   }),
 );
 
-/** The wallet as it was at the change: of the subaccounts the ledger keeps the sum. */
+/** The wallet as it was at the change: as it was shown, or from the ledger, which keeps the sum of the subaccounts. */
 function eventUpdate(environment: Environment, event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'wallet') throw new TypeError(`${event.kind} is not a wallet's event`);
   const { occurredAt, snapshot } = event;
-  return { cursor, occurredAt, wallet: walletOf(environment, snapshot, snapshot.merchant_subaccounts) };
+  const wallet = isWallet(snapshot)
+    ? snapshot
+    : walletOf(environment, snapshot, snapshot.merchant_subaccounts);
+  return { cursor, occurredAt, wallet };
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { cents, centsAsReais } from '../kernel/money.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import { centsTold, numberTold, reaisTold, recordTold } from '../kernel/told.ts';
 import { LITOSHI_PER_LTC, type Wallet } from './model.ts';
 
 /** The wallet in the REST interface (the document's 2.4): each amount in reais, and some in cents as well. */
@@ -43,4 +45,48 @@ export function walletToWire(wallet: Wallet): z.output<typeof walletWire> {
     cryptoBalanceLtc: wallet.cryptoBalanceLitoshi / LITOSHI_PER_LTC,
     sandbox: wallet.environment === 'sandbox' ? true : undefined,
   };
+}
+
+// ── A wallet of another service ─────────────────────────────────────────────────────────────────
+
+/**
+ * What a service shows of its wallet, by the names that the document has for it. What the document does not name is taken where
+ * it is called as here, and else derived. Null where it is no wallet at all.
+ */
+export function readWallet(json: unknown, environment: Environment): Wallet | null {
+  const told = recordTold(json);
+  if (!told) return null;
+  const withdrawableCents = centsTold(told.withdrawableCents) ?? reaisTold(told.withdrawable);
+  const disputeBlockedCents = reaisTold(told.disputeBlocked) ?? 0;
+  const balanceCents =
+    reaisTold(told.balance) ?? (withdrawableCents === null ? null : withdrawableCents + disputeBlockedCents);
+  if (balanceCents === null) return null;
+  const wallet = {
+    environment,
+    balanceCents,
+    disputeBlockedCents,
+    withdrawableCents: withdrawableCents ?? 0,
+    pendingReleaseCents: reaisTold(told.pendingRelease) ?? 0,
+    cryptoBalanceLitoshi: litoshiTold(told.cryptoBalanceLtc),
+  };
+  const subaccountsBalanceCents =
+    'subaccountsBalance' in told ? reaisTold(told.subaccountsBalance) : missingFrom(wallet);
+  const derived = subaccountsBalanceCents === null ? null : wallet.withdrawableCents;
+  const assignableCents = 'assignableCents' in told ? centsTold(told.assignableCents) : derived;
+  return { ...wallet, subaccountsBalanceCents, assignableCents };
+}
+
+/** What else is not withdrawable belongs to subaccounts. Where nothing is missing, their sum may be 0 or unknown. */
+function missingFrom({
+  balanceCents,
+  disputeBlockedCents,
+  withdrawableCents,
+}: Pick<Wallet, 'balanceCents' | 'disputeBlockedCents' | 'withdrawableCents'>): number | null {
+  const missing = balanceCents - disputeBlockedCents - withdrawableCents;
+  return missing > 0 ? missing : null;
+}
+
+function litoshiTold(value: unknown): number {
+  const litoshi = Math.round((numberTold(value) ?? 0) * LITOSHI_PER_LTC);
+  return Number.isSafeInteger(litoshi) && litoshi > 0 ? litoshi : 0;
 }

@@ -1,0 +1,40 @@
+import { type PaymentError, PermissionError, UpstreamError } from '../kernel/errors.ts';
+import { recordTold, textTold } from '../kernel/told.ts';
+import { type UpstreamAnswer, UpstreamFault } from './upstream.ts';
+
+export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** What the service says of a refusal (the document's section 7), of bounded length; null where it says nothing. */
+export function messageOf(body: unknown): string | null {
+  return textTold(recordTold(body)?.error);
+}
+
+/** Nothing answers under this path, or not to this method; 501 comes as a fault. */
+export function hasNoEndpoint({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
+  return status === 404 || status === 405;
+}
+
+export function isNotImplemented(error: unknown): boolean {
+  return error instanceof UpstreamFault && error.kind === 'server_error' && error.detail === '501';
+}
+
+/** Of a refusal that has no words of its own in the program: certainly nothing was done. */
+export function refusalOf({ status, body }: Pick<UpstreamAnswer, 'status' | 'body'>): PaymentError {
+  if (status === 401)
+    return new UpstreamError('The payments service does not accept the key of this server', REFUSED);
+  if (status === 403)
+    return new PermissionError(messageOf(body) ?? 'The payments service does not permit this');
+  const said = messageOf(body);
+  return new UpstreamError(
+    `The payments service refused with status ${status}${said ? `: ${said}` : ''}`,
+    REFUSED,
+  );
+}
+
+export function noEndpoint(what: string): UpstreamError {
+  return new UpstreamError(`The payments service has no endpoint for ${what}`, REFUSED);
+}
+
+const REFUSED = { retryable: false, moneyMayHaveMoved: false };
