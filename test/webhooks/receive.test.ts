@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { NotFoundError, RateLimitError } from '../../server/src/kernel/errors.ts';
+import { NotFoundError, RateLimitError, UpstreamError } from '../../server/src/kernel/errors.ts';
 import { touchObserved } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -413,6 +413,16 @@ describeOnBothEngines('webhooks of the service', (open) => {
       await receiving.post(delivered(withdrawal('a', 'completed')));
       await receiving.pass(24 * HOUR);
       expect(looks).toHaveLength(9);
+      expect(receiving.faults).toEqual([]);
+    });
+
+    test('not again where it has no endpoint for that', async () => {
+      const { receiving, looks } = await looking(() => {
+        throw new UpstreamError('no such endpoint', { retryable: false, moneyMayHaveMoved: false });
+      });
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      await receiving.pass(24 * HOUR);
+      expect(looks).toHaveLength(1);
       expect(receiving.faults).toEqual([]);
     });
 

@@ -63,7 +63,7 @@ export async function startReceiving({
   secrets?: readonly string[];
   privateAddresses?: boolean;
   publicUrl?: string;
-  refresh?: (tenant: Tenant, resource: MirroredResource, id: string) => Promise<void>;
+  refresh?: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
 }) {
   const tenant = given ?? (await openAccount(database));
   const tenantOf = (environment: Environment): Tenant => ({ ...tenant, environment });
