@@ -76,9 +76,12 @@ const TABLE: Record<string, string[]> = {
     'payouts/model.ts',
     'payouts/fees.ts',
     'payouts/wire.ts',
+    'payouts/records.ts',
     'payouts/store.ts',
+    'any model.ts',
     'upstream/',
     'events/',
+    'commit/',
     'db/',
   ],
   'payouts/schema.ts': ['payouts/fees.ts', ...SCHEMA],
@@ -92,7 +95,17 @@ const TABLE: Record<string, string[]> = {
   'access/schema.ts': ['access/keys.ts', ...SCHEMA],
   'webhooks/model.ts': ['kernel/', 'any model.ts', 'ledger/postings.ts', ...WEBHOOKS_OWN],
   'webhooks/store.ts': ['kernel/', 'webhooks/model.ts', ...WEBHOOKS_OWN, 'db/'],
-  'webhooks/receive.ts': ['kernel/', 'webhooks/model.ts', ...WEBHOOKS_OWN, 'any wire.ts', 'events/', 'db/'],
+  'webhooks/receive.ts': [
+    'kernel/',
+    'webhooks/model.ts',
+    'webhooks/store.ts',
+    ...WEBHOOKS_OWN,
+    'http/',
+    'upstream/',
+    'commit/',
+    'db/',
+    'work/',
+  ],
   'webhooks/outbox.ts': [
     'kernel/',
     'webhooks/model.ts',
@@ -125,7 +138,7 @@ const TABLE: Record<string, string[]> = {
   'rails/bank.ts': ['kernel/', 'rails/'],
   'rails/simulated/bank.ts': ['kernel/', 'rails/', 'db/', 'http/'],
   'http/guard.ts': ['kernel/', 'access/model.ts'],
-  'upstream/client.ts': ['kernel/', 'db/'],
+  'upstream/client.ts': ['kernel/', 'db/', 'commit/', 'work/', 'events/event.ts'],
   'ledger/postings.ts': ['kernel/', 'ledger/', 'db/'],
   'ledger/store.ts': ['kernel/', 'ledger/', 'db/'],
   'events/event.ts': ['kernel/', 'events/', 'db/', 'any model.ts', 'ledger/postings.ts'],
@@ -157,6 +170,7 @@ const TABLE: Record<string, string[]> = {
 
   'config.ts': ['kernel/', 'any model.ts'],
   'service.ts': ['kernel/', 'any model.ts'],
+  'modes/remote.ts': ['everything but app.ts and main.ts'],
   'app.ts': ['everything but main.ts'],
   'main.ts': ['everything'],
 };
@@ -274,6 +288,7 @@ function mayImport(file: string, other: string): boolean {
   return TABLE[file]!.some((granted) => {
     if (granted === 'everything') return true;
     if (granted === 'everything but main.ts') return other !== 'main.ts';
+    if (granted === 'everything but app.ts and main.ts') return other !== 'app.ts' && other !== 'main.ts';
     if (granted.startsWith('any '))
       return /^[^/]+\/[^/]+$/.test(other) && other.endsWith(`/${granted.slice(4)}`);
     return granted.endsWith('/') ? other.startsWith(granted) : other === granted;

@@ -4,6 +4,7 @@ import { ConfigError, readConfig } from '../server/src/config.ts';
 describe('the environment', () => {
   test('may be empty', () => {
     expect(readConfig({})).toEqual({
+      upstream: null,
       port: 4000,
       host: '127.0.0.1',
       publicUrl: null,
@@ -34,6 +35,7 @@ describe('the environment', () => {
         PSA_DEMO: 'on',
       }),
     ).toEqual({
+      upstream: null,
       port: 0,
       host: '0.0.0.0',
       publicUrl: 'https://pay.example/base',
@@ -57,7 +59,9 @@ describe('the environment', () => {
   });
 
   test('takes an empty variable for one that is not set', () => {
-    expect(readConfig({ PORT: '', PSA_UPSTREAM_URL: '', DATABASE_URL: '' })).toEqual(readConfig({}));
+    expect(readConfig({ PORT: '', PSA_UPSTREAM_URL: '', PSA_UPSTREAM_LIMIT: '', DATABASE_URL: '' })).toEqual(
+      readConfig({}),
+    );
   });
 
   test.each([
@@ -133,10 +137,18 @@ describe('the environment', () => {
     ['PSA_TRUSTED_PROXIES', '*'],
     ['PSA_DEMO', 'HIDDEN'],
     ['PSA_WEBHOOK_PRIVATE_ADDRESSES', 'HIDDEN'],
-    ['PSA_UPSTREAM_URL', 'https://HIDDEN.example'],
+    ['PSA_UPSTREAM_URL', 'HIDDEN'],
+    ['PSA_UPSTREAM_URL', 'http://HIDDEN.example'],
+    ['PSA_UPSTREAM_URL', 'http://10.0.0.5/HIDDEN'],
+    ['PSA_UPSTREAM_URL', 'ftp://HIDDEN.example'],
+    ['PSA_UPSTREAM_URL', 'https://u:HIDDEN@api.example'],
+    ['PSA_UPSTREAM_URL', 'https://api.example/v1?a=HIDDEN'],
+    ['PSA_UPSTREAM_URL', 'https://api.example/#HIDDEN'],
+    // Without PSA_UPSTREAM_URL.
     ['PSA_UPSTREAM_LIVE_KEY', 'ps_live_HIDDEN0123456789abcdef'],
     ['PSA_UPSTREAM_TEST_KEY', 'ps_test_HIDDEN0123456789abcdef'],
     ['PSA_UPSTREAM_WEBHOOK_SECRET', 'whsec_HIDDEN'],
+    ['PSA_UPSTREAM_LIMIT', '60'],
   ])('with %s=%s is refused in one line that names it, and never says its value', (name, value) => {
     const error = refusal({ [name]: value });
     expect(error).toBeInstanceOf(ConfigError);
@@ -150,17 +162,122 @@ describe('the environment', () => {
     for (const name of ['PORT', 'PSA_DEMO', 'PSA_UPSTREAM_URL']) expect(message).toContain(name);
     expect(message).not.toContain('\n');
   });
+});
 
-  test('says of the remote mode that it is not there', () => {
-    expect(refusal({ PSA_UPSTREAM_URL: 'https://api.example' }).message).toContain('remote mode');
+describe('in front of a service', () => {
+  const live = 'ps_live_0123456789abcdef';
+  const sandbox = 'ps_test_0123456789abcdef';
+  const remote = { PSA_UPSTREAM_URL: 'https://api.example', PSA_UPSTREAM_LIVE_KEY: live };
+
+  test('one key is enough', () => {
+    const { upstream, dataDir, demo, webhookPrivateAddresses } = readConfig(remote);
+    expect(upstream).toEqual({
+      url: 'https://api.example',
+      keys: { live },
+      webhookSecrets: [],
+      requestsPerMinute: 120,
+    });
+    // A folder holds one mode's data; demo and simulator are for a service of one's own.
+    expect({ dataDir, demo, webhookPrivateAddresses }).toEqual({
+      dataDir: '.data-upstream',
+      demo: false,
+      webhookPrivateAddresses: false,
+    });
+    const withTestKey = {
+      PSA_UPSTREAM_URL: remote.PSA_UPSTREAM_URL,
+      PSA_UPSTREAM_TEST_KEY: sandbox,
+    };
+    expect(readConfig(withTestKey).upstream?.keys).toEqual({ sandbox });
   });
 
-  function refusal(environment: Record<string, string>): Error {
-    try {
-      readConfig(environment);
-    } catch (error) {
-      return error as Error;
-    }
-    throw new Error('it was taken');
-  }
+  test('all of it can be said', () => {
+    const { upstream, dataDir, demo } = readConfig({
+      ...remote,
+      PSA_UPSTREAM_TEST_KEY: sandbox,
+      PSA_UPSTREAM_WEBHOOK_SECRET: ' whsec_old= , new secret ',
+      PSA_UPSTREAM_LIMIT: '60',
+      PSA_DATA_DIR: 'memory',
+      PSA_DEMO: 'on',
+    });
+    expect(upstream).toEqual({
+      url: 'https://api.example',
+      keys: { live, sandbox },
+      webhookSecrets: ['whsec_old=', 'new secret'],
+      requestsPerMinute: 60,
+    });
+    expect({ dataDir, demo }).toEqual({ dataDir: 'memory', demo: true });
+  });
+
+  test.each([
+    ['https://api.example/', 'https://api.example'],
+    ['https://api.example/v1', 'https://api.example'],
+    ['https://api.example/v1/', 'https://api.example'],
+    ['https://API.example:443//v1//', 'https://api.example'],
+    ['https://api.example/payments/v1', 'https://api.example/payments'],
+    ['https://api.example/v10', 'https://api.example/v10'],
+    ['http://localhost:4000', 'http://localhost:4000'],
+    ['http://127.0.0.1:4000/v1', 'http://127.0.0.1:4000'],
+    ['http://[::1]:4000', 'http://[::1]:4000'],
+  ])('the address %s is %s', (PSA_UPSTREAM_URL, url) => {
+    expect(readConfig({ ...remote, PSA_UPSTREAM_URL }).upstream?.url).toBe(url);
+  });
+
+  test.each(['ps_live_a', 'ps_live_a.b~c+d/e-f_g==', `ps_live_${'x'.repeat(248)}`])(
+    'a key of the service is taken as it is: %s',
+    (PSA_UPSTREAM_LIVE_KEY) => {
+      expect(readConfig({ ...remote, PSA_UPSTREAM_LIVE_KEY }).upstream?.keys.live).toBe(
+        PSA_UPSTREAM_LIVE_KEY,
+      );
+    },
+  );
+
+  test('webhooks may go to private addresses where service and pages are on this machine', () => {
+    const own = { ...remote, PSA_UPSTREAM_URL: 'http://localhost:4000' };
+    expect(readConfig(own).webhookPrivateAddresses).toBe(true);
+    expect(readConfig({ ...own, PUBLIC_URL: 'https://pay.example' }).webhookPrivateAddresses).toBe(false);
+    expect(readConfig({ ...own, HOST: '0.0.0.0' }).webhookPrivateAddresses).toBe(false);
+    expect(readConfig({ ...remote, PSA_DEMO: 'on' }).webhookPrivateAddresses).toBe(false);
+  });
+
+  test.each([
+    ['PSA_UPSTREAM_LIVE_KEY', 'ps_live_'],
+    ['PSA_UPSTREAM_LIVE_KEY', 'ps_live_HIDDEN key'],
+    ['PSA_UPSTREAM_LIVE_KEY', 'ps_live_HIDDEN…'],
+    ['PSA_UPSTREAM_LIVE_KEY', `ps_live_HIDDEN${'x'.repeat(250)}`],
+    ['PSA_UPSTREAM_LIVE_KEY', 'ps_test_HIDDEN0123456789abcdef'],
+    ['PSA_UPSTREAM_TEST_KEY', 'ps_live_HIDDEN0123456789abcdef'],
+    ['PSA_UPSTREAM_WEBHOOK_SECRET', 'whsec_HIDDEN,'],
+    ['PSA_UPSTREAM_WEBHOOK_SECRET', ' '],
+    ['PSA_UPSTREAM_LIMIT', '0'],
+    ['PSA_UPSTREAM_LIMIT', '100001'],
+    ['PSA_UPSTREAM_LIMIT', 'HIDDEN'],
+    ['PSA_BOOTSTRAP_LIVE_KEY', 'ps_live_HIDDEN0123456789abcdef'],
+    ['PSA_BOOTSTRAP_TEST_KEY', 'ps_test_HIDDEN0123456789abcdef'],
+  ])('%s=%s is refused in one line that names it, and never says its value', (name, value) => {
+    const { message } = refusal({ ...remote, [name]: value });
+    expect(message).toMatch(new RegExp(`^${name} must [^\n]+$`));
+    expect(message).not.toContain('HIDDEN');
+  });
+
+  test.each([{ HOST: '0.0.0.0' }, { PUBLIC_URL: 'https://pay.example' }])(
+    'the demo, which reads and sells for the account, is not for others: %j',
+    (reached) => {
+      expect(refusal({ ...remote, ...reached, PSA_DEMO: 'on' }).message).toMatch(/^PSA_DEMO must be off/);
+      expect(readConfig({ ...remote, ...reached }).demo).toBe(false);
+    },
+  );
+
+  test('without a key it is said which variables hold one', () => {
+    const { message } = refusal({ PSA_UPSTREAM_URL: 'https://api.example' });
+    expect(message).toMatch(/^PSA_UPSTREAM_LIVE_KEY must be set [^\n]*PSA_UPSTREAM_TEST_KEY[^\n]*$/);
+  });
 });
+
+function refusal(environment: Record<string, string>): Error {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it was taken');
+}

@@ -6,9 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, inject, test } from 'vitest';
+import { bootstrapRemote } from '../server/src/access/administration.ts';
+import { createCommitter } from '../server/src/commit/commit.ts';
 import { lockDataDir } from '../server/src/db/lock.ts';
+import { openPostgres } from '../server/src/db/postgres.ts';
+import { createSystemClock } from '../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from './support/database.ts';
 import { deferred } from './support/deferred.ts';
+import { silent } from './support/templates.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const children: ChildProcess[] = [];
@@ -30,7 +35,7 @@ function run(environment: Record<string, string>) {
   const exited = deferred<number | null>();
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     said.stdout += chunk;
-    const url = /PSA is running at (\S+)/.exec(said.stdout)?.[1];
+    const url = /PSA is running at ([^\s,]+)/.exec(said.stdout)?.[1];
     if (url && said.stdout.includes('Ctrl-C')) started.resolve(url);
   });
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
@@ -79,9 +84,39 @@ describe('the program', () => {
     );
   });
 
-  test('refuses to start for the remote mode', async () => {
+  test('says which key is missing in front of a service', async () => {
     expect(await failure({ PSA_UPSTREAM_URL: 'https://api.example' })).toMatch(
-      /^PSA_UPSTREAM_URL is for the remote mode[^\n]*\n$/,
+      /^PSA_UPSTREAM_LIVE_KEY must be set[^\n]*PSA_UPSTREAM_TEST_KEY[^\n]*\n$/,
+    );
+  });
+
+  test('says where it stands in front of a service, and tells no key', async () => {
+    const key = 'ps_live_0123456789hidden';
+    const { child, said, started, exited } = run({
+      DATABASE_URL: await createPostgresDatabase(),
+      PSA_UPSTREAM_URL: 'https://api.example/v1',
+      PSA_UPSTREAM_LIVE_KEY: key,
+    });
+    const url = await started;
+    expect(said.stdout).toContain(`PSA is running at ${url}, in front of https://api.example\n`);
+    expect(said.stdout).toContain(`  Webhooks    ${url}/webhooks/psa: the service`);
+    expect(said.stdout).toContain('without PSA_UPSTREAM_WEBHOOK_SECRET webhooks are refused');
+    expect(said.stdout).not.toMatch(/hidden|simulator|demo/i);
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+    expect(said.stderr).toBe('');
+  });
+
+  test('stops at a database of the other mode, in one line', async () => {
+    const DATABASE_URL = await createPostgresDatabase();
+    const clock = createSystemClock();
+    const database = await openPostgres({ databaseUrl: DATABASE_URL, clock, log: silent });
+    const committer = createCommitter({ database, clock, onCommit: () => undefined });
+    const upstream = { url: 'https://api.example', keys: { live: 'ps_live_0123456789hidden' } };
+    await bootstrapRemote({ database, committer, clock, name: 'Loja', upstream });
+    await database.close();
+    expect(await failure({ DATABASE_URL })).toMatch(
+      /^The database is of a server in front of https:\/\/api\.example: [^\n]*DATABASE_URL\n$/,
     );
   });
 

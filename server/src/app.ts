@@ -1,19 +1,11 @@
 import { createAdministration } from './access/administration.ts';
-import { bootstrap, createAccessEngine, firstTenant } from './access/engine.ts';
-import { accounts } from './access/records.ts';
-import { createCardPaymentEngine } from './card-payments/engine.ts';
-import type { CardPaymentService, HostedCheckout } from './card-payments/model.ts';
-import { createCheckoutRoutes } from './card-payments/page/routes.ts';
-import { cardPayments as cardPaymentRecords } from './card-payments/records.ts';
-import { createCardPaymentRoutes } from './card-payments/routes.ts';
-import { createSettlement } from './card-payments/settlement.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { Log } from './db/log.ts';
 import { migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
-import { createDemoRoutes, widgetRoute } from './demo/routes.ts';
+import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
@@ -22,43 +14,18 @@ import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createDocsRoutes } from './http/docs.ts';
-import { createRestRoutes } from './http/rest.ts';
 import { createHttpServer } from './http/server.ts';
 import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { tenantKey } from './kernel/tenant.ts';
-import { createRequestLimit } from './limits/requests.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
+import { createEmbeddedMode } from './modes/embedded.ts';
+import type { Embedded, Mode } from './modes/mode.ts';
+import { createRemoteMode } from './modes/remote.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
-import { createPayoutEngine } from './payouts/engine.ts';
-import { createPayoutRoutes } from './payouts/routes.ts';
-import { createPayoutSettlement } from './payouts/settlement.ts';
-import { createProductEngine } from './products/engine.ts';
-import { products } from './products/records.ts';
-import { createProductRoutes } from './products/routes.ts';
 import type { Bank } from './rails/bank.ts';
-import { createSimulatedAcquirer, TEST_CARDS } from './rails/simulated/acquirer.ts';
-import { createSimulatedBank } from './rails/simulated/bank.ts';
-import { resumeSimulatedClock } from './rails/simulated/clock.ts';
-import { createSandboxEngine } from './sandbox/engine.ts';
-import type { TestPaymentLevers } from './sandbox/model.ts';
-import { createSandboxRoutes } from './sandbox/routes.ts';
-import { createLevers } from './simulator/levers.ts';
-import { createSimulatorRoutes } from './simulator/routes.ts';
-import { selectAccountNames } from './simulator/store.ts';
-import { createSubaccountEngine } from './subaccounts/engine.ts';
-import type { SubaccountPayoutService, SubaccountService } from './subaccounts/model.ts';
-import { createSubaccountRoutes } from './subaccounts/routes.ts';
-import { createSubaccountSettlement } from './subaccounts/settlement.ts';
-import { createWalletEngine, createWalletLevers } from './wallet/engine.ts';
-import type { WalletLevers } from './wallet/model.ts';
-import { createWalletRoutes } from './wallet/routes.ts';
-import { createWebhookDelivery } from './webhooks/delivery.ts';
-import { createWebhookEngine } from './webhooks/engine.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
-import { createSender } from './webhooks/sender.ts';
 import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
 import { nextDue } from './work/store.ts';
 
@@ -71,10 +38,8 @@ export interface App {
   readonly firstKeys: { live: string; sandbox: string } | null;
   readonly work: WorkQueue;
   readonly database: Database;
-  readonly cardPayments: CardPaymentService & HostedCheckout;
-  /** What no client can do: the simulator does it. */
-  readonly levers: WalletLevers & TestPaymentLevers;
-  readonly subaccounts: SubaccountService & SubaccountPayoutService;
+  /** What no client can do; null in front of another service. */
+  readonly embedded: Embedded | null;
   close(): Promise<void>;
 }
 
@@ -82,7 +47,8 @@ const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, p
 
 /**
  * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
- * opens the database, brings it up to date, and wires the slices.
+ * opens the database, brings it up to date, and wires what the configuration asks for: the service itself, or a facade
+ * in front of another.
  * @throws what keeps it from running: the address, the data folder, the database, a migration
  */
 export async function createApp({
@@ -91,7 +57,7 @@ export async function createApp({
   log,
   onFatal,
   open = openDatabase,
-  bank: given,
+  bank,
   initTimeoutMs,
 }: {
   config: Config;
@@ -105,8 +71,7 @@ export async function createApp({
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
 }): Promise<App> {
-  // Beside the simulator alone, time can be put forward.
-  const shiftable = config.demo ? createShiftableClock(givenClock) : null;
+  const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
   const onFault = (fault: unknown) => log.error({ err: fault }, 'a fault of ours');
   const http = createHttpServer({ onFault });
@@ -122,25 +87,19 @@ export async function createApp({
     const database = await open({ ...config, clock, log, onFatal });
     closing.push(() => database.close());
     await migrate(database);
-    const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable }));
-    const { firstKeys, cursorKey } = await bootstrap({
-      database,
-      clock,
-      name: config.demo ? 'Varanda' : 'Minha loja',
-      keys: config.bootstrapKeys,
-    });
-    const cursorsFor = createCursors(cursorKey);
 
     const follower = createFollower({ database, clock, onError: onFault });
     closing.push(() => follower.close());
     const announcer = createAnnouncer(database, onFault);
     closing.push(() => announcer.idle());
+    let work: WorkQueue | undefined;
     const committer = createCommitter({
       database,
       clock,
-      outbox: webhookOutbox,
+      // In front of another service it is that service which announces.
+      ...(config.upstream ? {} : { outbox: webhookOutbox }),
       onCommit(tenant, { events, tasks }) {
-        for (const task of tasks) work.nudge(task.at);
+        for (const task of tasks) work?.nudge(task.at);
         if (events === 0) return;
         follower.wake(tenant);
         announcer.announce(tenantKey(tenant));
@@ -148,68 +107,32 @@ export async function createApp({
     });
     closing.push(() => committer.idle());
 
-    const acquirer = createSimulatedAcquirer({ database, clock });
-    const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
-    const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
-    const productEngine = createProductEngine({ database, committer });
-    const access = createAccessEngine({ database, committer, products: productEngine, clock });
-    const simulatedBank = createSimulatedBank({ database, clock });
-    const bank = given ?? simulatedBank;
-    const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
-    const subaccountSettlement = createSubaccountSettlement({
-      database,
-      committer,
-      bank,
-      accounts,
-      clock,
-      onFault,
-    });
-    const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
-    const sandbox = createSandboxEngine({ database, committer });
-    const privateAddresses = config.webhookPrivateAddresses;
-    const webhooks = createWebhookEngine({ database, committer, privateAddresses });
-    const delivery = createWebhookDelivery({
-      database,
-      committer,
-      clock,
-      outsideClock: givenClock,
-      send: createSender({ clock, privateAddresses }),
-    });
-    const wallet = createWalletEngine({ database, onFault });
-    const services = {
-      access,
-      cardPayments,
-      payouts,
-      products: productEngine,
-      sandbox,
-      subaccounts,
-      wallet,
-      webhooks,
-    };
-    const work = createWorkQueue({
+    const base = { config, database, committer, clock, publicUrl, onFault };
+    const mode: Mode = config.upstream
+      ? await createRemoteMode({ ...base, upstreamConfig: config.upstream })
+      : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank });
+    closing.push(() => mode.close());
+    work = createWorkQueue({
       database,
       clock,
-      handlers: {
-        ...settlement.tasks,
-        ...createPayoutSettlement({ database, committer, bank }).tasks,
-        ...delivery.tasks,
-        ...subaccountSettlement.tasks,
-      },
+      handlers: mode.tasks,
       apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
     });
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
     const addressOf = createClientAddress(config.trustedProxies);
+    const cursorsFor = createCursors(mode.cursorKey);
     const contexts = createContextFactory({
-      services,
-      access,
-      updates: createUpdates({ database, follower, cursorsFor }),
+      servicesFor: mode.servicesFor,
+      access: mode.access,
+      updates: mode.updates(createUpdates({ database, follower, cursorsFor })),
       cursorsFor,
-      watchCredential: createCredentialWatch({ access, follower, clock }),
+      watchCredential: createCredentialWatch({ access: mode.access, follower, clock }),
       clock,
       limits,
       publicUrl,
+      upstream: mode.upstream ?? undefined,
     });
     const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({
@@ -231,69 +154,25 @@ export async function createApp({
         }),
       );
 
-    const operations = [
-      ...createWalletRoutes({ wallet }),
-      ...createPayoutRoutes({ payouts }),
-      ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-      ...createProductRoutes({ products: productEngine }),
-      ...createSandboxRoutes({ sandbox }),
-      ...createSubaccountRoutes({ subaccounts }),
-    ];
-
-    const hostedPayments = { ...cardPayments, ...settlement };
-    const levers = {
-      ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
-      ...sandbox,
-    };
-
+    const routes = await mode.routes({ nextDueAt: () => nextDue(database.sql) });
     await follower.start();
     work.start();
-    closing.push(() => work.close());
+    closing.push(async () => work?.close());
     http.serve([
       graphqlRoute(yoga),
-      ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
-      ...createDocsRoutes({ operations, publicUrl }),
-      ...createRestRoutes({
-        operations,
-        access,
-        takeRequest: createRequestLimit({ sql: database.sql, clock }),
-        clock,
-        onFault,
-      }),
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database) }),
-      ...(config.demo
-        ? createDemoRoutes({ tenant: await firstTenant(database.sql), access, payouts, clock, publicUrl })
-        : []),
-      ...(simulatedClock
-        ? createSimulatorRoutes({
-            publicUrl,
-            levers: createLevers({
-              bank: simulatedBank,
-              payouts,
-              subaccounts,
-              cardPayments: hostedPayments,
-              wallet: levers,
-              testPayments: sandbox,
-            }),
-            wallet,
-            clock: simulatedClock,
-            nextDueAt: () => nextDue(database.sql),
-            accounts: () => selectAccountNames(database.sql),
-          })
-        : []),
+      ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));
     return {
       url: publicUrl,
       port,
       demo: config.demo,
-      firstKeys,
+      firstKeys: mode.firstKeys,
       work,
       database,
-      cardPayments: hostedPayments,
-      levers,
-      subaccounts,
+      embedded: mode.embedded,
       close,
     };
   } catch (error) {

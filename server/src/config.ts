@@ -1,9 +1,23 @@
 import { z } from 'zod';
-import { KEY_PREFIX } from './access/model.ts';
+import { KEY_PREFIX, TOKEN_TEXT } from './access/model.ts';
 import { isNetwork } from './kernel/network.ts';
+
+/** The service that a server in remote mode stands in front of, and the merchant's account there. */
+export interface UpstreamConfig {
+  /** Without `/v1` and without a slash at its end: a path of the document's can be put behind it. */
+  url: string;
+  /** The merchant's keys there, of which at least one is set; they are this server's own keys too. */
+  keys: { live?: string; sandbox?: string };
+  /** Several while rotating. None: no webhook is believed. */
+  webhookSecrets: string[];
+  /** What may be asked of the service in any 60 seconds, over both environments and all instances. */
+  requestsPerMinute: number;
+}
 
 /** What the environment says, checked and complete. */
 export interface Config {
+  /** Null: embedded mode, the service itself. */
+  upstream: UpstreamConfig | null;
   port: number;
   host: string;
   /** What is put into links; null: `http://localhost` and the port. */
@@ -26,11 +40,20 @@ export class ConfigError extends Error {
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /** Links are made by putting a path behind it. */
-const baseUrl = z.string().refine((text) => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return /^https?:$/.test(protocol) && !username && !password && !/[?#]/.test(text);
-}, 'must be an http or https URL without user, query and fragment');
+const baseUrl = z.string().refine(isBaseUrl, 'must be an http or https URL without user, query and fragment');
+
+/** Keys and money go there. */
+const upstreamUrl = z
+  .string()
+  .refine(isBaseUrl, 'must be an https URL without user, query and fragment')
+  .refine(
+    (text) => !isBaseUrl(text) || new URL(text).protocol === 'https:' || LOOPBACK.has(hostOf(text)),
+    'must begin with https://: http:// is for a service on this machine alone',
+  )
+  .transform((text) => {
+    const { origin, pathname } = new URL(text);
+    return `${origin}${pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '');
+  });
 
 const postgresUrl = z
   .string()
@@ -45,6 +68,24 @@ const key = (prefix: string) =>
       new RegExp(`^${prefix}[A-Za-z0-9_-]{16,200}$`),
       `must be ${prefix} and at least 16 of A-Z a-z 0-9 _ -`,
     );
+
+/** The service made it, so nothing is asked of it but that it can stand in a header. */
+const upstreamKey = (prefix: string) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^${prefix}${TOKEN_TEXT}$`),
+      `must be ${prefix} and what follows it in the service’s key`,
+    )
+    .max(256, 'must be at most 256 characters');
+
+const secrets = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .refine(
+    (all) => all.every((each) => each !== ''),
+    'must be secrets separated by commas, none of them empty',
+  );
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -66,23 +107,21 @@ const networks = z
     'must be addresses or networks such as 10.0.0.0/8, separated by commas',
   );
 
-const notYet = z.undefined('is for the remote mode, which this version does not have: unset it').optional();
-
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   HOST: z.string().min(1, 'must not be empty').default('127.0.0.1'),
   PUBLIC_URL: baseUrl.optional(),
   DATABASE_URL: postgresUrl.optional(),
-  PSA_DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
+  PSA_DATA_DIR: z.string().min(1, 'must not be empty').optional(),
   PSA_BOOTSTRAP_LIVE_KEY: key(KEY_PREFIX.live).optional(),
   PSA_BOOTSTRAP_TEST_KEY: key(KEY_PREFIX.sandbox).optional(),
   PSA_GRAPHQL_LIMIT: wholeNumber(1, 1_000_000).default(1200),
   PSA_TRUSTED_PROXIES: networks.default([]),
-  // Not built yet. Ignored, they would leave a merchant with a service of its own in place of the one it named.
-  PSA_UPSTREAM_URL: notYet,
-  PSA_UPSTREAM_LIVE_KEY: notYet,
-  PSA_UPSTREAM_TEST_KEY: notYet,
-  PSA_UPSTREAM_WEBHOOK_SECRET: notYet,
+  PSA_UPSTREAM_URL: upstreamUrl.optional(),
+  PSA_UPSTREAM_LIVE_KEY: upstreamKey(KEY_PREFIX.live).optional(),
+  PSA_UPSTREAM_TEST_KEY: upstreamKey(KEY_PREFIX.sandbox).optional(),
+  PSA_UPSTREAM_WEBHOOK_SECRET: secrets.optional(),
+  PSA_UPSTREAM_LIMIT: wholeNumber(1, 100_000).optional(),
   PSA_DEMO: onOrOff.optional(),
   PSA_WEBHOOK_PRIVATE_ADDRESSES: onOrOff.optional(),
 });
@@ -98,26 +137,86 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
         .map(({ path, message }) => `${path.join('.')} ${message}`)
         .join('; '),
     );
+  const mistakes = modeMistakes(data);
+  if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   const isLocal = LOOPBACK.has(data.HOST);
+  // Its pages hand out tokens of the merchant's real account to whoever opens them.
+  if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && !(isLocal && isOfThisMachine(data.PUBLIC_URL)))
+    throw new ConfigError('PSA_DEMO must be off with PSA_UPSTREAM_URL where others reach this server');
   // Whoever may name a webhook's URL could have such a server call into its own network.
   if (data.PSA_WEBHOOK_PRIVATE_ADDRESSES && !isLocal)
     throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
-  const demo = data.PSA_DEMO ?? isLocal;
+  const upstream = upstreamOf(data);
+  const demo = data.PSA_DEMO ?? (isLocal && !upstream);
   return {
+    upstream,
     port: data.PORT,
     host: data.HOST,
     publicUrl: data.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     databaseUrl: data.DATABASE_URL,
-    dataDir: data.PSA_DATA_DIR,
+    dataDir: data.PSA_DATA_DIR ?? (upstream ? '.data-upstream' : '.data'),
     bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,
     trustedProxies: data.PSA_TRUSTED_PROXIES,
     demo,
-    // With a public address of its own it stands behind a proxy, and is nobody's own machine.
+    // With a public address of its own, or a service elsewhere, it is nobody's own machine.
     webhookPrivateAddresses:
       data.PSA_WEBHOOK_PRIVATE_ADDRESSES ??
-      (isLocal && demo && (data.PUBLIC_URL === undefined || LOOPBACK.has(hostOf(data.PUBLIC_URL)))),
+      (isLocal && (upstream ? isOfThisMachine(upstream.url) : demo) && isOfThisMachine(data.PUBLIC_URL)),
   };
+}
+
+type Environment = z.output<typeof environment>;
+
+/** What is set for the one mode in the other would be passed over in silence, and is most likely meant. */
+function modeMistakes(data: Environment): string[] {
+  if (data.PSA_UPSTREAM_URL === undefined)
+    return UPSTREAM_ONLY.filter((name) => data[name] !== undefined).map(
+      (name) => `${name} is for the remote mode: set PSA_UPSTREAM_URL as well, or unset it`,
+    );
+  const mistakes = EMBEDDED_ONLY.filter((name) => data[name] !== undefined).map(
+    (name) => `${name} must be unset with PSA_UPSTREAM_URL: the keys are those of the service`,
+  );
+  if (data.PSA_UPSTREAM_LIVE_KEY === undefined && data.PSA_UPSTREAM_TEST_KEY === undefined)
+    mistakes.push(
+      'PSA_UPSTREAM_LIVE_KEY must be set with PSA_UPSTREAM_URL, or PSA_UPSTREAM_TEST_KEY for the sandbox, or both: your account’s API keys at the service',
+    );
+  return mistakes;
+}
+
+const UPSTREAM_ONLY = [
+  'PSA_UPSTREAM_LIVE_KEY',
+  'PSA_UPSTREAM_TEST_KEY',
+  'PSA_UPSTREAM_WEBHOOK_SECRET',
+  'PSA_UPSTREAM_LIMIT',
+] as const;
+const EMBEDDED_ONLY = ['PSA_BOOTSTRAP_LIVE_KEY', 'PSA_BOOTSTRAP_TEST_KEY'] as const;
+
+/** The document's section 8. */
+const REQUESTS_PER_MINUTE = 120;
+
+function upstreamOf(data: Environment): UpstreamConfig | null {
+  if (data.PSA_UPSTREAM_URL === undefined) return null;
+  return {
+    url: data.PSA_UPSTREAM_URL,
+    keys: {
+      ...(data.PSA_UPSTREAM_LIVE_KEY !== undefined && { live: data.PSA_UPSTREAM_LIVE_KEY }),
+      ...(data.PSA_UPSTREAM_TEST_KEY !== undefined && { sandbox: data.PSA_UPSTREAM_TEST_KEY }),
+    },
+    webhookSecrets: data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],
+    requestsPerMinute: data.PSA_UPSTREAM_LIMIT ?? REQUESTS_PER_MINUTE,
+  };
+}
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && !username && !password && !/[?#]/.test(text);
+}
+
+/** So is a server whose address is not said. */
+export function isOfThisMachine(url: string | undefined): boolean {
+  return url === undefined || LOOPBACK.has(hostOf(url));
 }
 
 function hostOf(url: string): string {

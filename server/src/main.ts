@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
+import { ModeError } from './access/mode.ts';
 import { type App, createApp } from './app.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, isOfThisMachine, readConfig, type UpstreamConfig } from './config.ts';
 import { DataDirLockedError } from './db/lock.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { createLog } from './ops/log.ts';
@@ -26,11 +27,11 @@ async function main(): Promise<void> {
     else process.stdout.write('\nStopping…\n');
     await app.close();
   });
-  greet(app);
+  process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));
 }
 
-/** Where to click, on stdout. */
-function greet({ url, demo, firstKeys }: App): void {
+/** Where to click. */
+function greeting({ url, demo, firstKeys }: App): string {
   const lines = ['', `PSA is running at ${url}`, ''];
   if (demo)
     lines.push(
@@ -51,12 +52,33 @@ function greet({ url, demo, firstKeys }: App): void {
     );
   else lines.push('', 'API keys: npm run psa -- keys --help');
   lines.push('', 'Ctrl-C stops it.', '');
-  process.stdout.write(`${lines.join('\n')}\n`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Of a server in front of a service; whoever starts it has the keys. */
+function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: UpstreamConfig): string {
+  const lines = ['', `PSA is running at ${url}, in front of ${new URL(service).origin}`, ''];
+  if (demo) lines.push(`  Demo shop   ${url}/demo`, `  Dashboard   ${url}/demo/dashboard`);
+  lines.push(
+    `  GraphQL     ${url}/graphql`,
+    `  Webhooks    ${url}/webhooks/psa: the service must send them there`,
+    '',
+    'Its API keys are those of your account at the service, as configured.',
+  );
+  if (webhookSecrets.length === 0)
+    lines.push(
+      'Warning: without PSA_UPSTREAM_WEBHOOK_SECRET webhooks are refused; what has changed is learned by polling alone.',
+    );
+  else if (isOfThisMachine(url) && !isOfThisMachine(service))
+    lines.push('Warning: the service cannot reach this address; set PUBLIC_URL to one that it can.');
+  lines.push('', 'Ctrl-C stops it.', '');
+  return `${lines.join('\n')}\n`;
 }
 
 /** What a person can mend is one line; anything else comes with its stack. */
 function explain(error: unknown): string | null {
-  if (error instanceof ConfigError || error instanceof DataDirLockedError) return error.message;
+  if (error instanceof ConfigError || error instanceof DataDirLockedError || error instanceof ModeError)
+    return error.message;
   const { code, syscall, address, hostname, port } = error as Fault;
   if (code === 'EADDRINUSE')
     return `Port ${port} is already in use: stop what uses it, or set PORT to another one`;

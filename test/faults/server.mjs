@@ -54,12 +54,12 @@ const answers = {
   },
   async pay({ orderCode, cardNumber: number }) {
     const card = { number, holder: 'ANA', expiryMonth: 12, expiryYear: 2099, securityCode: '123' };
-    return { kind: (await app.cardPayments.pay(orderCode, card)).kind };
+    return { kind: (await app.embedded.cardPayments.pay(orderCode, card)).kind };
   },
-  refund: ({ orderCode }) => app.cardPayments.refund(live, orderCode),
+  refund: ({ orderCode }) => app.embedded.cardPayments.refund(live, orderCode),
   async credit({ name, cents, litoshi }) {
-    await app.levers.credit(live, cents, { name });
-    await app.levers.creditLtc(live, litoshi, { name });
+    await app.embedded.levers.credit(live, cents, { name });
+    await app.embedded.levers.creditLtc(live, litoshi, { name });
   },
   settle: () => app.work.settled(),
   pass({ ms }) {

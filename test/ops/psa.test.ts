@@ -6,11 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
+import { bootstrapRemote } from '../../server/src/access/administration.ts';
 import { createApp } from '../../server/src/app.ts';
+import { createCommitter } from '../../server/src/commit/commit.ts';
 import { readConfig } from '../../server/src/config.ts';
 import { lockDataDir } from '../../server/src/db/lock.ts';
 import { openDatabase } from '../../server/src/db/open.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { createClient } from '../support/graphql.ts';
@@ -98,6 +101,35 @@ async function startedFolder(dataDir = temporaryFolder()): Promise<string> {
 }
 
 const VIEWER = '{ viewer { environment permissions } }';
+
+test('on a database of a server in front of a service keys are listed, and nothing is changed', async () => {
+  const environment = { DATABASE_URL: await createPostgresDatabase() };
+  const clock = createSystemClock();
+  const database = await openPostgres({ databaseUrl: environment.DATABASE_URL, clock, log: silent });
+  const committer = createCommitter({ database, clock, onCommit: () => undefined });
+  const upstream = { url: 'https://api.example', keys: { live: 'ps_live_0123456789abcdef' } };
+  const { accountId } = await bootstrapRemote({ database, committer, clock, name: 'Loja', upstream });
+  await database.close();
+  // Whether the command is told what the server was told, or not.
+  const told = {
+    ...environment,
+    PSA_UPSTREAM_URL: upstream.url,
+    PSA_UPSTREAM_LIVE_KEY: upstream.keys.live,
+  };
+  const { keys } = await answer(told, 'keys', 'list');
+  expect(keys).toMatchObject([{ accountId, name: 'PSA_UPSTREAM_LIVE_KEY', hint: 'cdef' }]);
+  for (const [args, says] of [
+    [['keys', 'create', '--live'], 'its keys come from the configuration: change PSA_UPSTREAM_LIVE_KEY'],
+    [['keys', 'revoke', keys[0].id], 'its keys come from the configuration'],
+    [['accounts', 'create', '--name', 'Outra'], 'nothing about accounts can be changed here'],
+    [['accounts', 'set', accountId, '--name', 'Outra'], 'nothing about accounts can be changed here'],
+  ] as const) {
+    const { code, stdout, stderr } = await psa(environment, ...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^[^\n]*${says}[^\n]*\n$`));
+  }
+  expect(await answer(environment, 'keys', 'list', '--all')).toEqual({ keys });
+});
 
 describe('on a PostgreSQL', () => {
   let environment: { DATABASE_URL: string };

@@ -127,7 +127,36 @@ it('explains itself, with every environment variable, before anything is install
   const { code, output } = await house.script('server/scripts/start.mjs', ['--help']);
 
   expect(code).toBe(0);
-  for (const name of ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'PSA_DATA_DIR', 'PSA_DEMO']) {
-    expect(output).toContain(`\n  ${name} `);
+  const own = ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'PSA_DATA_DIR', 'PSA_DEMO'];
+  const upstream = ['URL', 'LIVE_KEY', 'TEST_KEY', 'WEBHOOK_SECRET', 'LIMIT'];
+  for (const name of [...own, ...upstream.map((each) => `PSA_UPSTREAM_${each}`)]) {
+    expect(output).toMatch(new RegExp(`\n  ${name}\\s`));
   }
+});
+
+it.each([['--upstream', 'https://api.example'], ['--upstream=https://api.example']])(
+  'starts in front of a service: %s %s',
+  async (...args) => {
+    house.write('server/src/main.ts', "console.log('in front of', process.env.PSA_UPSTREAM_URL);");
+
+    const { code, output } = await house.script('server/scripts/start.mjs', args, {
+      PSA_UPSTREAM_URL: 'https://other.example',
+    });
+
+    expect(output).toMatch(/\nin front of https:\/\/api\.example\n$/);
+    expect(code).toBe(0);
+  },
+);
+
+it.each([
+  [['--upstream'], '--upstream needs the address of the service'],
+  [['--upstream='], '--upstream needs the address of the service'],
+  [['--upstream', '--demo'], '--upstream needs the address of the service'],
+  [['--upstream', 'https://api.example', 'x'], 'Unknown argument x'],
+  [['--port', '80'], 'Unknown argument --port'],
+])('refuses %j in one line, before anything is installed', async (args, says) => {
+  const { code, output } = await house.script('server/scripts/start.mjs', args);
+
+  expect(output).toMatch(new RegExp(`^✗ ${says}[^\n]*\n$`));
+  expect(code).toBe(1);
 });

@@ -2,6 +2,7 @@ import { type App, createApp } from '../../server/src/app.ts';
 import { type Config, readConfig } from '../../server/src/config.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
+import type { Embedded } from '../../server/src/modes/mode.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshPglite } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
@@ -11,7 +12,7 @@ import { silent } from './templates.ts';
 export const LIVE_KEY = 'ps_live_test0123456789abcdef';
 export const TEST_KEY = 'ps_test_test0123456789abcdef';
 
-export interface TestApp extends App {
+export interface TestApp extends App, Embedded {
   readonly clock: ManualClock;
   /** With the first account's live key. */
   readonly live: GraphQLClient;
@@ -64,5 +65,15 @@ export async function startApp({
     createClient(`${app.url}/graphql`, credential, headers);
   const rest: TestApp['rest'] = (credential = LIVE_KEY, baseUrl = app.url) =>
     createRestClient(baseUrl, credential);
-  return { ...app, clock, faults, client, rest, live: client(LIVE_KEY), sandbox: client(TEST_KEY) };
+  if (!app.embedded) throw new Error('a remote server is started by startPair');
+  return {
+    ...app,
+    ...app.embedded,
+    clock,
+    faults,
+    client,
+    rest,
+    live: client(LIVE_KEY),
+    sandbox: client(TEST_KEY),
+  };
 }

@@ -1,20 +1,27 @@
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
+import type { NewEvent } from '../events/event.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { NotFoundError, ValidationError } from '../kernel/errors.ts';
+import { NotFoundError, PermissionError, ValidationError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import { prepareDatabase } from './engine.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
 import { DEFAULT_SETTINGS, KEY_PREFIX } from './model.ts';
 import { apiKeys } from './records.ts';
 import {
+  anyAccountExists,
   countActiveKeys,
   insertAccount,
   insertApiKey,
+  insertOrRestoreApiKey,
   listAccounts,
   listApiKeys,
   lockAccount,
+  oldestAccount,
   selectAccountIds,
   selectApiKeys,
+  selectMode,
   updateAccount,
 } from './store.ts';
 
@@ -32,6 +39,7 @@ export function createAdministration({
     createKey({ accountId, environment, permissions, name }) {
       const key = secret(KEY_PREFIX[environment]);
       return database.transaction(async (sql) => {
+        await assertKeysAreOurs(sql);
         const account = accountId ?? (await onlyAccount(sql));
         // The tenant's lock is of one environment, and the limit is of both: so the account itself is locked.
         if (!(await lockAccount(sql, account))) throw noAccount(account);
@@ -57,6 +65,7 @@ export function createAdministration({
     },
 
     async revokeKey({ id }) {
+      await assertKeysAreOurs(database.sql);
       const [found] = await selectApiKeys(database.sql, [id]);
       if (!found) throw new NotFoundError(`API key ${id} not found`);
       return committer.change({
@@ -68,24 +77,14 @@ export function createAdministration({
           const revoked: ApiKey = { ...key, revokedAt: state.now };
           return {
             outcome: { key: revoked },
-            writes: {
-              records: [put(apiKeys, revoked)],
-              events: [
-                {
-                  kind: 'credential.revoked',
-                  resource: 'credential',
-                  resourceId: id,
-                  previousStatus: null,
-                  snapshot: {},
-                },
-              ],
-            },
+            writes: { records: [put(apiKeys, revoked)], events: [revocationOf(id)] },
           };
         },
       });
     },
 
     async createAccount({ name, payoutFeesCents, ...settings }) {
+      await assertAccountsAreOurs(database.sql);
       const id = `acc_${objectId()}`;
       const given = withoutUndefined(settings);
       const fees = { ...DEFAULT_SETTINGS.payoutFeesCents, ...withoutUndefined(payoutFeesCents ?? {}) };
@@ -102,10 +101,119 @@ export function createAdministration({
     },
 
     async updateAccount({ id, ...changes }) {
+      await assertAccountsAreOurs(database.sql);
       if (!(await updateAccount(database.sql, id, changes))) throw noAccount(id);
       return { account: await findAccount(database.sql, id) };
     },
   };
+}
+
+/**
+ * What a server in remote mode does at each start, in place of `bootstrap`: the database becomes that of one merchant at
+ * one service, and its keys are exactly the configured ones. A key that is no longer configured is revoked, and with it
+ * end its tokens and what they hold open on any instance; `committer` tells. Nothing is made up, nothing is told.
+ * @throws ModeError where the database is of another mode or service
+ */
+export async function bootstrapRemote({
+  database,
+  committer,
+  clock,
+  name,
+  upstream,
+}: {
+  database: Database;
+  committer: Committer;
+  clock: Clock;
+  name: string;
+  upstream: { url: string; keys: { live?: string; sandbox?: string } };
+}): Promise<{ cursorKey: Uint8Array; accountId: string }> {
+  const { gone, ...started } = await database.transaction(async (sql) => {
+    const cursorKey = await prepareDatabase(sql, {
+      kind: 'remote',
+      upstreamOrigin: new URL(upstream.url).origin,
+    });
+    if (!(await anyAccountExists(sql)))
+      await insertAccount(sql, { id: `acc_${objectId()}`, name, ...DEFAULT_SETTINGS }, clock.now());
+    const accountId = await oldestAccount(sql);
+    const configured = new Set<string>();
+    for (const environment of ['live', 'sandbox'] as const) {
+      const key = upstream.keys[environment];
+      if (key === undefined) continue;
+      const row = configuredKey(key, { accountId, environment, createdAt: clock.now() });
+      await insertOrRestoreApiKey(sql, row, hashSecret(key));
+      configured.add(row.id);
+    }
+    const active = await listApiKeys(sql, { accountId, revokedToo: false });
+    return { cursorKey, accountId, gone: active.filter(({ id }) => !configured.has(id)) };
+  });
+  // Each is a change of its tenant, with its event. Were the process to end in between, the next start goes on here;
+  // this one serves nobody before.
+  for (const { id, accountId, environment } of gone)
+    await committer.change({
+      tenant: { accountId, environment },
+      read: (reader) => reader.load(apiKeys, id),
+      decide(state) {
+        const key = state.need(apiKeys, id);
+        // By another instance that started at the same time.
+        if (key.revokedAt) return { outcome: undefined };
+        const revoked: ApiKey = { ...key, revokedAt: state.now };
+        return {
+          outcome: undefined,
+          writes: { records: [put(apiKeys, revoked)], events: [revocationOf(id)] },
+        };
+      },
+    });
+  return started;
+}
+
+/** The same key has the same id on every instance and after every restart, so that its tokens stay its own. */
+function configuredKey(
+  key: string,
+  { accountId, environment, createdAt }: { accountId: string; environment: Environment; createdAt: Date },
+): ApiKey {
+  return {
+    id: `key_${hashSecret(key).slice(0, 24)}`,
+    accountId,
+    environment,
+    name: environment === 'live' ? 'PSA_UPSTREAM_LIVE_KEY' : 'PSA_UPSTREAM_TEST_KEY',
+    permissions: [],
+    // Of a short one the last four characters would be too much.
+    hint: key.length >= KEY_PREFIX[environment].length + HINTED_LENGTH ? key.slice(-4) : null,
+    createdAt,
+    revokedAt: null,
+  };
+}
+
+const HINTED_LENGTH = 16;
+
+function revocationOf(id: string): NewEvent {
+  return {
+    kind: 'credential.revoked',
+    resource: 'credential',
+    resourceId: id,
+    previousStatus: null,
+    snapshot: {},
+  };
+}
+
+/** @throws PermissionError in remote mode */
+async function assertKeysAreOurs(sql: Sql): Promise<void> {
+  if (await isRemote(sql))
+    throw new PermissionError(
+      'This server stands in front of the service, and its keys come from the configuration: change PSA_UPSTREAM_LIVE_KEY or PSA_UPSTREAM_TEST_KEY and restart it',
+    );
+}
+
+/** @throws PermissionError in remote mode */
+async function assertAccountsAreOurs(sql: Sql): Promise<void> {
+  if (await isRemote(sql))
+    throw new PermissionError(
+      'This server stands in front of the service, for one account that is kept there: nothing about accounts can be changed here',
+    );
+}
+
+async function isRemote(sql: Sql): Promise<boolean> {
+  return (await selectMode(sql))?.kind === 'remote';
 }
 
 /** The one that is meant where none is named. @throws NotFoundError, ValidationError */

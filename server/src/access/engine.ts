@@ -4,10 +4,11 @@ import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { newCursorKey } from '../kernel/cursor.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
-import { hashSecret, objectId, secret } from '../kernel/ids.ts';
+import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { assertFound, type ProductService } from '../products/model.ts';
+import { assertSameMode, type Mode } from './mode.ts';
 import {
   type AccessService,
   bearer,
@@ -29,12 +30,14 @@ import {
   insertAccount,
   insertApiKey,
   insertCursorKey,
+  insertMode,
   insertToken,
   lockAccounts,
   oldestAccount,
   selectAccounts,
   selectApiKey,
   selectCursorKey,
+  selectMode,
   selectToken,
   type TokenRow,
 } from './store.ts';
@@ -44,11 +47,14 @@ export function createAccessEngine({
   committer,
   products,
   clock,
+  configuredKeys = null,
 }: {
   database: Database;
   committer: Committer;
   products: Pick<ProductService, 'find'>;
   clock: Clock;
+  /** In remote mode: no other key lets anybody in, and nothing does in an environment that has none. */
+  configuredKeys?: { live?: string; sandbox?: string } | null;
 }): AccessService {
   // Every request reads its credential anew, so that a revocation holds at once; those of one credential that come
   // together read it together.
@@ -77,7 +83,10 @@ export function createAccessEngine({
     async authenticate(authorization) {
       const presented = bearer(authorization);
       const environment = environmentOfKey(presented);
-      return environment ? callerOfKey(presented, environment) : callerOfToken(presented);
+      if (!environment) return callerOfToken(presented);
+      if (configuredKeys && !isOneOf(presented, Object.values(configuredKeys)))
+        throw new UnauthenticatedError('Invalid API key');
+      return callerOfKey(presented, environment);
     },
 
     async createCheckoutToken(tenant, keyId, input) {
@@ -162,7 +171,8 @@ export function createAccessEngine({
   async function callerOfToken(presented: string): Promise<Caller> {
     const secretHash = hashSecret(presented);
     const row = await sharedTokens(secretHash, () => selectToken(database.sql, secretHash));
-    if (!row) throw new UnauthenticatedError('Invalid or revoked token');
+    if (!row || (configuredKeys && configuredKeys[row.environment] === undefined))
+      throw new UnauthenticatedError('Invalid or revoked token');
     if (row.expiresAt && row.expiresAt <= clock.now())
       throw new UnauthenticatedError('This token has expired');
     return {
@@ -173,6 +183,11 @@ export function createAccessEngine({
       endsWith: row.mintedBy ? [row.id, row.mintedBy] : [row.id],
     };
   }
+}
+
+/** Compares with each, whichever it is, in constant time. */
+function isOneOf(presented: string, keys: readonly string[]): boolean {
+  return keys.filter((key) => equalSecrets(presented, key)).length > 0;
 }
 
 function credentialOf({ id, kind, grant }: TokenRow): Credential {
@@ -216,6 +231,7 @@ function amountOf({ fixedCents, productId, range }: CreateCheckoutTokenInput['am
 /**
  * What every instance needs from its database, made by whichever starts first: the key that cursors are made with, and
  * the first account. `firstKeys` is null where there is an account already.
+ * @throws ModeError where the database is a remote server's
  */
 export async function bootstrap({
   database,
@@ -230,14 +246,26 @@ export async function bootstrap({
   keys: { live?: string | undefined; sandbox?: string | undefined };
 }): Promise<{ cursorKey: Uint8Array; firstKeys: FirstKeys | null }> {
   return database.transaction(async (sql) => {
-    await lockAccounts(sql);
     return {
-      cursorKey: (await selectCursorKey(sql)) ?? (await makeCursorKey(sql)),
+      cursorKey: await prepareDatabase(sql, { kind: 'embedded' }),
       firstKeys: (await anyAccountExists(sql))
         ? null
         : await makeFirstAccount(sql, clock.now(), { name, keys }),
     };
   });
+}
+
+/**
+ * What the first start does in either mode, and each later one holds itself against; others that start meanwhile wait
+ * until this transaction ends. Returns the key that cursors are made with.
+ * @throws ModeError
+ */
+export async function prepareDatabase(sql: Sql, wanted: Mode): Promise<Uint8Array> {
+  await lockAccounts(sql);
+  const held = await selectMode(sql);
+  if (held) assertSameMode(held, wanted);
+  else await insertMode(sql, wanted);
+  return (await selectCursorKey(sql)) ?? (await makeCursorKey(sql));
 }
 
 async function makeCursorKey(sql: Sql): Promise<Uint8Array> {

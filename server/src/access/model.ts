@@ -152,11 +152,17 @@ export interface AccessService {
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
+/** What can stand behind `Bearer` (RFC 6750). Ours use less of it; how the service makes its keys, the document does not say. */
+export const TOKEN_TEXT = '[A-Za-z0-9._~+/-]+=*';
+const BEARER = new RegExp(`^Bearer +(${TOKEN_TEXT})$`, 'i');
+const CREDENTIAL_MAX = 256;
+
 /** The credential out of `Bearer …`. @throws UnauthenticatedError */
 export function bearer(authorization: string | null | undefined): string {
-  const match = /^Bearer +([A-Za-z0-9_-]{1,256})$/i.exec(authorization ?? '');
-  if (!match) throw new UnauthenticatedError('Invalid API key');
-  return match[1]!;
+  const credential = BEARER.exec(authorization ?? '')?.[1];
+  if (credential === undefined || credential.length > CREDENTIAL_MAX)
+    throw new UnauthenticatedError('Invalid API key');
+  return credential;
 }
 
 /** The environment is in a key's prefix; null for what is not a key. */

@@ -3,6 +3,7 @@ import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Account, ApiKey } from './keys.ts';
+import type { Mode } from './mode.ts';
 import type { AccountSettings, Permission } from './model.ts';
 
 export interface AccountRow extends AccountSettings {
@@ -36,6 +37,20 @@ export async function selectCursorKey(sql: Sql): Promise<Uint8Array | null> {
 
 export async function insertCursorKey(sql: Sql, key: Uint8Array): Promise<void> {
   await sql.insertInto('cursor_key').values({ key }).execute();
+}
+
+/** What the database holds; null before the first start. */
+export async function selectMode(sql: Sql): Promise<Mode | null> {
+  const row = await sql.selectFrom('database_mode').select('upstream_origin').executeTakeFirst();
+  if (!row) return null;
+  return row.upstream_origin === null
+    ? { kind: 'embedded' }
+    : { kind: 'remote', upstreamOrigin: row.upstream_origin };
+}
+
+export async function insertMode(sql: Sql, mode: Mode): Promise<void> {
+  const upstream_origin = mode.kind === 'remote' ? mode.upstreamOrigin : null;
+  await sql.insertInto('database_mode').values({ mode: mode.kind, upstream_origin }).execute();
 }
 
 export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Date): Promise<void> {
@@ -179,6 +194,25 @@ export async function insertApiKey(
       name: key.name ?? null,
       hint: key.hint ?? null,
     })
+    .execute();
+}
+
+/** One that was revoked is valid again: it was taken out of the configuration, and was put back. */
+export async function insertOrRestoreApiKey(sql: Sql, key: ApiKey, secretHash: string): Promise<void> {
+  await sql
+    .insertInto('api_key')
+    .values({
+      id: key.id,
+      account_id: key.accountId,
+      environment: key.environment,
+      secret_hash: secretHash,
+      permissions: [...key.permissions],
+      created_at: key.createdAt,
+      revoked_at: null,
+      name: key.name,
+      hint: key.hint,
+    })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ revoked_at: null }))
     .execute();
 }
 

@@ -10,6 +10,7 @@ export interface Tables {
   api_key: ApiKeyTable;
   token: TokenTable;
   cursor_key: CursorKeyTable;
+  database_mode: DatabaseModeTable;
   stream: StreamTable;
   event: EventTable;
   ledger_account: LedgerAccountTable;
@@ -32,6 +33,10 @@ export interface Tables {
   rate_window: RateWindowTable;
   statement_entry: StatementEntryTable;
   subaccount_payout: SubaccountPayoutTable;
+  observed: ObservedTable;
+  observed_reference: ObservedReferenceTable;
+  upstream_intent: UpstreamIntentTable;
+  upstream_poll: UpstreamPollTable;
 }
 
 interface OfTenant {
@@ -77,6 +82,12 @@ interface TokenTable extends OfTenant {
 interface CursorKeyTable {
   one: Generated<true>;
   key: Uint8Array;
+}
+
+interface DatabaseModeTable {
+  one: Generated<boolean>;
+  mode: 'embedded' | 'remote';
+  upstream_origin: string | null;
 }
 
 interface StreamTable extends OfTenant {
@@ -305,4 +316,39 @@ interface SubaccountPayoutTable extends OfTenant {
   created_at: Date;
   completed_at: Date | null;
   reversed_at: Date | null;
+}
+
+interface ObservedTable extends OfTenant {
+  number: Generated<number>;
+  resource: 'card_payment' | 'payout' | 'subaccount_payout' | 'wallet';
+  id: string;
+  version: number;
+  status: string;
+  final: boolean;
+  parent: string | null;
+  snapshot: Json<unknown>;
+  observed_at: Date;
+}
+
+interface ObservedReferenceTable extends OfTenant {
+  resource: ObservedTable['resource'];
+  reference: string;
+  id: string;
+}
+
+interface UpstreamIntentTable extends OfTenant {
+  id: string;
+  operation: string;
+  key: string;
+  input_hash: string;
+  state: 'sending' | 'in_doubt' | 'done' | 'refused' | 'absent';
+  resource_id: string | null;
+  summary: Json<unknown>;
+  looks: Generated<number>;
+  created_at: Date;
+}
+
+interface UpstreamPollTable extends OfTenant {
+  name: string;
+  polled_at: Date;
 }

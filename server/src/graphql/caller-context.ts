@@ -1,16 +1,12 @@
 import { type AccessService, allowsOrigin, type Caller } from '../access/model.ts';
 import type { WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
+import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
-import {
-  type Context,
-  callerOf,
-  createLoaders,
-  type PaymentsService,
-  type RootFieldLimits,
-} from './context.ts';
+import { stoppingWith } from '../kernel/stopping.ts';
+import { type Context, callerOf, createLoaders, type RootFieldLimits, type ServicesFor } from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
 export interface Presented {
@@ -36,7 +32,7 @@ export interface ContextFactory {
 }
 
 export function createContextFactory({
-  services,
+  servicesFor,
   access,
   updates,
   cursorsFor,
@@ -44,8 +40,9 @@ export function createContextFactory({
   clock,
   limits,
   publicUrl,
+  upstream,
 }: {
-  services: PaymentsService;
+  servicesFor: ServicesFor;
   access: AccessService;
   updates: Updates;
   cursorsFor: CursorsFor;
@@ -53,6 +50,8 @@ export function createContextFactory({
   clock: Clock;
   limits: RootFieldLimits;
   publicUrl: string;
+  /** In front of another service: how it stands. An answer then says how old it is. */
+  upstream?: (() => { circuit: string }) | undefined;
 }): ContextFactory {
   const watch = ({ authorization }: Presented, caller: Caller) =>
     watchCredential(authorization ?? '', caller);
@@ -68,6 +67,8 @@ export function createContextFactory({
     },
     create(presented, caller, transport) {
       const order = createOrder();
+      const age = createAge(caller, clock);
+      const services = servicesFor(age.asker);
       return {
         caller,
         services,
@@ -99,8 +100,31 @@ export function createContextFactory({
         takeRootField: () => order.next(() => limits.take(callerOf({ caller }), presented.address)),
         rateLimit: () => limits.look(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
+        extensions: () => (upstream ? { upstream: { ...age.seen(), ...upstream() } } : null),
       };
     },
+  };
+}
+
+/** Who asks, and the oldest of what it was told. */
+function createAge(caller: Caller | null, clock: Clock) {
+  let oldest: Date | null = null;
+  let stale = false;
+  const credential = caller?.credential;
+  const asker: Asker = {
+    rank: credential?.kind === 'checkout_token' || credential?.kind === 'payment_token' ? 'payer' : 'person',
+    subject: credential && credential.kind !== 'api_key' ? credential.id : null,
+    saw(at, isStale) {
+      if (oldest === null || at < oldest) oldest = at;
+      stale ||= isStale;
+    },
+  };
+  return {
+    asker,
+    seen: () => ({
+      ageSeconds: oldest && Math.max(0, (clock.now().getTime() - oldest.getTime()) / 1_000),
+      stale,
+    }),
   };
 }
 
@@ -141,31 +165,4 @@ function createOrder() {
       });
     },
   };
-}
-
-/** The same items; `stop` runs at their end, whatever ends them. */
-function stoppingWith<Item>(
-  items: AsyncIterableIterator<Item>,
-  stop: () => void,
-): AsyncIterableIterator<Item> {
-  const stopping: AsyncIterableIterator<Item> = {
-    async next() {
-      try {
-        const result = await items.next();
-        if (result.done) stop();
-        return result;
-      } catch (error) {
-        stop();
-        throw error;
-      }
-    },
-    async return() {
-      stop();
-      return (await items.return?.()) ?? { value: undefined, done: true };
-    },
-    [Symbol.asyncIterator](): AsyncIterableIterator<Item> {
-      return stopping;
-    },
-  };
-  return stopping;
 }

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { AccessService, Caller } from '../access/model.ts';
 import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
+import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
@@ -28,6 +29,9 @@ export interface PaymentsService {
   wallet: WalletService;
   webhooks: WebhookService;
 }
+
+/** The port as one operation uses it. In front of another service it matters who asks. */
+export type ServicesFor = (asker: Asker) => PaymentsService;
 
 export interface RateLimitState {
   limit: number;
@@ -62,6 +66,8 @@ export interface Context {
   takeRootField(): void | Promise<void>;
   rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
+  /** What an answer says beside its data; null where there is nothing to say. */
+  extensions(): Record<string, unknown> | null;
 }
 
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */

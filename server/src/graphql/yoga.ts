@@ -164,12 +164,20 @@ const referenceEngine: Plugin = {
 /** Gives every error one of our codes, and an answer the status that it is due. */
 function answersPlugin(onFault: (fault: unknown) => void): Plugin {
   return {
-    onExecutionResult({ result, setResult }) {
-      if (!result || Array.isArray(result) || !('errors' in result) || !result.errors) return;
+    onExecutionResult({ result, context, setResult }) {
+      if (!result || Array.isArray(result)) return;
+      const said = (context as Partial<Context>).extensions?.() ?? null;
+      const extensions = said && {
+        extensions: { ...('extensions' in result ? result.extensions : {}), ...said },
+      };
+      if (!('errors' in result) || !result.errors) {
+        if (extensions) setResult({ ...result, ...extensions });
+        return;
+      }
       const errors = result.errors.map((error) => toGraphQLError(error, onFault));
       // What was answered in part is an answer: the status of a refused field would make clients throw it all away.
       if (result.data != null) for (const { extensions } of errors) delete extensions.http;
-      setResult({ ...result, errors });
+      setResult({ ...result, errors, ...extensions });
     },
   };
 }

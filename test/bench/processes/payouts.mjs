@@ -79,7 +79,7 @@ answerParent({
       (accounts === 1 ? payers.hot : payers.many).map(async ({ tenant, subaccountId }) => {
         let count = 0;
         for (; performance.now() - started < ms; count++) {
-          const { payout } = await app.subaccounts.requestPayout(tenant, {
+          const { payout } = await app.embedded.subaccounts.requestPayout(tenant, {
             subaccountId,
             amountCents: AMOUNT_CENTS,
             pixKey: 'ana@example.com',
@@ -147,9 +147,9 @@ async function openAccount() {
 
 /** @param {Tenant} tenant @returns {Promise<Payer>} */
 async function openPayer(tenant) {
-  await app.levers.credit(tenant, FUNDS_CENTS);
-  const { subaccount } = await app.subaccounts.create(tenant, { name: 'Bia' });
-  await app.subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: FUNDS_CENTS });
+  await app.embedded.levers.credit(tenant, FUNDS_CENTS);
+  const { subaccount } = await app.embedded.subaccounts.create(tenant, { name: 'Bia' });
+  await app.embedded.subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: FUNDS_CENTS });
   return { tenant, subaccountId: subaccount.id };
 }
 

@@ -37,7 +37,7 @@ answerParent({
     return user + system;
   },
   async pay({ orderCode }) {
-    const { kind } = await app.cardPayments.pay(orderCode, CARD);
+    const { kind } = await app.embedded.cardPayments.pay(orderCode, CARD);
     return { kind, paidAt: String(process.hrtime.bigint()) };
   },
   close: () => app.close(),

@@ -1,0 +1,27 @@
+/** What a database holds: a service's own books, or what a server in front of a service has seen of it. */
+export type Mode = { kind: 'embedded' } | { kind: 'remote'; upstreamOrigin: string };
+
+/** A person mends it: the message says how. */
+export class ModeError extends Error {
+  override readonly name = 'ModeError';
+}
+
+/**
+ * Books that were mixed with what another service said would be worth nothing.
+ * @throws ModeError where a database of one mode, or of one service, is started as another's
+ */
+export function assertSameMode(held: Mode, wanted: Mode): void {
+  if (held.kind === 'embedded') {
+    if (wanted.kind === 'embedded') return;
+    throw new ModeError(
+      `The database holds an embedded service's own books: with PSA_UPSTREAM_URL ${ANOTHER}, or unset PSA_UPSTREAM_URL`,
+    );
+  }
+  const service = `The database is of a server in front of ${held.upstreamOrigin}`;
+  if (wanted.kind === 'embedded')
+    throw new ModeError(`${service}: set PSA_UPSTREAM_URL as well, or, for a service of its own, ${ANOTHER}`);
+  if (wanted.upstreamOrigin !== held.upstreamOrigin)
+    throw new ModeError(`${service}, and PSA_UPSTREAM_URL names ${wanted.upstreamOrigin}: ${ANOTHER}`);
+}
+
+const ANOTHER = 'choose another PSA_DATA_DIR or DATABASE_URL';

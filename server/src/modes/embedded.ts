@@ -1,0 +1,165 @@
+import { bootstrap, createAccessEngine, firstTenant } from '../access/engine.ts';
+import { accounts } from '../access/records.ts';
+import { createCardPaymentEngine } from '../card-payments/engine.ts';
+import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
+import { cardPayments as cardPaymentRecords } from '../card-payments/records.ts';
+import { createCardPaymentRoutes } from '../card-payments/routes.ts';
+import { createSettlement } from '../card-payments/settlement.ts';
+import { createDemoRoutes } from '../demo/routes.ts';
+import { createDocsRoutes } from '../http/docs.ts';
+import { createRestRoutes } from '../http/rest.ts';
+import type { Clock, ShiftableClock } from '../kernel/clock.ts';
+import { createRequestLimit } from '../limits/requests.ts';
+import { createPayoutEngine } from '../payouts/engine.ts';
+import { createPayoutRoutes } from '../payouts/routes.ts';
+import { createPayoutSettlement } from '../payouts/settlement.ts';
+import { createProductEngine } from '../products/engine.ts';
+import { products } from '../products/records.ts';
+import { createProductRoutes } from '../products/routes.ts';
+import type { Bank } from '../rails/bank.ts';
+import { createSimulatedAcquirer, TEST_CARDS } from '../rails/simulated/acquirer.ts';
+import { createSimulatedBank } from '../rails/simulated/bank.ts';
+import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
+import { createSandboxEngine } from '../sandbox/engine.ts';
+import { createSandboxRoutes } from '../sandbox/routes.ts';
+import { createLevers } from '../simulator/levers.ts';
+import { createSimulatorRoutes } from '../simulator/routes.ts';
+import { selectAccountNames } from '../simulator/store.ts';
+import { createSubaccountEngine } from '../subaccounts/engine.ts';
+import { createSubaccountRoutes } from '../subaccounts/routes.ts';
+import { createSubaccountSettlement } from '../subaccounts/settlement.ts';
+import { createWalletEngine, createWalletLevers } from '../wallet/engine.ts';
+import { createWalletRoutes } from '../wallet/routes.ts';
+import { createWebhookDelivery } from '../webhooks/delivery.ts';
+import { createWebhookEngine } from '../webhooks/engine.ts';
+import { createSender } from '../webhooks/sender.ts';
+import type { Base, Mode } from './mode.ts';
+
+/** The service of the document itself: its slices on Postgres, its REST interface, its pages and the simulated rails. */
+export async function createEmbeddedMode({
+  config,
+  database,
+  committer,
+  clock,
+  shiftable,
+  outsideClock,
+  bank: given,
+  publicUrl,
+  onFault,
+}: Base & {
+  /** Beside the simulator alone, time can be put forward. */
+  shiftable: ShiftableClock | null;
+  /** That of other people's servers. */
+  outsideClock: Clock;
+  bank: Bank | undefined;
+}): Promise<Mode> {
+  const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable }));
+  const { firstKeys, cursorKey } = await bootstrap({
+    database,
+    clock,
+    name: config.demo ? 'Varanda' : 'Minha loja',
+    keys: config.bootstrapKeys,
+  });
+
+  const acquirer = createSimulatedAcquirer({ database, clock });
+  const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
+  const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
+  const productEngine = createProductEngine({ database, committer });
+  const access = createAccessEngine({ database, committer, products: productEngine, clock });
+  const simulatedBank = createSimulatedBank({ database, clock });
+  const bank = given ?? simulatedBank;
+  const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
+  const subaccountSettlement = createSubaccountSettlement({
+    database,
+    committer,
+    bank,
+    accounts,
+    clock,
+    onFault,
+  });
+  const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
+  const sandbox = createSandboxEngine({ database, committer });
+  const privateAddresses = config.webhookPrivateAddresses;
+  const webhooks = createWebhookEngine({ database, committer, privateAddresses });
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    outsideClock,
+    send: createSender({ clock, privateAddresses }),
+  });
+  const wallet = createWalletEngine({ database, onFault });
+  const services = {
+    access,
+    cardPayments,
+    payouts,
+    products: productEngine,
+    sandbox,
+    subaccounts,
+    wallet,
+    webhooks,
+  };
+  const hostedPayments = { ...cardPayments, ...settlement };
+  const levers = {
+    ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
+    ...sandbox,
+  };
+
+  return {
+    access,
+    servicesFor: () => services,
+    tasks: {
+      ...settlement.tasks,
+      ...createPayoutSettlement({ database, committer, bank }).tasks,
+      ...delivery.tasks,
+      ...subaccountSettlement.tasks,
+    },
+    updates: (updates) => updates,
+    async routes({ nextDueAt }) {
+      const operations = [
+        ...createWalletRoutes({ wallet }),
+        ...createPayoutRoutes({ payouts }),
+        ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+        ...createProductRoutes({ products: productEngine }),
+        ...createSandboxRoutes({ sandbox }),
+        ...createSubaccountRoutes({ subaccounts }),
+      ];
+      return [
+        ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+        ...createDocsRoutes({ operations, publicUrl }),
+        ...createRestRoutes({
+          operations,
+          access,
+          takeRequest: createRequestLimit({ sql: database.sql, clock }),
+          clock,
+          onFault,
+        }),
+        ...(config.demo
+          ? createDemoRoutes({ tenant: await firstTenant(database.sql), access, payouts, clock, publicUrl })
+          : []),
+        ...(simulatedClock
+          ? createSimulatorRoutes({
+              publicUrl,
+              levers: createLevers({
+                bank: simulatedBank,
+                payouts,
+                subaccounts,
+                cardPayments: hostedPayments,
+                wallet: levers,
+                testPayments: sandbox,
+              }),
+              wallet,
+              clock: simulatedClock,
+              nextDueAt,
+              accounts: () => selectAccountNames(database.sql),
+            })
+          : []),
+      ];
+    },
+    upstream: null,
+    firstKeys,
+    cursorKey,
+    embedded: { cardPayments: hostedPayments, levers, subaccounts },
+    close: async () => undefined,
+  };
+}

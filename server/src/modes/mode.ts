@@ -1,0 +1,51 @@
+import type { AccessService } from '../access/model.ts';
+import type { CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
+import type { Committer } from '../commit/commit.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import type { Updates } from '../events/subscribe.ts';
+import type { ServicesFor } from '../graphql/context.ts';
+import type { Route } from '../http/routes.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { TestPaymentLevers } from '../sandbox/model.ts';
+import type { SubaccountPayoutService, SubaccountService } from '../subaccounts/model.ts';
+import type { UpstreamState } from '../upstream/upstream.ts';
+import type { WalletLevers } from '../wallet/model.ts';
+import type { TaskHandler } from '../work/queue.ts';
+
+/** What a mode is built on: the same in each. */
+export interface Base {
+  config: Config;
+  database: Database;
+  committer: Committer;
+  clock: Clock;
+  /** Where the program is known: no slash at its end. */
+  publicUrl: string;
+  onFault: (fault: unknown) => void;
+}
+
+/** The service that is embedded here, or the one that this stands in front of. */
+export interface Mode {
+  access: AccessService;
+  servicesFor: ServicesFor;
+  /** Work that waits for its instant, by kind. */
+  tasks: Readonly<Record<string, TaskHandler>>;
+  /** Puts in what a subscription needs beside the log. */
+  updates: (updates: Updates) => Updates;
+  routes: (log: { nextDueAt: () => Promise<Date | null> }) => Promise<Route[]>;
+  /** Of a remote mode: how the service behind it stands. */
+  upstream: (() => UpstreamState) | null;
+  /** The first account's keys, where this start has made it; they are shown this once. */
+  firstKeys: { live: string; sandbox: string } | null;
+  cursorKey: Uint8Array;
+  /** What no client can do; null in front of another service. */
+  embedded: Embedded | null;
+  close(): Promise<void>;
+}
+
+export interface Embedded {
+  readonly cardPayments: CardPaymentService & HostedCheckout;
+  /** What no client can do: the simulator does it. */
+  readonly levers: WalletLevers & TestPaymentLevers;
+  readonly subaccounts: SubaccountService & SubaccountPayoutService;
+}

@@ -1,0 +1,177 @@
+import { createAccessEngine, firstTenant } from '../access/engine.ts';
+import { createRemoteCardPayments } from '../card-payments/remote.ts';
+import type { UpstreamConfig } from '../config.ts';
+import { createDemoRoutes } from '../demo/routes.ts';
+import type { Updates } from '../events/subscribe.ts';
+import type { ServicesFor } from '../graphql/context.ts';
+import type { Asker } from '../kernel/asker.ts';
+import { stoppingWith } from '../kernel/stopping.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { createRemotePayouts } from '../payouts/remote.ts';
+import { createRemoteProducts } from '../products/remote.ts';
+import { createRemoteSandbox } from '../sandbox/remote.ts';
+import { createRemoteSubaccounts } from '../subaccounts/remote.ts';
+import { createBudget } from '../upstream/budget.ts';
+import { createUpstream } from '../upstream/client.ts';
+import type { Facade } from '../upstream/facade.ts';
+import { createIntents, type Look } from '../upstream/intents.ts';
+import type { MirroredResource } from '../upstream/mirror-store.ts';
+import { createReads } from '../upstream/reads.ts';
+import { createWatch, type Watch } from '../upstream/watch.ts';
+import { createRemoteWallet } from '../wallet/remote.ts';
+import { createWebhookDelivery } from '../webhooks/delivery.ts';
+import { createReceiver } from '../webhooks/receive.ts';
+import { createRemoteWebhooks } from '../webhooks/remote.ts';
+import { createSender } from '../webhooks/sender.ts';
+import type { Base, Mode } from './mode.ts';
+
+const RECEIVES_AT = '/webhooks/psa';
+
+/** A facade in front of the service: the same port over HTTP, within its budget, with what was seen of it kept here. */
+export async function createRemoteMode({
+  config,
+  upstreamConfig,
+  database,
+  committer,
+  clock,
+  publicUrl,
+  onFault,
+}: Base & { upstreamConfig: UpstreamConfig }): Promise<Mode> {
+  const { accountId, cursorKey } = await bootstrapRemote({ database, clock, upstream: upstreamConfig });
+  const tenantOf = (environment: Environment): Tenant => ({ accountId, environment });
+  const { requestsPerMinute, windowMs } = upstreamConfig;
+  const budget = createBudget({ database, clock, limit: requestsPerMinute, windowMs, accountKey: accountId });
+  const upstream = createUpstream({
+    url: upstreamConfig.url,
+    keys: upstreamConfig.keys,
+    budget,
+    clock,
+    onFault,
+  });
+  const looks: Record<string, Look> = {};
+  const intents = createIntents({ database, committer, looks, onFault });
+  let watch: Watch | null = null;
+  const facade: Facade = {
+    database,
+    committer,
+    clock,
+    upstream,
+    reads: createReads({ upstream, clock }),
+    intents,
+    nudge: (tenant, resource) => watch?.nudge(tenant, resource),
+    onFault,
+  };
+
+  const wallet = createRemoteWallet(facade);
+  const payouts = createRemotePayouts(facade);
+  const subaccounts = createRemoteSubaccounts(facade);
+  const products = createRemoteProducts(facade);
+  const sandbox = createRemoteSandbox(facade);
+  const cardPayments = createRemoteCardPayments({
+    ...facade,
+    callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVES_AT : null,
+    findProduct: (tenant, id, asker) => products.serviceFor(asker).find(tenant, id),
+  });
+  Object.assign(looks, payouts.looks, subaccounts.looks, cardPayments.looks);
+  const mirrored = { wallet, payout: payouts, subaccount_payout: subaccounts, card_payment: cardPayments };
+  watch = createWatch({
+    clock,
+    pollers: {
+      wallet: wallet.poll,
+      payout: payouts.poll,
+      subaccount_payout: subaccounts.poll,
+      card_payment: cardPayments.poll,
+    },
+    onFault,
+  });
+  const watching = watch;
+
+  const webhooks = createRemoteWebhooks({ database, committer });
+  const receiver = createReceiver({
+    database,
+    committer,
+    secrets: upstreamConfig.webhookSecrets,
+    tenantOf,
+    sightings: [cardPayments.sighting, payouts.sighting, subaccounts.sighting],
+    refresh: (tenant, resource, reference) =>
+      mirrored[resource].refresh(tenant, [reference], { class: 'lookup' }),
+    nudge: facade.nudge,
+    onFault,
+  });
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    send: createSender({ clock, privateAddresses: config.webhookPrivateAddresses }),
+  });
+
+  const accessFor = (asker: Asker) =>
+    createAccessEngine({ database, committer, products: products.serviceFor(asker), clock });
+  // Who is let in is our own to say.
+  const access = accessFor({ rank: 'person', subject: null, saw: () => undefined });
+  const servicesFor: ServicesFor = (asker) => ({
+    access,
+    cardPayments: cardPayments.serviceFor(asker),
+    payouts: payouts.serviceFor(asker),
+    products: products.serviceFor(asker),
+    sandbox: sandbox.serviceFor(asker),
+    subaccounts: subaccounts.serviceFor(asker),
+    wallet: wallet.serviceFor(asker),
+    webhooks,
+  });
+
+  return {
+    access,
+    servicesFor,
+    tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks },
+    updates: (updates) => watched(updates, watching),
+    async routes() {
+      if (!config.demo) return receiver.routes;
+      const tenant = await firstTenant(database.sql);
+      const asker: Asker = { rank: 'person', subject: null, saw: () => undefined };
+      return [
+        ...receiver.routes,
+        ...createDemoRoutes({ tenant, access, payouts: payouts.serviceFor(asker), clock, publicUrl }),
+      ];
+    },
+    upstream: () => upstream.state(),
+    firstKeys: null,
+    cursorKey,
+    embedded: null,
+    async close() {
+      await watching.close();
+      await upstream.close();
+    },
+  };
+}
+
+const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
+  'card_payment',
+  'payout',
+  'subaccount_payout',
+  'wallet',
+]);
+
+/** Whatever somebody follows is watched for as long as they do. */
+function watched(updates: Updates, watch: Watch): Updates {
+  return {
+    ...updates,
+    async subscribe(subscription) {
+      const { tenant, topic, signal } = subscription;
+      if (!MIRRORED.has(topic.resource)) return updates.subscribe(subscription);
+      const leave = watch.join(tenant, topic.resource as MirroredResource, topic.resourceId ?? null);
+      const stop = () => {
+        leave();
+        signal.removeEventListener('abort', stop);
+      };
+      signal.addEventListener('abort', stop);
+      return updates.subscribe(subscription).then(
+        (items) => stoppingWith(items, stop),
+        (error) => {
+          stop();
+          throw error;
+        },
+      );
+    },
+  };
+}

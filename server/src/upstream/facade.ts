@@ -1,0 +1,27 @@
+import type { Committer } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import type { Asker } from '../kernel/asker.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { Intents } from './intents.ts';
+import type { MirroredResource } from './mirror-store.ts';
+import type { Reads } from './reads.ts';
+import type { Errand, Upstream } from './upstream.ts';
+
+/** What every slice's remote side stands on. */
+export interface Facade {
+  readonly database: Database;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly upstream: Upstream;
+  readonly reads: Reads;
+  readonly intents: Intents;
+  /** Something has begun or changed: it is looked at now, if somebody follows it. */
+  nudge(tenant: Tenant, resource: MirroredResource): void;
+  onFault(fault: unknown): void;
+}
+
+/** A query of a person comes before one of a payer, whose share is capped. */
+export function errandOf({ rank, subject }: Asker): Errand {
+  return rank === 'payer' ? { class: 'payer', subject } : { class: 'query' };
+}

@@ -1,0 +1,256 @@
+import type { Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+
+export type MirroredResource = 'card_payment' | 'payout' | 'subaccount_payout' | 'wallet';
+
+/** The newest state that the service told us of a resource. */
+export interface Observed {
+  resource: MirroredResource;
+  /** By which the program knows it, whatever the service calls it. */
+  id: string;
+  /** Grows by one with each change. */
+  version: number;
+  status: string;
+  /** No later status can come. */
+  final: boolean;
+  parent: string | null;
+  /** As JSON: the slice's own reader makes its type of it. */
+  snapshot: unknown;
+  /** When the service last said so. */
+  observedAt: Date;
+}
+
+/** A name of a resource; a resource has several. */
+export interface Reference {
+  resource: MirroredResource;
+  reference: string;
+  id: string;
+}
+
+export async function selectObserved(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  ids: readonly string[],
+): Promise<Observed[]> {
+  const known = ids.filter(isStorable);
+  if (known.length === 0) return [];
+  const rows = await ofTenant(sql, tenant, resource).selectAll('observed').where('id', 'in', known).execute();
+  return rows.map(toObserved);
+}
+
+/** With the version of the tenant's log that it stands for, in one statement and so of one moment. */
+export async function selectObservedWithHead(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  id: string,
+): Promise<{ head: number; observed: Observed } | null> {
+  if (!isStorable(id)) return null;
+  const row = await ofTenant(sql, tenant, resource)
+    .innerJoin('stream', (join) =>
+      join
+        .onRef('stream.account_id', '=', 'observed.account_id')
+        .onRef('stream.environment', '=', 'observed.environment'),
+    )
+    .selectAll('observed')
+    .select('stream.version as head')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row ? { head: row.head, observed: toObserved(row) } : null;
+}
+
+export async function selectReferences(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  references: readonly string[],
+): Promise<Reference[]> {
+  const known = references.filter(isStorable);
+  if (known.length === 0) return [];
+  return sql
+    .selectFrom('observed_reference')
+    .select(['resource', 'reference', 'id'])
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where('resource', '=', resource)
+    .where('reference', 'in', known)
+    .execute();
+}
+
+/** A part of what was observed. */
+export interface ObservedFilter {
+  parent?: string | undefined;
+  status?: readonly string[] | undefined;
+}
+
+/** Newest first, by the order in which we came to know of them; `before` a place. */
+export async function listObserved(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  {
+    before,
+    limit,
+    offset = 0,
+    ...filter
+  }: ObservedFilter & { before: number | null; limit: number; offset?: number },
+): Promise<{ place: number; observed: Observed }[]> {
+  let query = filtered(sql, tenant, resource, filter)
+    .selectAll('observed')
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .offset(offset);
+  if (before !== null) query = query.where('number', '<', before);
+  const rows = await query.execute();
+  return rows.map((row) => ({ place: row.number, observed: toObserved(row) }));
+}
+
+export async function countObserved(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  filter: ObservedFilter,
+): Promise<number> {
+  const { count } = await filtered(sql, tenant, resource, filter)
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Of these, those to which something may still happen. */
+export async function selectOpen(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  ids: readonly string[] | 'all',
+): Promise<Observed[]> {
+  let query = ofTenant(sql, tenant, resource).selectAll('observed').where('final', '=', false);
+  if (ids !== 'all') {
+    const known = ids.filter(isStorable);
+    if (known.length === 0) return [];
+    query = query.where('id', 'in', known);
+  }
+  return (await query.orderBy('number', 'desc').limit(1_000).execute()).map(toObserved);
+}
+
+export async function saveObserved(sql: Sql, tenant: Tenant, records: readonly Observed[]): Promise<void> {
+  await sql
+    .insertInto('observed')
+    .values(
+      records.map(({ observedAt, snapshot, ...record }) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        ...record,
+        snapshot: JSON.stringify(snapshot),
+        observed_at: observedAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'environment', 'resource', 'id']).doUpdateSet((row) => ({
+        version: row.ref('excluded.version'),
+        status: row.ref('excluded.status'),
+        final: row.ref('excluded.final'),
+        parent: row.ref('excluded.parent'),
+        snapshot: row.ref('excluded.snapshot'),
+        observed_at: row.ref('excluded.observed_at'),
+      })),
+    )
+    .execute();
+}
+
+/** A name leads where it led first. */
+export async function saveReferences(
+  sql: Sql,
+  tenant: Tenant,
+  references: readonly Reference[],
+): Promise<void> {
+  await sql
+    .insertInto('observed_reference')
+    .values(
+      references.map((reference) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        ...reference,
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** The service has said the same again: it changes nothing, and needs no lock. */
+export async function touchObserved(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  { ids, at }: { ids: readonly string[]; at: Date },
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql
+    .updateTable('observed')
+    .set({ observed_at: at })
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where('resource', '=', resource)
+    .where('id', 'in', [...ids])
+    .where('observed_at', '<', at)
+    .execute();
+}
+
+/**
+ * Whether this instance may poll under this name: the last time, on any instance, is `intervalMs` ago or longer. Who may
+ * has thereby polled.
+ */
+export async function claimPoll(
+  sql: Sql,
+  tenant: Tenant,
+  { name, now, intervalMs }: { name: string; now: Date; intervalMs: number },
+): Promise<boolean> {
+  const claimed = await sql
+    .insertInto('upstream_poll')
+    .values({ account_id: tenant.accountId, environment: tenant.environment, name, polled_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'environment', 'name'])
+        .doUpdateSet({ polled_at: now })
+        .where('upstream_poll.polled_at', '<=', new Date(now.getTime() - intervalMs)),
+    )
+    .returning('name')
+    .executeTakeFirst();
+  return claimed !== undefined;
+}
+
+/** Postgres takes text with U+0000 for a fault; nothing is called so. */
+function isStorable(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed();
+}
+
+function ofTenant(sql: Sql, tenant: Tenant, resource: MirroredResource) {
+  return sql
+    .selectFrom('observed')
+    .where('observed.account_id', '=', tenant.accountId)
+    .where('observed.environment', '=', tenant.environment)
+    .where('observed.resource', '=', resource);
+}
+
+function filtered(sql: Sql, tenant: Tenant, resource: MirroredResource, { parent, status }: ObservedFilter) {
+  let query = ofTenant(sql, tenant, resource);
+  if (parent !== undefined) query = query.where('parent', '=', parent);
+  if (status) query = query.where('status', 'in', status.length > 0 ? [...status] : ['']);
+  return query;
+}
+
+function toObserved(row: Selectable<Tables['observed']>): Observed {
+  return {
+    resource: row.resource,
+    id: row.id,
+    version: row.version,
+    status: row.status,
+    final: row.final,
+    parent: row.parent,
+    snapshot: row.snapshot,
+    observedAt: row.observed_at,
+  };
+}

@@ -1,0 +1,94 @@
+import { type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
+import type { NewEvent } from '../events/event.ts';
+import {
+  type MirroredResource,
+  type Observed,
+  type Reference,
+  saveObserved,
+  saveReferences,
+  selectObserved,
+  selectReferences,
+} from './mirror-store.ts';
+
+/**
+ * What somebody says of a resource, to be held against what is known of it: the service's answer, or a webhook. `decide`
+ * is pure, and tells under which id the program knows the resource; it writes nothing where nothing is new.
+ */
+export interface Observation {
+  read(reader: Reader): Promise<unknown>;
+  decide(state: State): { resourceId: string; writes: Writes };
+}
+
+/** The records of each kind of resource as a decision reads and writes them. */
+export const observed = {
+  card_payment: collection('card_payment'),
+  payout: collection('payout'),
+  subaccount_payout: collection('subaccount_payout'),
+  wallet: collection('wallet'),
+} satisfies Record<MirroredResource, Collection<Observed>>;
+
+/** By any name; reading one that is known reads where it leads to as well. */
+export const references = {
+  card_payment: referenceCollection('card_payment'),
+  payout: referenceCollection('payout'),
+  subaccount_payout: referenceCollection('subaccount_payout'),
+  wallet: referenceCollection('wallet'),
+} satisfies Record<MirroredResource, Collection<Reference>>;
+
+/** Reads each name, and the resources that they lead to. */
+export async function readByReferences(
+  reader: Reader,
+  resource: MirroredResource,
+  names: readonly string[],
+): Promise<void> {
+  const found = await Promise.all(names.map((name) => reader.load(references[resource], name)));
+  const ids = new Set(found.flatMap((reference) => (reference ? [reference.id] : [])));
+  await Promise.all([...ids].map((id) => reader.load(observed[resource], id)));
+}
+
+/** The resource that the first known of these names leads to. */
+export function knownByReferences(
+  state: State,
+  resource: MirroredResource,
+  names: readonly string[],
+): Observed | null {
+  for (const name of names) {
+    const reference = state.get(references[resource], name);
+    if (reference) return state.need(observed[resource], reference.id);
+  }
+  return null;
+}
+
+/** A state that is new, as what is written of it; with an event where subscribers are told. */
+export function writesOfObserved({
+  names = [],
+  event,
+  ...record
+}: Observed & { names?: readonly string[]; event: NewEvent | null }): Writes {
+  const { resource, id } = record;
+  return {
+    records: [
+      put(observed[resource], record),
+      ...names.map((reference) => put(references[resource], { resource, reference, id })),
+    ],
+    events: event ? [event] : [],
+  };
+}
+
+function collection(resource: MirroredResource): Collection<Observed> {
+  return {
+    name: `observed ${resource}`,
+    load: (sql, tenant, ids) => selectObserved(sql, tenant, resource, ids),
+    keyOf: ({ id }) => id,
+    save: saveObserved,
+  };
+}
+
+function referenceCollection(resource: MirroredResource): Collection<Reference> {
+  return {
+    name: `observed ${resource} by reference`,
+    load: (sql, tenant, names) => selectReferences(sql, tenant, resource, names),
+    keyOf: ({ reference }) => reference,
+    save: saveReferences,
+  };
+}

@@ -1,0 +1,255 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bootstrapRemote, createAdministration } from '../../server/src/access/administration.ts';
+import { bootstrap, createAccessEngine } from '../../server/src/access/engine.ts';
+import { ModeError } from '../../server/src/access/mode.ts';
+import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
+import { insertAccount, selectMode } from '../../server/src/access/store.ts';
+import { createCommitter } from '../../server/src/commit/commit.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { migrate } from '../../server/src/db/migrate.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createCredentialWatch } from '../../server/src/events/credential.ts';
+import { createFollower, STREAM_CHANNEL } from '../../server/src/events/follow.ts';
+import { PermissionError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
+import { hashSecret } from '../../server/src/kernel/ids.ts';
+import { tenantKey } from '../../server/src/kernel/tenant.ts';
+import { createProductEngine } from '../../server/src/products/engine.ts';
+import { createManualClock } from '../support/clock.ts';
+import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { silent } from '../support/templates.ts';
+
+const SERVICE = 'https://api.example/payments';
+const MIGRATIONS = fileURLToPath(new URL('../../server/src/db/migrations', import.meta.url));
+const LIVE = 'ps_live_0123456789abcdefghij';
+const OTHER = 'ps_live_abcdefghij0123456789';
+const SANDBOX = 'ps_test_9876543210abcdefghij';
+
+interface Keys {
+  live?: string;
+  sandbox?: string;
+}
+
+/** A start in front of the service with these keys, as far as access is concerned. */
+async function start(database: Database, keys: Keys, url = SERVICE) {
+  const clock = createManualClock();
+  const told: Promise<void>[] = [];
+  const committer = createCommitter({
+    database,
+    clock,
+    onCommit: (tenant) => told.push(database.notify(STREAM_CHANNEL, tenantKey(tenant))),
+  });
+  const started = await bootstrapRemote({
+    database,
+    committer,
+    clock,
+    name: 'Loja',
+    upstream: { url, keys },
+  });
+  await Promise.all(told);
+  const products = createProductEngine({ database, committer });
+  return {
+    ...started,
+    clock,
+    tenant: { accountId: started.accountId, environment: 'live' as const },
+    access: createAccessEngine({ database, committer, products, clock, configuredKeys: keys }),
+    administration: createAdministration({ database, committer, clock }),
+  };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+async function refused({ access }: Started, credential: string): Promise<void> {
+  await expect(access.authenticate(`Bearer ${credential}`)).rejects.toBeInstanceOf(UnauthenticatedError);
+}
+
+function tokenOf({ access, tenant }: Started, keyId: string | null): Promise<string> {
+  return access
+    .createCheckoutToken(tenant, keyId, { amount: { fixedCents: 500 }, reusable: true })
+    .then(({ token }) => token);
+}
+
+describeOnBothEngines('in front of a service', (open) => {
+  test('its keys, and no others, let in', async () => {
+    const database = await open();
+    const server = await start(database, { live: LIVE, sandbox: SANDBOX });
+    for (const [key, environment] of [
+      [LIVE, 'live'],
+      [SANDBOX, 'sandbox'],
+    ] as const) {
+      const caller = await server.access.authenticate(`Bearer ${key}`);
+      expect(caller.tenant).toEqual({ accountId: server.accountId, environment });
+      expect(caller.credential).toMatchObject({ kind: 'api_key', permissions: [] });
+    }
+    for (const other of [OTHER, `${LIVE}x`, LIVE.slice(0, -1), LIVE.replace('ps_live_', 'ps_test_')])
+      await refused(server, other);
+  });
+
+  test('a key that only the database knows lets nobody in', async () => {
+    const database = await open();
+    const server = await start(database, { live: LIVE });
+    await database.sql
+      .insertInto('api_key')
+      .values({
+        id: 'key_planted',
+        account_id: server.accountId,
+        environment: 'live',
+        secret_hash: hashSecret(OTHER),
+        permissions: [],
+        created_at: server.clock.now(),
+        revoked_at: null,
+        name: null,
+        hint: null,
+      })
+      .execute();
+    await refused(server, OTHER);
+  });
+
+  test('keys are kept hashed, and are the same after a restart', async () => {
+    const database = await open();
+    const first = await start(database, { live: LIVE, sandbox: 'ps_test_short' });
+    const rows = await database.sql.selectFrom('api_key').selectAll().orderBy('environment').execute();
+    expect(rows).toMatchObject([
+      { environment: 'live', name: 'PSA_UPSTREAM_LIVE_KEY', hint: 'ghij', secret_hash: hashSecret(LIVE) },
+      // Too short for a part of it to be shown.
+      { environment: 'sandbox', name: 'PSA_UPSTREAM_TEST_KEY', hint: null },
+    ]);
+    expect(JSON.stringify(rows)).not.toContain(LIVE.slice(-5));
+    const again = await start(database, { live: LIVE, sandbox: 'ps_test_short' });
+    expect(again.accountId).toBe(first.accountId);
+    expect(Buffer.from(again.cursorKey)).toEqual(Buffer.from(first.cursorKey));
+    expect(await database.sql.selectFrom('api_key').selectAll().orderBy('environment').execute()).toEqual(
+      rows,
+    );
+    expect(await database.sql.selectFrom('account').select('id').execute()).toHaveLength(1);
+    expect(await database.sql.selectFrom('event').select('kind').execute()).toEqual([]);
+  });
+
+  test('a key that is no longer configured ends with its tokens, and comes back with them', async () => {
+    const database = await open();
+    const before = await start(database, { live: LIVE });
+    const { credential } = await before.access.authenticate(`Bearer ${LIVE}`);
+    const token = await tokenOf(before, credential.id);
+
+    const after = await start(database, { live: OTHER });
+    await refused(after, LIVE);
+    await refused(after, token);
+    // An instance that still runs with the old configuration.
+    await refused(before, LIVE);
+    await after.access.authenticate(`Bearer ${OTHER}`);
+
+    const mended = await start(database, { live: LIVE });
+    await mended.access.authenticate(`Bearer ${LIVE}`);
+    expect((await mended.access.authenticate(`Bearer ${token}`)).endsWith).toContain(credential.id);
+    await refused(mended, OTHER);
+  });
+
+  test('what a key holds open on another instance is closed when it is no longer configured', async () => {
+    const database = await open();
+    const before = await start(database, { live: LIVE });
+    const follower = createFollower({ database, clock: before.clock, onError: () => undefined });
+    await follower.start();
+    const watch = createCredentialWatch({ access: before.access, follower, clock: before.clock });
+    const ended = deferred<unknown>();
+    const caller = await before.access.authenticate(`Bearer ${LIVE}`);
+    const { signal, stop } = await watch(`Bearer ${LIVE}`, caller);
+    signal.addEventListener('abort', () => ended.resolve(signal.reason));
+    await start(database, { live: OTHER });
+    expect(await ended.promise).toBeInstanceOf(UnauthenticatedError);
+    stop();
+    await follower.close();
+  });
+
+  test('an environment without a key lets nobody in, by an older token neither', async () => {
+    const database = await open();
+    const before = await start(database, { live: LIVE, sandbox: SANDBOX });
+    const token = await tokenOf(before, null);
+    const payment = await before.access.createPaymentToken(before.tenant, 'PSC-1');
+    const after = await start(database, { sandbox: SANDBOX });
+    for (const credential of [LIVE, token, payment]) await refused(after, credential);
+    await after.access.authenticate(`Bearer ${SANDBOX}`);
+  });
+
+  test('keys and accounts are not managed here, only listed', async () => {
+    const { administration, accountId } = await start(await open(), { live: LIVE });
+    const { keys } = await administration.listKeys({ revokedToo: false });
+    expect(keys).toMatchObject([{ accountId, environment: 'live', name: 'PSA_UPSTREAM_LIVE_KEY' }]);
+    expect((await administration.listAccounts()).accounts).toMatchObject([{ id: accountId, activeKeys: 1 }]);
+    const managed = [
+      () => administration.createKey({ environment: 'live', permissions: [], name: null }),
+      () => administration.revokeKey({ id: keys[0]!.id }),
+      () => administration.createAccount({ name: 'Outra' }),
+      () => administration.updateAccount({ id: accountId, name: 'Outra' }),
+    ];
+    for (const manage of managed) await expect(manage()).rejects.toBeInstanceOf(PermissionError);
+    expect(await administration.listKeys({ revokedToo: true })).toEqual({ keys });
+  });
+
+  test('a database is of one mode and of one service', async () => {
+    const clock = createManualClock();
+    const embedded = async (database: Database) => bootstrap({ database, clock, name: 'Loja', keys: {} });
+    const [ours, theirs] = [await open(), await open()];
+    await embedded(ours);
+    await start(theirs, { live: LIVE });
+
+    await expect(start(ours, { live: LIVE })).rejects.toThrow(
+      /^The database holds an embedded service's own/,
+    );
+    await expect(embedded(theirs)).rejects.toThrow(
+      /^The database is of a server in front of https:\/\/api.example: set PSA_UPSTREAM_URL/,
+    );
+    await expect(start(theirs, { live: LIVE }, 'https://other.example')).rejects.toThrow(
+      /api.example, and PSA_UPSTREAM_URL names https:\/\/other.example: [^\n]*PSA_DATA_DIR or DATABASE_URL$/,
+    );
+    await expect(embedded(theirs)).rejects.toBeInstanceOf(ModeError);
+    // Nothing has changed; another path of the same service is the same service.
+    await embedded(ours);
+    await start(theirs, { live: LIVE }, 'https://api.example');
+  });
+});
+
+describe('a database from before there was another mode', () => {
+  test.each([
+    ['with an account is an embedded service’s', true, { kind: 'embedded' }],
+    ['that nothing has started on may become either', false, null],
+  ])('%s', async (_, started, mode) => {
+    const clock = createManualClock();
+    const database = await openPostgres({
+      databaseUrl: await createPostgresDatabase('template1'),
+      clock,
+      log: silent,
+    });
+    onTestFinished(() => database.close());
+    const folder = mkdtempSync(join(tmpdir(), 'psa-older-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const file of readdirSync(MIGRATIONS).filter((name) => name < '0009'))
+      copyFileSync(join(MIGRATIONS, file), join(folder, file));
+    await migrate(database, folder);
+    if (started)
+      await insertAccount(database.sql, { id: 'acc_1', name: 'Loja', ...DEFAULT_SETTINGS }, clock.now());
+    await migrate(database);
+    expect(await selectMode(database.sql)).toEqual(mode);
+  });
+});
+
+describe('two instances that start at once in front of a service', () => {
+  test('make one account, with each key once', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    await start(databases[0]!, { live: OTHER });
+    const keys = { live: LIVE, sandbox: SANDBOX };
+    const [one, two] = await Promise.all(databases.map((database) => start(database, keys)));
+    expect(one!.accountId).toBe(two!.accountId);
+    const { keys: active } = await one!.administration.listKeys({ revokedToo: false });
+    expect(active).toHaveLength(2);
+    expect((await one!.administration.listKeys({ revokedToo: true })).keys).toHaveLength(3);
+    const events = await databases[0]!.sql.selectFrom('event').select('kind').execute();
+    expect(events).toEqual([{ kind: 'credential.revoked' }]);
+    await Promise.all(databases.map((database) => database.close()));
+  });
+});

@@ -1,0 +1,99 @@
+import { onTestFinished } from 'vitest';
+import { createCommitter } from '../../server/src/commit/commit.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { createFollower, type Follower } from '../../server/src/events/follow.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { createBudget } from '../../server/src/upstream/budget.ts';
+import { createUpstream } from '../../server/src/upstream/client.ts';
+import type { Facade } from '../../server/src/upstream/facade.ts';
+import { createIntents, type Look } from '../../server/src/upstream/intents.ts';
+import { createReads } from '../../server/src/upstream/reads.ts';
+import type { Upstream } from '../../server/src/upstream/upstream.ts';
+import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
+import { LIVE_KEY, TEST_KEY } from './app.ts';
+import { createManualClock, type ManualClock } from './clock.ts';
+import { openAccount } from './core.ts';
+
+/** What a slice's remote side stands on, in front of any service, with work that a test starts itself. */
+export interface TestFacade extends Facade {
+  readonly tenant: Tenant;
+  readonly clock: ManualClock;
+  readonly follower: Follower;
+  readonly work: WorkQueue;
+  /** By kind of operation; filled in by the test with those of the slices that it makes. */
+  readonly looks: Record<string, Look>;
+  /** What was nudged. */
+  readonly nudged: string[];
+  readonly faults: unknown[];
+}
+
+/** Ends with the test that started it. Give a `url`, or an `upstream` of your own. */
+export async function startFacade({
+  database,
+  clock = createManualClock(),
+  url,
+  upstream: given,
+  tenant: givenTenant,
+  limit = 120,
+  windowMs = 60_000,
+  pace,
+}: {
+  database: Database;
+  clock?: ManualClock;
+  url?: string;
+  upstream?: Upstream;
+  tenant?: Tenant;
+  limit?: number;
+  windowMs?: number;
+  pace?: number;
+}): Promise<TestFacade> {
+  const tenant = givenTenant ?? (await openAccount(database));
+  const faults: unknown[] = [];
+  const onFault = (fault: unknown) => faults.push(fault);
+  const follower = createFollower({ database, clock, onError: onFault });
+  const committer = createCommitter({
+    database,
+    clock,
+    onCommit(changed, { events, tasks }) {
+      for (const task of tasks) work.nudge(task.at);
+      if (events > 0) follower.wake(changed);
+    },
+  });
+  const upstream =
+    given ??
+    createUpstream({
+      url: url!,
+      keys: { live: LIVE_KEY, sandbox: TEST_KEY },
+      budget: createBudget({ database, clock, limit, windowMs, accountKey: tenant.accountId }),
+      clock,
+      onFault,
+    });
+  const looks: Record<string, Look> = {};
+  const intents = createIntents({ database, committer, looks, onFault, ...(pace ? { pace } : {}) });
+  const work = createWorkQueue({ database, clock, handlers: intents.tasks, onError: onFault });
+  const nudged: string[] = [];
+  await follower.start();
+  onTestFinished(async () => {
+    await work.close();
+    await upstream.close();
+    await committer.idle();
+    await follower.close();
+    await database.sql.deleteFrom('task').where('account_id', '=', tenant.accountId).execute();
+  });
+  return {
+    tenant,
+    database,
+    committer,
+    clock,
+    follower,
+    upstream,
+    reads: createReads({ upstream, clock }),
+    intents,
+    work,
+    looks,
+    nudged,
+    nudge: (_, resource) => nudged.push(resource),
+    faults,
+    onFault,
+  };
+}
