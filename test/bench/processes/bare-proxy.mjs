@@ -1,10 +1,14 @@
 // The floor of a facade over HTTP: for each field at the root it asks the upstream once, over kept connections, all at
-// the same time, and puts what was asked for of each answer into one. It reads no query: it is told the plan at start.
+// the same time, and puts what was asked for of each answer into one. It reads no query, only the variables: what to do
+// with them it is told at start.
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
 import { answerParent } from './answer.mjs';
 
-/** @typedef {{ name: string, path: string, fields: string[] }} Part one field at the root, and what of it is wanted */
+/**
+ * @typedef {{ name: string, path: string, variable: string | null, fields: string[] }} Part one field at the root, what
+ *   ends its path, and what of it is wanted
+ */
 
 const agent = new Agent({ keepAlive: true });
 
@@ -14,9 +18,18 @@ answerParent({
     const server = createServer((request, response) => {
       const { authorization = '' } = request.headers;
       const plan = plans[request.url ?? ''] ?? [];
-      request.resume().once('end', async () => {
+      /** @type {Buffer[]} */
+      const chunks = [];
+      request.on('data', (chunk) => chunks.push(chunk));
+      request.once('end', async () => {
+        const { variables } = JSON.parse(Buffer.concat(chunks).toString());
         const data = Object.fromEntries(
-          await Promise.all(plan.map((part) => ask(`${upstream}${part.path}`, authorization, part))),
+          await Promise.all(
+            plan.map((part) => {
+              const end = part.variable === null ? '' : encodeURIComponent(variables[part.variable]);
+              return ask(`${upstream}${part.path}${end}`, authorization, part);
+            }),
+          ),
         );
         const bytes = Buffer.from(JSON.stringify({ data }));
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });

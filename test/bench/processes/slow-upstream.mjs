@@ -1,5 +1,5 @@
-// A payments service that answers each request of the REST interface 5 ms after it came, with bytes that lie ready, and
-// counts what it is asked. It knows any order code and takes any live key.
+// A payments service that answers each request of the REST interface 5 ms after it came, and counts what it
+// is asked. It knows any order code and takes any live key.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { answerParent } from './answer.mjs';
@@ -20,17 +20,17 @@ const INVALID_KEY = bytesOf({ error: 'Invalid API key' });
 const NOT_FOUND = bytesOf({ error: 'Not found' });
 
 const wallet = bytesOf({
-    currency: 'BRL',
-    balance: 12345.67,
-    balanceCents: 1234567,
-    disputeBlocked: 0,
-    withdrawable: 12000.5,
-    withdrawableCents: 1200050,
-    pendingRelease: 149.9,
-    pendingReleaseCents: 14990,
-    subaccountsBalance: 345.17,
-    assignableCents: 1200050,
-    cryptoBalanceLtc: 0,
+  currency: 'BRL',
+  balance: 12345.67,
+  balanceCents: 1234567,
+  disputeBlocked: 0,
+  withdrawable: 12000.5,
+  withdrawableCents: 1200050,
+  pendingRelease: 149.9,
+  pendingReleaseCents: 14990,
+  subaccountsBalance: 345.17,
+  assignableCents: 1200050,
+  cryptoBalanceLtc: 0,
 });
 
 /** Pending, for what is final may be kept for good. @param {string} orderCode */
@@ -100,24 +100,12 @@ answerParent({
   },
 });
 
-/** @type {Map<string, Buffer>} */
-const ready = new Map();
-/** @param {string} id @param {(id: string) => object} make */
-function readied(id, make) {
-  let bytes = ready.get(id);
-  if (!bytes) {
-    bytes = bytesOf(make(id));
-    ready.set(id, bytes);
-  }
-  return bytes;
-}
-
 /** @param {string} family @param {string | undefined} id @param {URLSearchParams} search */
 function answerOf(family, id, search) {
   if (family === 'wallet') return wallet;
-  if (family === 'card-payments' && id) return readied(id, cardPayment);
+  if (family === 'card-payments' && id) return bytesOf(cardPayment(id));
   if (family !== 'payouts') return NOT_FOUND;
-  if (id) return withdrawalIds.includes(id) ? readied(id, payout) : NOT_FOUND;
+  if (id) return withdrawalIds.includes(id) ? bytesOf(payout(id)) : NOT_FOUND;
   const limit = Number(search.get('limit') ?? 50);
   const offset = Number(search.get('offset') ?? 0);
   const payouts = withdrawalIds.slice(offset, offset + limit).map(payout);
