@@ -176,6 +176,7 @@ describe('in front of a service', () => {
       keys: { live },
       webhookSecrets: [],
       requestsPerMinute: 120,
+      windowMs: 60_000,
     });
     // A folder holds one mode's data; demo and simulator are for a service of one's own.
     expect({ dataDir, demo, webhookPrivateAddresses }).toEqual({
@@ -204,6 +205,7 @@ describe('in front of a service', () => {
       keys: { live, sandbox },
       webhookSecrets: ['whsec_old=', 'new secret'],
       requestsPerMinute: 60,
+      windowMs: 60_000,
     });
     expect({ dataDir, demo }).toEqual({ dataDir: 'memory', demo: true });
   });
@@ -266,6 +268,13 @@ describe('in front of a service', () => {
       expect(readConfig({ ...remote, ...reached }).demo).toBe(false);
     },
   );
+
+  test('the demo sells by card, so with a live key', () => {
+    const { PSA_UPSTREAM_URL } = remote;
+    expect(refusal({ PSA_UPSTREAM_URL, PSA_UPSTREAM_TEST_KEY: sandbox, PSA_DEMO: 'on' }).message).toMatch(
+      /^PSA_DEMO must be off without PSA_UPSTREAM_LIVE_KEY/,
+    );
+  });
 
   test('without a key it is said which variables hold one', () => {
     const { message } = refusal({ PSA_UPSTREAM_URL: 'https://api.example' });

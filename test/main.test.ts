@@ -113,7 +113,7 @@ describe('the program', () => {
     const database = await openPostgres({ databaseUrl: DATABASE_URL, clock, log: silent });
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
     const upstream = { url: 'https://api.example', keys: { live: 'ps_live_0123456789hidden' } };
-    await bootstrapRemote({ database, committer, clock, name: 'Loja', upstream });
+    await bootstrapRemote({ database, committer, clock, upstream });
     await database.close();
     expect(await failure({ DATABASE_URL })).toMatch(
       /^The database is of a server in front of https:\/\/api\.example: [^\n]*DATABASE_URL\n$/,

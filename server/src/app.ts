@@ -10,6 +10,7 @@ import { createCredentialWatch } from './events/credential.ts';
 import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
+import type { ServicesFor } from './graphql/context.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
@@ -21,7 +22,7 @@ import { tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createEmbeddedMode } from './modes/embedded.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
-import { createRemoteMode } from './modes/remote.ts';
+import { createRemoteMode, type UpstreamTuning } from './modes/remote.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import type { Bank } from './rails/bank.ts';
@@ -38,6 +39,8 @@ export interface App {
   readonly firstKeys: { live: string; sandbox: string } | null;
   readonly work: WorkQueue;
   readonly database: Database;
+  /** The port that the GraphQL layer speaks to. */
+  readonly servicesFor: ServicesFor;
   /** What no client can do; null in front of another service. */
   readonly embedded: Embedded | null;
   close(): Promise<void>;
@@ -59,6 +62,8 @@ export async function createApp({
   open = openDatabase,
   bank,
   initTimeoutMs,
+  restLimit,
+  upstreamTuning,
 }: {
   config: Config;
   clock: Clock;
@@ -70,6 +75,9 @@ export async function createApp({
   bank?: Bank;
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
+  /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
+  restLimit?: number;
+  upstreamTuning?: UpstreamTuning;
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
@@ -109,8 +117,8 @@ export async function createApp({
 
     const base = { config, database, committer, clock, publicUrl, onFault };
     const mode: Mode = config.upstream
-      ? await createRemoteMode({ ...base, upstreamConfig: config.upstream })
-      : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank });
+      ? await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning })
+      : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
     closing.push(() => mode.close());
     work = createWorkQueue({
       database,
@@ -172,6 +180,7 @@ export async function createApp({
       firstKeys: mode.firstKeys,
       work,
       database,
+      servicesFor: mode.servicesFor,
       embedded: mode.embedded,
       close,
     };

@@ -12,6 +12,8 @@ export interface UpstreamConfig {
   webhookSecrets: string[];
   /** What may be asked of the service in any 60 seconds, over both environments and all instances. */
   requestsPerMinute: number;
+  /** Those 60 seconds; a test takes fewer. */
+  windowMs: number;
 }
 
 /** What the environment says, checked and complete. */
@@ -143,6 +145,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   // Its pages hand out tokens of the merchant's real account to whoever opens them.
   if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && !(isLocal && isOfThisMachine(data.PUBLIC_URL)))
     throw new ConfigError('PSA_DEMO must be off with PSA_UPSTREAM_URL where others reach this server');
+  if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && data.PSA_UPSTREAM_LIVE_KEY === undefined)
+    throw new ConfigError(
+      'PSA_DEMO must be off without PSA_UPSTREAM_LIVE_KEY: there are cards with a live key alone',
+    );
   // Whoever may name a webhook's URL could have such a server call into its own network.
   if (data.PSA_WEBHOOK_PRIVATE_ADDRESSES && !isLocal)
     throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
@@ -205,6 +211,7 @@ function upstreamOf(data: Environment): UpstreamConfig | null {
     },
     webhookSecrets: data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],
     requestsPerMinute: data.PSA_UPSTREAM_LIMIT ?? REQUESTS_PER_MINUTE,
+    windowMs: 60_000,
   };
 }
 

@@ -1,6 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseDestination } from '../../server/src/payouts/model.ts';
+import type { AccessService } from '../../server/src/access/model.ts';
+import { createDashboardRoutes } from '../../server/src/demo/dashboard.ts';
+import type { Route } from '../../server/src/http/routes.ts';
+import { type PayoutService, parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { DESTINOS, type Metodo } from '../../widget/demo/dashboard/destinos.ts';
 import { START } from '../../widget/demo/dashboard/operations.ts';
@@ -35,6 +38,23 @@ async function loadConfig() {
   const response = await fetch(`${app.url}/demo/dashboard/config.json`);
   return response.json();
 }
+
+describe('of a real account', () => {
+  test('the dashboard only shows: no page of its own moves money', async () => {
+    const of = (payouts: PayoutService | null) =>
+      createDashboardRoutes({
+        tenant: { accountId: 'acc_1', environment: 'live' },
+        access: {} as AccessService,
+        payouts,
+        clock: app.clock,
+        publicUrl: app.url,
+      });
+    const writes = (routes: readonly Route[]) => routes.filter(({ methods }) => methods.includes('POST'));
+    expect(writes(of({} as PayoutService))).toHaveLength(1);
+    expect(writes(of(null))).toEqual([]);
+    expect(await loadConfig()).toMatchObject({ simulated: true });
+  });
+});
 
 describe('the token of the dashboard', () => {
   test('reads all that the page shows', async () => {

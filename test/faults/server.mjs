@@ -13,7 +13,7 @@ const { createSystemClock, plusMs } = await built('kernel/clock.js');
 
 /** @type {import('./child.ts').Moment | null} */
 let moment = null;
-/** @type {import('../../server/src/app.ts').App} */
+/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/mode.ts').Embedded }} */
 let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
 let live;

@@ -139,6 +139,14 @@ describeOnBothEngines('windows', (open) => {
     expect((await instances[1]!('acc_2')).admitted).toBe(true);
   });
 
+  test('of an account’s requests are as many as a test says', async () => {
+    const clock = createManualClock();
+    const take = createRequestLimit({ sql: database.sql, clock, limit: 2 });
+    expect(await take('acc_few')).toMatchObject({ admitted: true, limit: 2, remaining: 1 });
+    expect(await take('acc_few')).toMatchObject({ admitted: true, remaining: 0 });
+    expect(await take('acc_few')).toMatchObject({ admitted: false, limit: 2 });
+  });
+
   test('of an address are 600 root fields a minute over all browser tokens of a tenant', async () => {
     const limits = createRootFieldLimits({ perKey: 10_000, sql: database.sql, clock: createManualClock() });
     const take = async (credential: Credential, address: string, accountId = 'acc_a') => {

@@ -108,7 +108,7 @@ test('on a database of a server in front of a service keys are listed, and nothi
   const database = await openPostgres({ databaseUrl: environment.DATABASE_URL, clock, log: silent });
   const committer = createCommitter({ database, clock, onCommit: () => undefined });
   const upstream = { url: 'https://api.example', keys: { live: 'ps_live_0123456789abcdef' } };
-  const { accountId } = await bootstrapRemote({ database, committer, clock, name: 'Loja', upstream });
+  const { accountId } = await bootstrapRemote({ database, committer, clock, upstream });
   await database.close();
   // Whether the command is told what the server was told, or not.
   const told = {

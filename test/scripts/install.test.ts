@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { unsuitableNode } from '../../server/scripts/install.mjs';
+import { PNPM } from '../../server/scripts/pnpm.mjs';
 import { ScriptsHouse } from '../support/scripts-house.ts';
 
 let house: ScriptsHouse;
@@ -46,6 +48,11 @@ it.each(['server/scripts/start.mjs', 'server/scripts/dev.mjs', 'server/scripts/c
     expect(code).toBe(1);
   },
 );
+
+it('installs for the image with the same pnpm', () => {
+  const dockerfile = readFileSync(new URL('../../server/Dockerfile', import.meta.url), 'utf8');
+  expect(dockerfile.match(/pnpm@[\d.]+/g)).toEqual([PNPM]);
+});
 
 it('installs once, and again when the lock file or a package has changed', async () => {
   house.program(

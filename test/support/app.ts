@@ -12,7 +12,8 @@ import { silent } from './templates.ts';
 export const LIVE_KEY = 'ps_live_test0123456789abcdef';
 export const TEST_KEY = 'ps_test_test0123456789abcdef';
 
-export interface TestApp extends App, Embedded {
+/** A server in either mode. */
+export interface TestServer extends App {
   readonly clock: ManualClock;
   /** With the first account's live key. */
   readonly live: GraphQLClient;
@@ -25,23 +26,38 @@ export interface TestApp extends App, Embedded {
   readonly faults: unknown[];
 }
 
+/** The service itself. */
+export interface TestApp extends TestServer, Embedded {}
+
+interface Options {
+  database?: Database;
+  clock?: ManualClock;
+  /** Set beside what every test sets; an empty text unsets that. */
+  environment?: Record<string, string>;
+  config?: Partial<Config>;
+  /** In place of the one whose errors are `faults`. */
+  log?: Log;
+  initTimeoutMs?: number;
+  /** Requests a minute on `/v1`. */
+  restLimit?: number;
+}
+
+/** The service itself, as `startServer` starts it. */
+export async function startApp(options: Options = {}): Promise<TestApp> {
+  const server = await startServer(options);
+  if (!server.embedded) throw new Error('this one stands in front of another service');
+  return { ...server, ...server.embedded };
+}
+
 /** The whole server on a free port of 127.0.0.1, over a fresh database, with a clock that the test moves. */
-export async function startApp({
+export async function startServer({
   database,
   clock = createManualClock(),
   environment = {},
   config = {},
   log,
   ...options
-}: {
-  database?: Database;
-  clock?: ManualClock;
-  environment?: Record<string, string>;
-  config?: Partial<Config>;
-  /** In place of the one whose errors are `faults`. */
-  log?: Log;
-  initTimeoutMs?: number;
-} = {}): Promise<TestApp> {
+}: Options = {}): Promise<TestServer> {
   const faults: unknown[] = [];
   const collecting: Log = { ...silent, error: (fields, message) => faults.push({ ...fields, message }) };
   const app = await createApp({
@@ -65,15 +81,5 @@ export async function startApp({
     createClient(`${app.url}/graphql`, credential, headers);
   const rest: TestApp['rest'] = (credential = LIVE_KEY, baseUrl = app.url) =>
     createRestClient(baseUrl, credential);
-  if (!app.embedded) throw new Error('a remote server is started by startPair');
-  return {
-    ...app,
-    ...app.embedded,
-    clock,
-    faults,
-    client,
-    rest,
-    live: client(LIVE_KEY),
-    sandbox: client(TEST_KEY),
-  };
+  return { ...app, clock, faults, client, rest, live: client(LIVE_KEY), sandbox: client(TEST_KEY) };
 }

@@ -5,6 +5,8 @@ export interface ManualClock extends Clock {
   /** Moves on by `ms`, running each task at its own instant. */
   advance(ms: number): void;
   moveTo(instant: Date): void;
+  /** When the first of what waits for it is due; null where nothing waits. */
+  nextAt(): Date | null;
 }
 
 export function createManualClock(start = new Date('2026-03-02T12:00:00.000Z')): ManualClock {
@@ -32,6 +34,7 @@ export function createManualClock(start = new Date('2026-03-02T12:00:00.000Z')):
       return () => tasks.delete(entry);
     },
     moveTo,
+    nextAt: () => (tasks.size === 0 ? null : new Date(Math.min(...[...tasks].map(({ at }) => at)))),
     advance: (ms) => moveTo(new Date(now + ms)),
   };
 }

@@ -64,7 +64,7 @@ export async function startFacade({
     createUpstream({
       url: url!,
       keys: { live: LIVE_KEY, sandbox: TEST_KEY },
-      budget: createBudget({ database, clock, limit, windowMs, accountKey: tenant.accountId }),
+      budget: createBudget({ database, clock, limit, windowMs, accountKey: tenant.accountId, onFault }),
       clock,
       onFault,
     });

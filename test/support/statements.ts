@@ -48,26 +48,54 @@ export function interceptStatements(
   before: () => unknown,
   after: () => unknown = before,
 ): Database {
+  const sql = withStatements(database, async (execute) => {
+    await before();
+    const result = await execute();
+    await after();
+    return result;
+  });
+  return { ...database, sql };
+}
+
+/** The same database, and whether anything is under way in it. */
+export function watchStatements(database: Database): { database: Database; isIdle(): boolean } {
+  let underWay = 0;
+  async function count<T>(work: () => Promise<T>): Promise<T> {
+    underWay += 1;
+    try {
+      return await work();
+    } finally {
+      underWay -= 1;
+    }
+  }
+  return {
+    isIdle: () => underWay === 0,
+    database: {
+      ...database,
+      sql: withStatements(database, count),
+      transaction: (work) => count(() => database.transaction(work)),
+      notify: (channel, ...payloads) => count(() => database.notify(channel, ...payloads)),
+    },
+  };
+}
+
+/** `run` is given each single statement, and runs it. */
+function withStatements(database: Database, run: <T>(execute: () => Promise<T>) => Promise<T>): Sql {
   const executor = database.sql.getExecutor();
   const intercepted = new Proxy(executor, {
     get(target, name) {
       if (name === 'executeQuery')
-        return async (...query: Parameters<QueryExecutor['executeQuery']>) => {
-          await before();
-          const result = await target.executeQuery(...query);
-          await after();
-          return result;
-        };
+        return (...query: Parameters<QueryExecutor['executeQuery']>) =>
+          run(() => target.executeQuery(...query));
       const member: unknown = Reflect.get(target, name, target);
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });
   const nothing = {};
-  const sql = new Kysely({
+  return new Kysely({
     executor: intercepted,
     config: nothing,
     driver: nothing,
     dialect: nothing,
   } as never) as Sql;
-  return { ...database, sql };
 }

@@ -2,9 +2,12 @@ import '../src/define.ts';
 import type { CheckoutMode, PsaCheckout, Transport } from '../src/psa-checkout.ts';
 import { arte } from './arte.ts';
 import products from './products.json' with { type: 'json' };
+import { esconderSimulacao } from './shared/conta-real.ts';
 
 interface Config {
   endpoint: string;
+  /** Bank and acquirer are; else the money is real, and there is no simulator. */
+  simulated: boolean;
   products: { sku: string; name: string; priceCents: number; tokens: { popup: string; redirect: string } }[];
 }
 
@@ -52,6 +55,7 @@ async function abrir(): Promise<void> {
   } catch {
     // The shelf is shown without its buttons.
   }
+  if (config?.simulated === false) esconderSimulacao();
   for (const product of config?.products ?? products) vitrine?.append(cartao(product, config));
   ajustar();
 }

@@ -118,13 +118,11 @@ export async function bootstrapRemote({
   database,
   committer,
   clock,
-  name,
   upstream,
 }: {
   database: Database;
   committer: Committer;
   clock: Clock;
-  name: string;
   upstream: { url: string; keys: { live?: string; sandbox?: string } };
 }): Promise<{ cursorKey: Uint8Array; accountId: string }> {
   const { gone, ...started } = await database.transaction(async (sql) => {
@@ -133,7 +131,11 @@ export async function bootstrapRemote({
       upstreamOrigin: new URL(upstream.url).origin,
     });
     if (!(await anyAccountExists(sql)))
-      await insertAccount(sql, { id: `acc_${objectId()}`, name, ...DEFAULT_SETTINGS }, clock.now());
+      await insertAccount(
+        sql,
+        { id: `acc_${objectId()}`, name: ACCOUNT_NAME, ...DEFAULT_SETTINGS },
+        clock.now(),
+      );
     const accountId = await oldestAccount(sql);
     const configured = new Set<string>();
     for (const environment of ['live', 'sandbox'] as const) {
@@ -165,6 +167,9 @@ export async function bootstrapRemote({
     });
   return started;
 }
+
+/** For who lists accounts; payers see what the service shows them. */
+const ACCOUNT_NAME = 'Minha loja';
 
 /** The same key has the same id on every instance and after every restart, so that its tokens stay its own. */
 function configuredKey(

@@ -161,7 +161,7 @@ export function createAccessEngine({
     if (!key || key.environment !== environment) throw new UnauthenticatedError('Invalid API key');
     return {
       tenant: { accountId: key.accountId, environment },
-      credential: { kind: 'api_key', id: key.id, permissions: key.permissions },
+      credential: { kind: 'api_key', id: key.id, permissions: configuredKeys ? null : key.permissions },
       allowedOrigins: [],
       expiresAt: null,
       endsWith: [key.id],

@@ -40,7 +40,8 @@ export type DashboardScope = (typeof DASHBOARD_SCOPES)[number];
 
 /** What let the caller in, and what it grants. */
 export type Credential =
-  | { kind: 'api_key'; id: string; permissions: readonly Permission[] }
+  /** Null where the service that made the key does not show what it permits: that one refuses by itself. */
+  | { kind: 'api_key'; id: string; permissions: readonly Permission[] | null }
   | { kind: 'checkout_token'; id: string; grant: CheckoutGrant }
   | { kind: 'payment_token'; id: string; orderCode: string }
   | { kind: 'dashboard_token'; id: string; scopes: readonly DashboardScope[] };
@@ -175,7 +176,7 @@ export function environmentOfKey(secret: string): Environment | null {
 export function assertUnrestrictedKey(caller: Caller): string {
   const { credential } = caller;
   if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
-  if (credential.permissions.length > 0)
+  if (credential.permissions?.length)
     throw new PermissionError('This API key is restricted to other operations; it needs an unrestricted one');
   return credential.id;
 }
@@ -247,7 +248,7 @@ export function assertMayReadSubaccountPayouts(caller: Caller): void {
 export function seesSubaccount({ credential }: Caller): boolean {
   return (
     credential.kind !== 'api_key' ||
-    credential.permissions.length === 0 ||
+    !credential.permissions?.length ||
     credential.permissions.includes('subcontas.gerenciar')
   );
 }
@@ -255,7 +256,7 @@ export function seesSubaccount({ credential }: Caller): boolean {
 function assertKeyWith({ credential }: Caller, anyOf: readonly Permission[]): void {
   if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
   const held = credential.permissions;
-  if (held.length === 0 || held.some((permission) => anyOf.includes(permission))) return;
+  if (!held?.length || held.some((permission) => anyOf.includes(permission))) return;
   throw new PermissionError(`This API key needs one of: ${anyOf.join(', ')}`, anyOf);
 }
 

@@ -53,7 +53,8 @@ const Viewer = builder.objectRef<{ environment: Environment; credential: Credent
       nullable: true,
       description:
         'Null where they are not known (a token, or remote mode: the service does not show a key’s permissions). Empty for an unrestricted key.',
-      resolve: ({ credential }) => (credential.kind === 'api_key' ? [...credential.permissions] : null),
+      resolve: ({ credential }) =>
+        credential.kind === 'api_key' && credential.permissions ? [...credential.permissions] : null,
     }),
     rateLimit: t.field({ type: RateLimit, resolve: (_, __, context) => context.rateLimit() }),
   }),

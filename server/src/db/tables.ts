@@ -37,6 +37,8 @@ export interface Tables {
   observed_reference: ObservedReferenceTable;
   upstream_intent: UpstreamIntentTable;
   upstream_poll: UpstreamPollTable;
+  upstream_account: UpstreamAccountTable;
+  upstream_slot: UpstreamSlotTable;
 }
 
 interface OfTenant {
@@ -351,4 +353,18 @@ interface UpstreamIntentTable extends OfTenant {
 interface UpstreamPollTable extends OfTenant {
   name: string;
   polled_at: Date;
+}
+
+interface UpstreamAccountTable {
+  key: string;
+  last_at: Date;
+  blocked_until: Date | null;
+}
+
+interface UpstreamSlotTable {
+  id: string;
+  account_key: string;
+  class: 'money' | 'query' | 'lookup' | 'payer' | 'poll';
+  subject: string | null;
+  held_until: Date;
 }

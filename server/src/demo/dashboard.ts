@@ -29,7 +29,7 @@ export function createDashboardRoutes({
 }: {
   tenant: Tenant;
   access: AccessService;
-  payouts: PayoutService;
+  payouts: PayoutService | null;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
@@ -46,7 +46,7 @@ export function createDashboardRoutes({
       sendJson(
         response,
         200,
-        { endpoint: '/graphql', token, expiresAt, now: clock.now() },
+        { endpoint: '/graphql', token, expiresAt, now: clock.now(), simulated: payouts !== null },
         { 'cache-control': 'no-store' },
       );
     },
@@ -56,6 +56,7 @@ export function createDashboardRoutes({
     path: /^\/demo\/dashboard\/$/,
     handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
   };
+  if (!payouts) return [config, slash];
   return [
     config,
     slash,

@@ -43,7 +43,8 @@ export function createDemoRoutes({
 }: {
   tenant: Tenant;
   access: AccessService;
-  payouts: PayoutService;
+  /** Null where they would be real ones: then the dashboard only shows. */
+  payouts: PayoutService | null;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
@@ -52,6 +53,7 @@ export function createDemoRoutes({
     const products = JSON.parse(await readFile(new URL('demo/products.json', WIDGET), 'utf8')) as Product[];
     return {
       endpoint: `${publicUrl}/graphql`,
+      simulated: payouts !== null,
       products: await Promise.all(
         products.map(async (product) => ({ ...product, tokens: await mintTokens(product) })),
       ),

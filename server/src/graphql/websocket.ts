@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import {
   type DocumentNode,
   type ExecutionArgs,
+  type ExecutionResult,
   type FormattedExecutionResult,
   GraphQLError,
   type GraphQLFormattedError,
@@ -21,7 +22,7 @@ import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket } from '../http/server.ts';
 import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
-import { callerOf } from './context.ts';
+import { type Context, callerOf } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 
@@ -80,7 +81,7 @@ export function createGraphQLSockets({
     onConnect: (connected) => connect(connected),
     onSubscribe: (connected, _id, payload) => prepare(connected, payload),
     // Yoga's own, which mask what is not for the client.
-    execute: (args) => whileUnderWay(engineOf(args).execute(args)),
+    execute: (args) => whileUnderWay(answerOf(args)),
     subscribe: (args) => whileUnderWay(engineOf(args).subscribe(args)),
     onNext: (_connected, _id, _payload, _args, result) =>
       result.errors &&
@@ -91,6 +92,12 @@ export function createGraphQLSockets({
       return errors.map((error) => tell(error));
     },
   });
+
+  async function answerOf(args: ExecutionArgs): Promise<ExecutionResult> {
+    const result = await engineOf(args).execute(args);
+    const said = (args.contextValue as Context).extensions();
+    return said ? { ...result, extensions: { ...result.extensions, ...said } } : result;
+  }
 
   /** Operations that have begun: an answer is on its way, or a stream is being opened. */
   const underWay = new Set<Promise<unknown>>();

@@ -44,6 +44,7 @@ export async function createEmbeddedMode({
   shiftable,
   outsideClock,
   bank: given,
+  restLimit,
   publicUrl,
   onFault,
 }: Base & {
@@ -52,6 +53,8 @@ export async function createEmbeddedMode({
   /** That of other people's servers. */
   outsideClock: Clock;
   bank: Bank | undefined;
+  /** Requests a minute on `/v1`, where a test says otherwise than the document. */
+  restLimit: number | undefined;
 }): Promise<Mode> {
   const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable }));
   const { firstKeys, cursorKey } = await bootstrap({
@@ -130,7 +133,7 @@ export async function createEmbeddedMode({
         ...createRestRoutes({
           operations,
           access,
-          takeRequest: createRequestLimit({ sql: database.sql, clock }),
+          takeRequest: createRequestLimit({ sql: database.sql, clock, limit: restLimit }),
           clock,
           onFault,
         }),

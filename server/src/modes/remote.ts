@@ -1,3 +1,4 @@
+import { bootstrapRemote } from '../access/administration.ts';
 import { createAccessEngine, firstTenant } from '../access/engine.ts';
 import { createRemoteCardPayments } from '../card-payments/remote.ts';
 import type { UpstreamConfig } from '../config.ts';
@@ -12,7 +13,7 @@ import { createRemoteProducts } from '../products/remote.ts';
 import { createRemoteSandbox } from '../sandbox/remote.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote.ts';
 import { createBudget } from '../upstream/budget.ts';
-import { createUpstream } from '../upstream/client.ts';
+import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
 import type { Facade } from '../upstream/facade.ts';
 import { createIntents, type Look } from '../upstream/intents.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
@@ -27,29 +28,59 @@ import type { Base, Mode } from './mode.ts';
 
 const RECEIVES_AT = '/webhooks/psa';
 
+/** What a test or a benchmark, which cannot wait for minutes, sets otherwise. */
+export interface UpstreamTuning {
+  timeouts?: Partial<UpstreamTimeouts>;
+  /** By how much the clocks of two instances may differ. */
+  skewMs?: number;
+  /** Makes the waits between looks at an unknown outcome shorter. */
+  pace?: number;
+}
+
 /** A facade in front of the service: the same port over HTTP, within its budget, with what was seen of it kept here. */
 export async function createRemoteMode({
   config,
   upstreamConfig,
+  tuning: { timeouts, skewMs, pace } = {},
   database,
   committer,
   clock,
   publicUrl,
   onFault,
-}: Base & { upstreamConfig: UpstreamConfig }): Promise<Mode> {
-  const { accountId, cursorKey } = await bootstrapRemote({ database, clock, upstream: upstreamConfig });
+}: Base & { upstreamConfig: UpstreamConfig; tuning: UpstreamTuning | undefined }): Promise<Mode> {
+  const { accountId, cursorKey } = await bootstrapRemote({
+    database,
+    committer,
+    clock,
+    upstream: upstreamConfig,
+  });
   const tenantOf = (environment: Environment): Tenant => ({ accountId, environment });
   const { requestsPerMinute, windowMs } = upstreamConfig;
-  const budget = createBudget({ database, clock, limit: requestsPerMinute, windowMs, accountKey: accountId });
+  const budget = createBudget({
+    database,
+    clock,
+    limit: requestsPerMinute,
+    windowMs,
+    accountKey: accountId,
+    ...(skewMs === undefined ? {} : { skewMs }),
+    onFault,
+  });
   const upstream = createUpstream({
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
     budget,
     clock,
+    ...(timeouts ? { timeouts } : {}),
     onFault,
   });
   const looks: Record<string, Look> = {};
-  const intents = createIntents({ database, committer, looks, onFault });
+  const intents = createIntents({
+    database,
+    committer,
+    looks,
+    ...(pace === undefined ? {} : { pace }),
+    onFault,
+  });
   let watch: Watch | null = null;
   const facade: Facade = {
     database,
@@ -106,7 +137,13 @@ export async function createRemoteMode({
   });
 
   const accessFor = (asker: Asker) =>
-    createAccessEngine({ database, committer, products: products.serviceFor(asker), clock });
+    createAccessEngine({
+      database,
+      committer,
+      products: products.serviceFor(asker),
+      clock,
+      configuredKeys: upstreamConfig.keys,
+    });
   // Who is let in is our own to say.
   const access = accessFor({ rank: 'person', subject: null, saw: () => undefined });
   const servicesFor: ServicesFor = (asker) => ({
@@ -128,11 +165,8 @@ export async function createRemoteMode({
     async routes() {
       if (!config.demo) return receiver.routes;
       const tenant = await firstTenant(database.sql);
-      const asker: Asker = { rank: 'person', subject: null, saw: () => undefined };
-      return [
-        ...receiver.routes,
-        ...createDemoRoutes({ tenant, access, payouts: payouts.serviceFor(asker), clock, publicUrl }),
-      ];
+      // Real money leaves by an API key alone, and not by a page that asks nobody who he is.
+      return [...receiver.routes, ...createDemoRoutes({ tenant, access, payouts: null, clock, publicUrl })];
     },
     upstream: () => upstream.state(),
     firstKeys: null,

@@ -1,5 +1,13 @@
+import type { Clock } from '../kernel/clock.ts';
+import { RateLimitError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import type { Errand } from './upstream.ts';
+import {
+  type Errand,
+  UPSTREAM_CLASSES,
+  type Upstream,
+  type UpstreamClass,
+  UpstreamFault,
+} from './upstream.ts';
 
 /** What the service said to a GET. */
 export interface Read {
@@ -29,4 +37,134 @@ export interface Reads {
    * fresh again. It stays as what is last known.
    */
   forget(environment: Environment): void;
+}
+
+/** Where an answer came from, for the metrics: `shared` is from a request that another had under way. */
+export type ReadSource = 'upstream' | 'shared' | 'memory' | 'stale';
+
+/** What is kept: the longest unused goes first. Sizes are those of the JSON text. */
+export interface ReadsLimit {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+const LIMIT: ReadsLimit = { entries: 2_000, bytes: 32 * 1024 * 1024 };
+
+interface Kept {
+  readonly status: number;
+  readonly body: unknown;
+  readonly at: Date;
+  /** How often there had been a write in the environment when the reading began. */
+  readonly writes: number;
+  readonly bytes: number;
+}
+
+interface Flight {
+  readonly class: UpstreamClass;
+  readonly writes: number;
+  readonly answer: Promise<Kept>;
+}
+
+export function createReads({
+  upstream,
+  clock,
+  limit: { entries, bytes } = LIMIT,
+  onRead,
+}: {
+  upstream: Pick<Upstream, 'get'>;
+  clock: Clock;
+  limit?: ReadsLimit;
+  /** Of each answer that was given. */
+  onRead?: (of: UpstreamClass, source: ReadSource) => void;
+}): Reads {
+  /** The longest unused first. */
+  const kept = new Map<string, Kept>();
+  let keptBytes = 0;
+  const flights = new Map<string, Flight>();
+  const writesIn = new Map<Environment, number>();
+
+  function drop(key: string): void {
+    keptBytes -= kept.get(key)?.bytes ?? 0;
+    kept.delete(key);
+  }
+
+  /** Never in place of what was asked later: two readings of one path may cross where a write came between them. */
+  function keep(key: string, answer: Kept): void {
+    const before = kept.get(key);
+    if (before && (before.writes > answer.writes || before.at > answer.at)) return;
+    drop(key);
+    if (answer.bytes > bytes) return;
+    kept.set(key, answer);
+    keptBytes += answer.bytes;
+    for (const oldest of kept.keys()) {
+      if (kept.size <= entries && keptBytes <= bytes) break;
+      drop(oldest);
+    }
+  }
+
+  function look(key: string): Kept | null {
+    const found = kept.get(key);
+    if (!found) return null;
+    kept.delete(key);
+    kept.set(key, found);
+    return found;
+  }
+
+  /** By the newest of what was read since the last write. A clock that was set back makes nothing last longer. */
+  function isFresh({ at, writes }: Kept, keepMs: number, now: Date, writesNow: number): boolean {
+    const ageMs = now.getTime() - at.getTime();
+    return writes === writesNow && ageMs >= 0 && ageMs < keepMs;
+  }
+
+  function fly(key: string, environment: Environment, path: `/v1/${string}`, errand: Errand, writes: number) {
+    const at = clock.now();
+    const answer = upstream
+      .get({ environment, path, errand })
+      .then(({ status, body }) => {
+        const read = { status, body, at, writes, bytes: JSON.stringify(body).length };
+        keep(key, read);
+        return read;
+      })
+      .finally(() => {
+        if (flights.get(key) === flight) flights.delete(key);
+      });
+    const flight: Flight = { class: errand.class, writes, answer };
+    flights.set(key, flight);
+    return flight;
+  }
+
+  return {
+    async get(environment, path, { errand, keepMs }) {
+      const key = `${environment} ${path}`;
+      const give = ({ status, body, at }: Kept, source: ReadSource): Read => {
+        onRead?.(errand.class, source);
+        return { status, body, at, stale: source === 'stale' };
+      };
+      for (;;) {
+        const writes = writesIn.get(environment) ?? 0;
+        const known = look(key);
+        if (known && isFresh(known, keepMs, clock.now(), writes)) return give(known, 'memory');
+        const underWay = flights.get(key);
+        const shared = underWay?.writes === writes ? underWay : null;
+        try {
+          const { answer } = shared ?? fly(key, environment, path, errand, writes);
+          return give(await answer, shared ? 'shared' : 'upstream');
+        } catch (error) {
+          const noTurn = error instanceof RateLimitError;
+          // The other had no turn; who is more important may have one.
+          if (noTurn && shared && rank(errand.class) < rank(shared.class)) continue;
+          const last = noTurn || error instanceof UpstreamFault ? look(key) : null;
+          if (!last) throw error;
+          return give(last, 'stale');
+        }
+      }
+    },
+    forget(environment) {
+      writesIn.set(environment, (writesIn.get(environment) ?? 0) + 1);
+    },
+  };
+}
+
+function rank(upstreamClass: UpstreamClass): number {
+  return UPSTREAM_CLASSES.indexOf(upstreamClass);
 }

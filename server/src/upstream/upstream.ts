@@ -99,7 +99,8 @@ export interface UpstreamState {
 export interface Upstream {
   /**
    * One request, processed at most once. 2xx, 3xx (never followed) and 4xx but 429 are answers.
-   * @throws RateLimitError (no slot in time, or a 429: certainly not processed), UpstreamFault
+   * @throws RateLimitError (no slot in time, or a 429: certainly not processed), UpstreamFault; any other error comes
+   * before anything is sent
    */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
   /**

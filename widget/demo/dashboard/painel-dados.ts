@@ -1,5 +1,6 @@
 // Everything that the dashboard shows: read once, then kept by what the subscriptions say.
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { esconderSimulacao } from '../shared/conta-real.ts';
 import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
@@ -44,6 +45,8 @@ const RESYNC_MS = 3_000;
 export class PainelDados implements ReactiveController {
   fase: 'carregando' | 'pronto' | 'falhou' = 'carregando';
   ligacao: Ligacao = 'ligando';
+  /** Until the server says that the account is a real one. */
+  simulado = true;
   carteira: Wallet | null = null;
   saques: Lista<Payout> = vazia();
   cartoes: Lista<CardPayment> = vazia();
@@ -129,6 +132,8 @@ export class PainelDados implements ReactiveController {
 
   async #comecar(servidor: Servidor): Promise<void> {
     try {
+      this.simulado = await servidor.simulado();
+      if (!this.simulado) esconderSimulacao();
       const start = await servidor.ler<StartData>(START);
       if (servidor !== this.#servidor) return;
       this.#receber(start);

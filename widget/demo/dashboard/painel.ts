@@ -110,14 +110,18 @@ export class PainelApp extends LitElement {
   }
 
   #renderTudo(): TemplateResult {
-    const { carteira, saques, cartoes, repasses, entregas, fase } = this.#dados;
+    const { carteira, saques, cartoes, repasses, entregas, fase, simulado } = this.#dados;
     const now = this.#dados.agora();
     const carregando = fase === 'carregando';
     return html`
       ${this.#renderCarteira()}
       <div class="dia">
         <painel-grafico class="cartao" .movimentos=${this.#movimentos()} .agora=${now}></painel-grafico>
-        <painel-pedido class="cartao" .disponivelCents=${carteira?.withdrawableCents ?? null}></painel-pedido>
+        ${
+          simulado
+            ? html`<painel-pedido class="cartao" .disponivelCents=${carteira?.withdrawableCents ?? null}></painel-pedido>`
+            : nothing
+        }
       </div>
       <painel-tabela
         id="saques"

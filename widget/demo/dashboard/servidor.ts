@@ -7,11 +7,15 @@ interface Config {
   expiresAt: string;
   /** The server's clock, which this machine's may not agree with. */
   now: string;
+  /** Bank and acquirer are; else this is a real account, and the page only shows. */
+  simulated: boolean;
 }
 
 export interface Servidor {
   /** The server's time, as far as we know. */
   agora(): Date;
+  /** Whether payouts can be requested here: of a simulated account alone. */
+  simulado(): Promise<boolean>;
   /** An instant of the server's was seen: its clock is not behind it. */
   viu(instant: string): void;
   ler<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
@@ -99,6 +103,7 @@ export function abrirServidor(ligou: () => void, caiu: () => void): Servidor {
 
   return {
     agora,
+    simulado: async () => (await pegar()).simulated,
     viu(instant) {
       aheadMs = Math.max(aheadMs, Date.parse(instant) - Date.now());
     },

@@ -1,0 +1,251 @@
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import { RateLimitError } from '../kernel/errors.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import { createBreaker } from './breaker.ts';
+import type { Budget } from './budget.ts';
+import { readExhaustion, readRefusal, secondsOf } from './rate-limits.ts';
+import { createTransport, type WireAnswer } from './transport.ts';
+import {
+  type Errand,
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamClass,
+  UpstreamFault,
+  type UpstreamFaultKind,
+  type UpstreamRequest,
+} from './upstream.ts';
+
+/** How long a request waits for its turn where its errand does not say. */
+const WAIT_MS: Readonly<Record<UpstreamClass, number>> = {
+  money: 10_000,
+  query: 2_000,
+  lookup: 0,
+  payer: 2_000,
+  poll: 0,
+};
+const CONNECT_MS = 5_000;
+const READ_MS = 10_000;
+const WRITE_MS = 15_000;
+/**
+ * A read is tried again after these. Not after a timeout: who asked has waited for ten seconds already. What cannot be
+ * read will be no different the next time.
+ */
+const TRIED_AGAIN: ReadonlySet<UpstreamFaultKind> = new Set(['unreachable', 'reset', 'server_error']);
+const RETRIES = 2;
+const PAUSE_MS = 200;
+
+/** What became of a request, for the metrics. */
+export type UpstreamOutcome = 'answered' | 'rate_limited' | 'no_slot' | UpstreamFaultKind;
+
+export interface UpstreamTimeouts {
+  readonly connectMs: number;
+  /** From the slot to the last byte of the answer to a GET; */
+  readonly readMs: number;
+  /** and to anything else. */
+  readonly writeMs: number;
+}
+
+export function createUpstream({
+  url,
+  keys,
+  budget,
+  clock,
+  timeouts: { connectMs = CONNECT_MS, readMs = READ_MS, writeMs = WRITE_MS } = {},
+  random = Math.random,
+  onOutcome,
+  onFault,
+}: {
+  /** Where `/v1` is; it may have a path. */
+  url: string;
+  /** The merchant's keys at the service. */
+  keys: Readonly<Partial<Record<Environment, string>>>;
+  /** Closed with this. */
+  budget: Budget;
+  clock: Clock;
+  timeouts?: Partial<UpstreamTimeouts>;
+  random?: () => number;
+  /** Of each request; `seconds` from when it went, and null where it never did. */
+  onOutcome?: (of: UpstreamClass, outcome: UpstreamOutcome, seconds: number | null) => void;
+  /** What went wrong of which no caller is told. */
+  onFault: (error: unknown) => void;
+}): Upstream {
+  const { origin, pathname } = new URL(url);
+  const base = pathname.replace(/\/+$/, '');
+  const transport = createTransport({ origin, clock, connectMs });
+  const breaker = createBreaker({ clock, random });
+  const underWay = new Set<Promise<unknown>>();
+  const pauses = new Set<() => void>();
+  let lastAnswerAt: Date | null = null;
+  let closed = false;
+
+  /** A slot, and leave of the breaker. @throws RateLimitError, UpstreamFault, and what the database throws */
+  async function admit({ class: upstreamClass, subject = null }: Errand, waitMs: number) {
+    try {
+      breaker.check();
+      const slot = await budget.take({ class: upstreamClass, subject, waitMs });
+      try {
+        if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
+        return { slot, settle: breaker.begin() };
+      } catch (fault) {
+        slot.end('not_sent');
+        throw fault;
+      }
+    } catch (error) {
+      if (error instanceof RateLimitError) onOutcome?.(upstreamClass, 'no_slot', null);
+      else if (error instanceof UpstreamFault) onOutcome?.(upstreamClass, error.kind, null);
+      throw error;
+    }
+  }
+
+  /** Goes out once, with a slot of its own. @throws as `admit` */
+  async function once(
+    request: UpstreamRequest,
+    body: string | null,
+    waitMs: number,
+  ): Promise<UpstreamAnswer> {
+    const { slot, settle } = await admit(request.errand, waitMs);
+    const sentAt = clock.now();
+    const tell = (outcome: UpstreamOutcome) =>
+      onOutcome?.(request.errand.class, outcome, (clock.now().getTime() - sentAt.getTime()) / 1_000);
+    try {
+      const answer = await transport
+        .exchange({
+          method: request.method,
+          path: base + request.path,
+          headers: headersOf(request),
+          body,
+          deadline: plusMs(sentAt, request.method === 'GET' ? readMs : writeMs),
+          sendBy: slot.sendBy,
+        })
+        .then((whole) => {
+          slot.end('answered');
+          return readAnswer(whole);
+        });
+      settle(true);
+      lastAnswerAt = clock.now();
+      tell(answer.status === 429 ? 'rate_limited' : 'answered');
+      return answer;
+    } catch (error) {
+      const fault = error as UpstreamFault;
+      slot.end(fault.reached === 'no' ? 'not_sent' : 'broken_off');
+      settle(fault.kind === 'unreadable');
+      tell(fault.kind);
+      throw fault;
+    }
+  }
+
+  function headersOf({ environment, body }: UpstreamRequest): Record<string, string> {
+    return {
+      authorization: `Bearer ${keys[environment]}`,
+      accept: 'application/json',
+      'user-agent': 'PSA/1',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+  }
+
+  async function inTurn(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    const { class: upstreamClass, waitMs = WAIT_MS[upstreamClass] } = request.errand;
+    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    const until = clock.now().getTime() + waitMs;
+    const { windowMs } = budget;
+    for (;;) {
+      const answer = await once(request, body, Math.max(0, until - clock.now().getTime()));
+      if (answer.status !== 429) {
+        const ms = readExhaustion(answer.headers, windowMs);
+        if (ms !== null && ms > 0) void keep(budget.block(ms).catch(onFault));
+        return answer;
+      }
+      const refusal = readRefusal(answer.headers, { now: clock.now(), windowMs });
+      if (refusal.of === 'operation')
+        throw new RateLimitError('a limit of the payments service on this operation', secondsOf(refusal.ms));
+      // Refused, so certainly not processed: it may go again, when the block is over and it has a slot anew.
+      await budget.block(refusal.ms).catch((error) => {
+        onFault(error);
+        throw new RateLimitError('requests to the payments service', secondsOf(refusal.ms));
+      });
+    }
+  }
+
+  function keep<Result>(work: Promise<Result>): Promise<Result> {
+    const kept = work.finally(() => underWay.delete(kept));
+    underWay.add(kept);
+    return kept;
+  }
+
+  async function send(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    assertPath(request.path);
+    if (!keys[request.environment])
+      throw new Error(`There is no key of the payments service for ${request.environment}`);
+    if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
+    return keep(inTurn(request));
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.schedule(plusMs(clock.now(), ms), end);
+      function end() {
+        cancel();
+        pauses.delete(end);
+        resolve();
+      }
+      pauses.add(end);
+    });
+  }
+
+  return {
+    send,
+    async get({ errand, ...request }) {
+      const until = clock.now().getTime() + (errand.waitMs ?? WAIT_MS[errand.class]);
+      let last: UpstreamFault | null = null;
+      for (let attempt = 0; ; attempt += 1) {
+        const waitMs = Math.max(0, until - clock.now().getTime());
+        try {
+          return await send({ ...request, method: 'GET', errand: { ...errand, waitMs } });
+        } catch (error) {
+          const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
+          // That it could not go again is not what was wrong.
+          if (!isFault) throw last ?? error;
+          if (!TRIED_AGAIN.has(error.kind) || attempt === RETRIES || closed) throw error;
+          last = error;
+        }
+        await pause(PAUSE_MS * 2 ** attempt * (0.5 + random()));
+      }
+    },
+    state() {
+      const state = budget.state();
+      return { ...breaker.state(), lastAnswerAt, budget: state, blockedUntil: state.blockedUntil };
+    },
+    async close() {
+      closed = true;
+      const refused = budget.close();
+      for (const end of [...pauses]) end();
+      await Promise.allSettled([...underWay, refused]);
+      await budget.close();
+      await transport.close();
+    },
+  };
+}
+
+/** @throws UpstreamFault (a 5xx; a success that is not JSON) */
+function readAnswer({ status, headers, body }: WireAnswer): UpstreamAnswer {
+  if (status >= 500) throw new UpstreamFault('server_error', 'maybe', String(status));
+  return { status, headers, body: body.length === 0 ? null : readJson(status, body) };
+}
+
+/** Of a refusal the status says all (the document's section 7), so what a proxy wrote in its place is no fault. */
+function readJson(status: number, body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    if (status >= 300) return null;
+    throw new UpstreamFault('unreadable', 'maybe', 'not JSON');
+  }
+}
+
+/** What a caller has put into a path unencoded is a mistake of ours, and goes nowhere. @throws TypeError */
+function assertPath(path: string): void {
+  const [pathname = ''] = path.split('?');
+  const climbs = pathname.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part));
+  if (climbs || !/^\/v1\/[!-~]*$/.test(path) || path.includes('#'))
+    throw new TypeError('a path of the payments service that is not well-formed');
+}

@@ -1,0 +1,207 @@
+import { RateLimitError } from '../kernel/errors.ts';
+
+/** Part of a list of the service, newest first, as it stood when it was asked. */
+export interface RankedPage<Item> {
+  /** Null in the place of one that cannot be read. */
+  readonly items: readonly (Item | null)[];
+  /** How many the list has in all. */
+  readonly total: number;
+  /** When the service was asked. */
+  readonly at: Date;
+}
+
+export interface RankedFilter<Item> {
+  /** Left out: all. */
+  readonly wants?: ((item: Item) => boolean) | undefined;
+  /** Told of an item: none that is older is wanted. */
+  readonly isBeyond?: ((item: Item) => boolean) | undefined;
+}
+
+/** Of what lies behind the place `after` and before the place `before`, the first `limit` or the last. */
+export interface RankedRange<Item> extends RankedFilter<Item> {
+  readonly end: 'first' | 'last';
+  readonly limit: number;
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+}
+
+/**
+ * A list that the service gives by `limit` and `offset` (the document's 2.1.6), read by places that stay: each item's
+ * place is its rank counted from the oldest, for a newer one comes in at the front and moves no rank.
+ */
+export interface RankedList<Where, Item> {
+  /**
+   * Newest first, and whether there is more in the direction read.
+   * @throws what `fetchPage` throws; RateLimitError where too much would have to be read at once: what was read is kept,
+   *   and who asks again gets further
+   */
+  list(
+    where: Where,
+    range: RankedRange<Item>,
+  ): Promise<{ items: { place: number; item: Item }[]; more: boolean }>;
+  /** @throws as `list` */
+  count(where: Where, filter: RankedFilter<Item>): Promise<number>;
+}
+
+/** The most that the service gives at once. */
+export const LARGEST_PAGE = 100;
+/** Pages read for one answer: a twelfth of what all may ask in a minute. */
+const LARGEST_SCAN = 10;
+const ASK_AGAIN_SECONDS = 5;
+const KEPT_ITEMS = 20_000;
+const KEPT_LISTS = 1_000;
+
+export function createRankedList<Where, Item>({
+  keyOf,
+  idOf,
+  fetchPage,
+  isKept,
+  keptItems = KEPT_ITEMS,
+}: {
+  /** Whose list, and which: what is kept of one is given to nobody who asks for another. */
+  keyOf: (where: Where) => string;
+  idOf: (item: Item) => string;
+  fetchPage: (where: Where, page: { limit: number; offset: number }) => Promise<RankedPage<Item>>;
+  /** It cannot change any more, and need not be read again. */
+  isKept: (item: Item) => boolean;
+  /** The longest unused goes first. */
+  keptItems?: number;
+}): RankedList<Where, Item> {
+  interface Known {
+    /** Tells what was kept before the list was found to be another from what was kept since. */
+    readonly generation: number;
+    total: number;
+    at: Date;
+  }
+  const lists = new Map<string, Known>();
+  const kept = new Map<string, Item>();
+  let generations = 0;
+
+  /** One answer's reading. */
+  function beginReading(where: Where) {
+    const key = keyOf(where);
+    const seen = new Map<number, Item | null>();
+    let pages = 0;
+
+    const known = () => lists.get(key) ?? null;
+    const keptUnder = (rank: number) => `${known()?.generation} ${rank}`;
+
+    async function read(offset: number): Promise<void> {
+      if (pages >= LARGEST_SCAN) throw tooMuch();
+      pages += 1;
+      const { items, total, at } = await fetchPage(where, { limit: LARGEST_PAGE, offset });
+      const counted = Math.max(total, offset + items.length);
+      const ranked = items.map((item, index) => ({ rank: counted - offset - index, item }));
+      if (isAnother(counted, at, ranked)) {
+        seen.clear();
+        lists.delete(key);
+      }
+      note(counted, at);
+      for (const { rank, item } of ranked) {
+        seen.set(rank, item);
+        if (item !== null && isKept(item)) touch(kept, keptUnder(rank), item, keptItems);
+      }
+    }
+
+    /** Nothing ever leaves the list: one that got shorter, or has another in a place, is not the one that was read. */
+    function isAnother(
+      total: number,
+      at: Date,
+      ranked: readonly { rank: number; item: Item | null }[],
+    ): boolean {
+      const before = known();
+      if (!before) return false;
+      if (total < before.total && at > before.at) return true;
+      return ranked.some(({ rank, item }) => {
+        const there = kept.get(keptUnder(rank));
+        return there !== undefined && item !== null && idOf(there) !== idOf(item);
+      });
+    }
+
+    function note(total: number, at: Date): void {
+      const before = known();
+      const newer = !before || at >= before.at || total > before.total;
+      const generation = before?.generation ?? ++generations;
+      touch(lists, key, newer ? { generation, total, at } : before, KEPT_LISTS);
+    }
+
+    /** Undefined where the list has none of this rank. */
+    async function itemAt(rank: number, towards: 'older' | 'newer'): Promise<Item | null | undefined> {
+      if (seen.has(rank)) return seen.get(rank);
+      const there = kept.get(keptUnder(rank));
+      if (there !== undefined) {
+        touch(kept, keptUnder(rank), there, keptItems);
+        return there;
+      }
+      const beneath = towards === 'older' ? 0 : LARGEST_PAGE - 1;
+      // Twice, for meanwhile the list may have grown, or a page be smaller than was asked for: then it stands first.
+      for (const above of [beneath, 0]) {
+        await read(Math.max(0, total() - rank - above));
+        if (seen.has(rank)) return seen.get(rank);
+      }
+      return undefined;
+    }
+
+    const total = () => known()?.total ?? 0;
+    return { newest: () => read(0), isKnown: () => known() !== null, total, itemAt };
+  }
+
+  return {
+    async list(where, { end, limit, after, before, wants, isBeyond }) {
+      const reading = beginReading(where);
+      // Only the newest page tells what has come; behind a place that was given out nothing comes.
+      if (after === undefined || !reading.isKnown() || after > reading.total() + 1) await reading.newest();
+      const highest = after === undefined ? reading.total() : Math.min(after - 1, reading.total());
+      const lowest = before === undefined ? 1 : before + 1;
+      const step = end === 'first' ? -1 : 1;
+      const found: { place: number; item: Item }[] = [];
+      let more = false;
+      for (let rank = end === 'first' ? highest : lowest; rank >= lowest && rank <= highest; rank += step) {
+        more = found.length === limit && !wants;
+        if (more) break;
+        const item = await reading
+          .itemAt(rank, end === 'first' ? 'older' : 'newer')
+          .catch((error: unknown) => {
+            // What was asked for is there; that there is more cannot be excluded.
+            if (!(error instanceof RateLimitError) || found.length < limit) throw error;
+            more = true;
+          });
+        if (item === undefined) break;
+        if (item === null) continue;
+        if (end === 'first' && isBeyond?.(item)) break;
+        if (wants && !wants(item)) continue;
+        more = found.length === limit;
+        if (more) break;
+        found.push({ place: rank, item });
+      }
+      return { items: end === 'first' ? found : found.reverse(), more };
+    },
+
+    async count(where, { wants, isBeyond }) {
+      const reading = beginReading(where);
+      await reading.newest();
+      if (!wants) return reading.total();
+      let count = 0;
+      for (let rank = reading.total(); rank >= 1; rank -= 1) {
+        const item = await reading.itemAt(rank, 'older');
+        if (item === undefined || (item !== null && isBeyond?.(item))) break;
+        if (item !== null && wants(item)) count += 1;
+      }
+      return count;
+    },
+  };
+}
+
+function tooMuch(): RateLimitError {
+  return new RateLimitError(
+    `${LARGEST_SCAN} pages of the payments service for one answer; what was read is kept, so ask again`,
+    ASK_AGAIN_SECONDS,
+  );
+}
+
+/** Puts it in as the one last used; beyond `limit` the longest unused goes. */
+function touch<Value>(map: Map<string, Value>, key: string, value: Value, limit: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > limit) map.delete(map.keys().next().value!);
+}
