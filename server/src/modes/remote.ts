@@ -97,7 +97,10 @@ export async function createRemoteMode({
   };
 
   const wallet = createRemoteWallet(facade);
-  const payouts = createRemotePayouts(facade);
+  const payouts = createRemotePayouts({
+    ...facade,
+    readWallet: (tenant) => wallet.current(tenant, { class: 'money' }),
+  });
   const subaccounts = createRemoteSubaccounts(facade);
   const products = createRemoteProducts(facade);
   const sandbox = createRemoteSandbox(facade);
@@ -130,7 +133,8 @@ export async function createRemoteMode({
     publicUrl,
     tenantOf,
     sightings: [cardPayments.sighting, payouts.sighting, subaccounts.sighting],
-    refresh: (tenant, resource, id) => mirrored[resource].refresh(tenant, [id], { class: 'lookup' }),
+    refresh: (tenant, resource, reference) =>
+      mirrored[resource].refresh(tenant, [reference], { class: 'lookup' }),
     nudge: facade.nudge,
     onFault,
   });
