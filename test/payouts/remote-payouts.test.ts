@@ -224,6 +224,18 @@ describeOnBothEngines('payouts in front of another service', (open) => {
       expect(posts()).toHaveLength(1);
     });
 
+    test.each([
+      ...[302, 408, 460, 499].map((status) => ({ status, body: null })),
+      { status: 200, body: { error: 'Failed', requestId: 'e'.repeat(24) } },
+    ])('whose answer does not say that it was refused may have been done (%#)', async (said) => {
+      const { service, tenant, answering, facade, posts } = await start();
+      answering({ post: () => said });
+      const refused = service.request(tenant, pix());
+      await expect(refused).rejects.toMatchObject({ moneyMayHaveMoved: true, retryable: false });
+      expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(1);
+      expect(posts()).toHaveLength(1);
+    });
+
     test('under a key that the service knows from another input is a conflict', async () => {
       const { service, tenant, answering } = await start();
       answering({ post: () => ({ status: 409, body: { error: 'Used' } }) });

@@ -25,6 +25,7 @@ import { startDocumentUpstream } from '../support/document-upstream.ts';
 import { startFacade } from '../support/facade.ts';
 import { type Fault, type FaultProxy, inTurn, PASS, startFaultProxy } from '../support/fault-proxy.ts';
 import { fund } from '../support/funds.ts';
+import { scriptedUpstream } from '../support/scripted-upstream.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -522,6 +523,19 @@ describe('subaccounts', () => {
     expect((await intents.open(tenant, 'transferToSubaccount')).map(({ key }) => key)).toEqual(['t-3']);
     expect(await subaccounts.find(tenant, subaccountId)).toMatchObject({ balanceCents: 200 });
   });
+});
+
+test('a transfer or a payout whose answer does not say that it was refused may have been done', async () => {
+  const said = { status: 200, body: null as unknown };
+  const upstream = scriptedUpstream(({ method }) => (method === 'POST' ? said : undefined));
+  const { subaccounts, tenant } = await start({ upstream });
+  for (const [status, body] of [[302], [408], [499], [200, { error: 'Failed' }]] as const) {
+    Object.assign(said, { status, body });
+    const move = { subaccountId: NOWHERE, amountCents: 100 };
+    const inDoubt = { moneyMayHaveMoved: true, retryable: false };
+    expect(await failure(subaccounts.transfer(tenant, move))).toMatchObject(inDoubt);
+    expect(await failure(subaccounts.requestPayout(tenant, { ...move, pixKey: KEY }))).toMatchObject(inDoubt);
+  }
 });
 
 describe('in front of a service written from the document alone', () => {

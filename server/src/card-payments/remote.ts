@@ -12,6 +12,7 @@ import {
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
+  assertCertain,
   hasNoEndpoint,
   isNotImplemented,
   isSuccess,
@@ -256,6 +257,7 @@ export function createRemoteCardPayments({
         body: bodyOf({ ...wanted, callbackUrl }),
         errand,
       });
+      assertCertain(answer);
       if (hasNoEndpoint(answer)) throw missing(POST_PAYMENT);
       if (!isSuccess(answer)) throw refusalOfCreation(answer, wanted);
       const claim = cardPaymentFromWire(answer.body);

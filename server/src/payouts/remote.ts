@@ -12,6 +12,7 @@ import {
 import { reaisFromCents } from '../kernel/money.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
+  assertCertain,
   hasNoEndpoint,
   isNotImplemented,
   isSuccess,
@@ -330,14 +331,14 @@ export function createRemotePayouts({
         throw isNotImplemented(error) ? cannotRequest(tenant) : error;
       })
       .finally(() => reads.forget(tenant.environment));
+    // It may have been done all the same: its list tells.
+    assertCertain(answer);
     if (isSuccess(answer)) {
       const told = readPayout(answer.body);
       // It has done it, and its list tells what it has made.
       if (!told) throw new UpstreamFault('unreadable', 'maybe');
       return observationOf({ ...ofIntent(told, summary), status: told.status ?? 'pending' }, at);
     }
-    // A redirect is not followed, and what it means for the money nobody knows.
-    if (answer.status < 400) throw new UpstreamFault('unreadable', 'maybe', String(answer.status));
     if (hasNoEndpoint(answer)) throw cannotRequest(tenant);
     if (answer.status === 409 && idempotencyKey !== null)
       throw new IdempotencyError(

@@ -14,6 +14,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { assertCertain } from '../upstream/answers.ts';
 import { errandOf, type Facade } from '../upstream/facade.ts';
 import { type Found, type Intent, type Look, unavailable } from '../upstream/intents.ts';
 import {
@@ -249,6 +250,7 @@ export function createRemoteSubaccounts({
       pixKey,
       idempotencyKey: key,
     });
+    assertCertain(answer);
     if (!isSuccess(answer))
       throw await whyRefused(answer, {
         secret: pixKey,
@@ -311,6 +313,7 @@ export function createRemoteSubaccounts({
       amountCents,
       idempotencyKey: key,
     });
+    assertCertain(answer);
     if (isSuccess(answer)) return madeOf(readTransferReference(answer.body) ?? id);
     throw await whyRefused(answer, {
       permissions: MAY_MANAGE,
@@ -864,7 +867,7 @@ function refusalOf(
   }
 }
 
-/** Why a payout or a transfer was refused. @throws UpstreamFault where that is not certain */
+/** Why a payout or a transfer was certainly refused. */
 async function whyRefused(
   answer: UpstreamAnswer,
   {
@@ -890,9 +893,6 @@ async function whyRefused(
     case 422:
       return (await shortOf(words).catch(() => null)) ?? invalid(words);
     default:
-      // Neither done nor refused: somebody in between has answered, or the service has lost its patience.
-      if (answer.status < 400 || answer.status === 408)
-        throw new UpstreamFault('unreadable', 'maybe', String(answer.status));
       return refusalOf(answer, permissions);
   }
 }

@@ -11,6 +11,21 @@ export function messageOf(body: unknown): string | null {
   return textTold(recordTold(body)?.error);
 }
 
+/** With these nothing was done. 408, a 3xx and what nobody has registered (a proxy's 499) do not say so. */
+const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
+  ...[400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418],
+  ...[421, 422, 423, 424, 425, 426, 428, 429, 431, 451],
+]);
+
+/**
+ * That the answer to a request which must not be made twice says what became of it: a success without the words of an
+ * error, or a certain refusal. @throws UpstreamFault
+ */
+export function assertCertain({ status, body }: Pick<UpstreamAnswer, 'status' | 'body'>): void {
+  const isCertain = isSuccess({ status }) ? messageOf(body) === null : CERTAIN_REFUSALS.has(status);
+  if (!isCertain) throw new UpstreamFault('unreadable', 'maybe', String(status));
+}
+
 /** Nothing answers under this path, or not to this method; 501 comes as a fault. */
 export function hasNoEndpoint({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
   return status === 404 || status === 405;
