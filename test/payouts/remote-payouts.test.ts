@@ -352,6 +352,48 @@ describeOnBothEngines('payouts in front of another service', (open) => {
       expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(1);
     });
 
+    test.each([
+      ['is shown by a clock far behind ours', { requestedAt: '2026-03-02T11:50:00.000Z' }],
+      ['is masked in a way of its own', { walletAddress: 'an*********.example' }],
+      ['is masked whole', { walletAddress: '********' }],
+      ['is shown with an amount below 0', { amount: -100 }],
+    ])('and that %s is never taken for one that was not done', async (_, told) => {
+      const { service, tenant, answering, list, look, add, posts } = await start();
+      answering({
+        post() {
+          Object.assign(add(), told);
+          return lost();
+        },
+      });
+      const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
+      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      for (let minute = 0; minute < 25; minute += 1) await look();
+      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      expect(list).toHaveLength(1);
+      expect(posts()).toHaveLength(1);
+    });
+
+    test('to a service whose list begins with the oldest is not taken for one that was not done', async () => {
+      const { service, tenant, answering, list, look, add, posts, clock } = await start();
+      for (let hour = 0; hour < 100; hour += 1) {
+        add({ amount: 1 });
+        clock.advance(60 * MINUTE);
+      }
+      list.reverse();
+      answering({
+        post() {
+          add();
+          list.push(list.shift()!);
+          return lost();
+        },
+      });
+      const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
+      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      for (let minute = 0; minute < 25; minute += 1) await look();
+      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      expect(posts()).toHaveLength(1);
+    });
+
     test('with two equal ones in doubt gets each its own payout', async () => {
       const { service, tenant, answering, add, look, list, facade } = await start();
       answering({ post: doneAndLost(add), get: lost });

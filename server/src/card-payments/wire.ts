@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
 import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
-import { centsTold, instantTold, reaisTold, recordTold } from '../kernel/told.ts';
+import { amountTold, centsTold, instantTold, recordTold } from '../kernel/told.ts';
 import {
   type CardPayment,
   type CardPaymentClaim,
@@ -169,7 +169,7 @@ function commonOf(json: Json & { orderCode: string }) {
 
 /** In cents (2.3), or in reais as the document's 2.1.2 has it of records: rounded, for products are not exact. */
 function amountOf({ amountCents, valueCents, amount }: Json): Cents | null {
-  return centsTold(amountCents) ?? centsTold(valueCents) ?? reaisTold(amount);
+  return centsTold(amountCents) ?? centsTold(valueCents) ?? amountTold(amount);
 }
 
 function customerOf(value: unknown): Customer | null {

@@ -32,15 +32,23 @@ export function reaisTold(value: unknown): Cents | null {
   return isCents(cents) ? cents : null;
 }
 
+/** What something costs, in reais: below 0 it is told in another way than ours, and nobody knows what it says. */
+export function amountTold(value: unknown): Cents | null {
+  const reais = numberTold(value);
+  return reais !== null && reais < 0 ? null : reaisTold(reais);
+}
+
 export function centsTold(value: unknown): Cents | null {
   const cents = numberTold(value);
   return isCents(cents) ? cents : null;
 }
 
+/** In UTC where it names no zone (the document's 2.1.3), whatever this machine's own is. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
 
 export function instantTold(value: unknown): Date | null {
   if (typeof value !== 'string' || !INSTANT.test(value)) return null;
-  const instant = new Date(value);
+  const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(value.slice(11));
+  const instant = new Date(isZoned ? value : `${value}Z`);
   return Number.isNaN(instant.getTime()) ? null : instant;
 }

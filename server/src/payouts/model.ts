@@ -526,6 +526,32 @@ export function canBeSame(
   return shows(left.destination, right.destination) || shows(right.destination, left.destination);
 }
 
+/**
+ * Whether two destinations are certainly not the same. How a service masks the document does not show, so that what is not
+ * recognised need not be another: that is certain where both are masked in one way, or one is whole, or its e-mail address
+ * begins otherwise.
+ */
+export function areDifferent(
+  left: Pick<ShownPayout, 'method' | 'destination'>,
+  right: Pick<ShownPayout, 'method' | 'destination'>,
+): boolean {
+  if (canBeSame(left, right)) return false;
+  const [one, other] = [left.destination, right.destination];
+  if (!isMasked(one) && !isMasked(other)) return true;
+  if (!isMasked(one) || !isMasked(other)) {
+    const [masked, whole] = isMasked(one) ? [one, other] : [other, one];
+    const { begins, ends } = endsOf(masked);
+    return !(whole.startsWith(begins) && whole.endsWith(ends));
+  }
+  const shapeOf = (text: string) => text.replace(/[0-9a-z]/gi, 'x');
+  const areAddresses = [one, other].every((text) => /^[0-9a-z].*@/i.test(text));
+  return shapeOf(one) === shapeOf(other) || (areAddresses && one[0] !== other[0]);
+}
+
+function endsOf(masked: string): { begins: string; ends: string } {
+  return { begins: /^[^*•….]*/.exec(masked)![0], ends: /[^*•….]*$/.exec(masked)![0] };
+}
+
 /** What is masked shows how the whole begins and ends; of another that is masked, no more than that one shows. */
 function shows(masked: string, whole: string): boolean {
   if (!isMasked(masked)) return false;
@@ -533,7 +559,7 @@ function shows(masked: string, whole: string): boolean {
     const [less, more] = [masked, whole].map((text) => text.replace(/[^0-9a-z]/gi, '')) as [string, string];
     return less.length >= 4 && more.includes(less);
   }
-  const [begins, ends] = [/^[^*•….]*/, /[^*•….]*$/].map((part) => part.exec(masked)![0]) as [string, string];
+  const { begins, ends } = endsOf(masked);
   return begins.length + ends.length >= 4 && whole.startsWith(begins) && whole.endsWith(ends);
 }
 

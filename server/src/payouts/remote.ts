@@ -46,6 +46,7 @@ import { type Errand, type UpstreamAnswer, UpstreamFault } from '../upstream/ups
 import type { Poller } from '../upstream/watch.ts';
 import type { Wallet } from '../wallet/model.ts';
 import {
+  areDifferent,
   canBeSame,
   isFinal,
   maskDestination,
@@ -82,6 +83,8 @@ const SEARCH = { pages: 5, singles: 5 };
 const BEHIND_MS = 60_000;
 /** By how much the service's clock may lie behind ours. */
 const SKEW_MS = 60_000;
+/** What was requested so long before has nothing to do with a request, whatever clock says so. */
+const LONG_BEFORE_MS = 60 * 60_000;
 
 /** On whose behalf the service is asked. Without an asker, only what it says now counts. */
 interface Where {
@@ -394,23 +397,28 @@ export function createRemotePayouts({
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
     const made = await intents.claimed(tenant, REQUEST, ids);
 
-    // The newest come first, so what stands in front of one that was known came after it.
-    const firstKnown = payouts.findIndex((payout) => payout !== null && before.has(payout.withdrawalId));
     const since = plusMs(intent.createdAt, -SKEW_MS);
-    const equal = list.items.flatMap((claim, index) => {
+    const comesAfter = orderOf(
+      payouts,
+      (payout) => before.has(payout.withdrawalId),
+      since,
+    );
+    const possible = list.items.flatMap((claim, index) => {
       const payout = payouts[index] ?? null;
       if (!claim || !payout || before.has(payout.withdrawalId) || made.has(payout.withdrawalId)) return [];
-      const { requestedAt } = payout;
-      const isAfter = requestedAt ? requestedAt >= since : firstKnown < 0 ? null : index < firstKnown;
-      return isAfter !== false && isLike(payout, summary) ? [{ claim, isAfter }] : [];
+      const isAfter = comesAfter(payout, index);
+      return isAfter !== false && mayBe(payout, summary) ? [{ claim, payout, isAfter }] : [];
     });
+    const equal = possible.filter(({ payout }) => canBeSame(payout, summary));
     // Nothing tells whether it was there before.
     if (equal.some(({ isAfter }) => isAfter === null)) return 'unclear';
     if (equal.length === 0) {
       const isOlder = (payout: ShownPayout | null) =>
-        payout?.requestedAt != null && payout.requestedAt < since;
-      const reachesBack = list.items.length >= list.total || firstKnown >= 0 || payouts.some(isOlder);
-      return reachesBack && !payouts.includes(null) ? 'not_there' : 'unclear';
+        payout?.requestedAt != null && payout.requestedAt < plusMs(since, -LONG_BEFORE_MS);
+      const reachesBack =
+        list.items.length >= list.total || (isNewestFirst(payouts) && (before.size > 0 || payouts.some(isOlder)));
+      // One that shows its destination in a way of its own may be the one.
+      return reachesBack && possible.length === 0 && !payouts.includes(null) ? 'not_there' : 'unclear';
     }
     const waiting = (await intents.open(tenant, REQUEST)).filter((each) =>
       sameRequest(each.summary as Summary, summary),
@@ -582,12 +590,37 @@ function ofIntent(told: PayoutClaim, { method, amountCents, destination }: Summa
   };
 }
 
-function isLike(payout: ShownPayout, { method, amountCents, destination }: Summary): boolean {
+/** Nothing that is told of it says that it is another. */
+function mayBe(payout: ShownPayout, { method, amountCents, destination }: Summary): boolean {
   return (
     payout.amountCents === amountCents &&
     (payout.method === method || payout.method === 'unknown') &&
-    canBeSame(payout, { method, destination })
+    !areDifferent(payout, { method, destination })
   );
+}
+
+/** As far as dates tell; the document does not show in which order a list comes. */
+function isNewestFirst(payouts: readonly (ShownPayout | null)[]): boolean {
+  const dates = payouts.flatMap((payout) => payout?.requestedAt ?? []);
+  return dates.length < 2 || dates[0]! >= dates.at(-1)!;
+}
+
+/**
+ * Whether one of a list came after `since`; null where nobody can say: the service's clock may be far behind. Of one
+ * without a date its place tells, for the newest come first.
+ */
+function orderOf(
+  payouts: readonly (ShownPayout | null)[],
+  wasKnown: (payout: ShownPayout) => boolean,
+  since: Date,
+): (payout: ShownPayout, index: number) => boolean | null {
+  const isKnown = (payout: ShownPayout | null) => payout !== null && wasKnown(payout);
+  const [firstKnown, lastKnown] = [payouts.findIndex(isKnown), payouts.findLastIndex(isKnown)];
+  return ({ requestedAt }, index) => {
+    if (requestedAt === null) return index < firstKnown ? true : index > lastKnown ? null : false;
+    if (requestedAt >= since) return true;
+    return requestedAt < plusMs(since, -LONG_BEFORE_MS) ? false : null;
+  };
 }
 
 function sameRequest(left: Summary, right: Summary): boolean {

@@ -3,7 +3,7 @@ import { instant } from '../kernel/instant.ts';
 import { centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
-import { centsTold, instantTold, reaisTold, recordTold, textTold } from '../kernel/told.ts';
+import { amountTold, centsTold, instantTold, recordTold, textTold } from '../kernel/told.ts';
 import {
   maskDestination,
   PAYOUT_METHODS,
@@ -173,8 +173,8 @@ function claimIn(told: Told): PayoutClaim | null {
     code: textTold(told.code) ?? textTold(values.find((value) => /^SAQ-/.test(String(value)))),
     method: method === undefined ? null : (methodOf(method) ?? 'unknown'),
     status: status === undefined ? null : (statusOf(status) ?? 'unknown'),
-    amountCents: reaisTold(told.amount),
-    feeCents: centsTold(told.feeCents) ?? reaisTold(told.fee),
+    amountCents: amountTold(told.amount),
+    feeCents: centsTold(told.feeCents) ?? amountTold(told.fee),
     destination: textTold(told.walletAddress) ?? destinationIn(values),
     requestedAt:
       instantTold(told.requestedAt) ??
