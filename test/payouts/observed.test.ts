@@ -96,6 +96,14 @@ describe('what is known of a payout', () => {
     expect(mergeClaim(null, { ...CLAIM, amountCents: null })).toBeNull();
   });
 
+  test('is not processing any more where it turns out not to be turbo', () => {
+    const processing = knownAfter({ status: 'processing', method: 'unknown' }, { method: 'pix' });
+    expect(processing.map(({ status, method }) => [status, method])).toEqual([
+      ['processing', 'unknown'],
+      ['unknown', 'pix'],
+    ]);
+  });
+
   test('never goes back, whatever is told in whatever order', () => {
     const claim = fc.record({
       status: fc.constantFrom(...PAYOUT_STATUSES, 'unknown' as const, null),

@@ -490,11 +490,13 @@ function statusAfter(
   method: ShownPayout['method'],
   claimed: PayoutClaim['status'],
 ): ShownPayout['status'] {
-  // Of a payout that is not turbo the document knows no such state: the word means something that we do not know.
-  const told =
-    claimed === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : claimed;
+  // Of a payout that is not turbo the document knows no such state: the word means something that we do not know. What
+  // method it has may become known later.
+  const ofMethod = <Status>(each: Status | ShownPayout['status']) =>
+    each === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : each;
+  const told = ofMethod(claimed);
   if (!known) return told ?? 'unknown';
-  const { status } = known;
+  const status = ofMethod<never>(known.status);
   if (told === null || told === status || isFinal(status)) return status;
   if (told === 'unknown') return told;
   if (status === 'unknown') return told === 'pending' ? status : told;
