@@ -7,6 +7,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Observation } from '../../server/src/upstream/mirror.ts';
+import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { openFreshPglite } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade } from '../support/facade.ts';
@@ -490,6 +491,17 @@ describe('a webhook of a card payment', () => {
     expect((await person.list(tenant, { first: 1 })).items[0]!.payment).toMatchObject({
       ...{ amountCents: 820, status: 'paid', checkoutUrl: null },
     });
+  });
+
+  test('is not confirmed by a service that goes on saying something older', async () => {
+    const { cards, person, tenant, webhook, clock } = await start();
+    const { payment } = await person.create(tenant, { valueCents: 80 });
+    const [{ orderCode }, paidAt] = [payment, clock.now()];
+    await webhook({ orderCode, status: 'paid', amount: 0.8 });
+    clock.advance(MINUTE);
+    await cards.refresh(tenant, [orderCode], { class: 'lookup' });
+    const [known] = await selectObserved(database.sql, tenant, 'card_payment', [orderCode]);
+    expect(known).toMatchObject({ status: 'paid', observedAt: paidAt });
   });
 
   test('is checked when there is room', async () => {

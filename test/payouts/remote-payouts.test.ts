@@ -12,6 +12,7 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import type { RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
+import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 import type { Wallet } from '../../server/src/wallet/model.ts';
 import { describeOnBothEngines } from '../support/database.ts';
@@ -116,6 +117,15 @@ describeOnBothEngines('payouts in front of another service', (open) => {
       async look() {
         clock.advance(MINUTE);
         await facade.work.settled();
+      },
+      /** What a webhook says. */
+      async tell(payload: object) {
+        const { observation } = remote.sighting(payload)!;
+        await facade.committer.change({
+          tenant,
+          read: observation.read,
+          decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
+        });
       },
       posts: () => upstream.requests.filter(({ method }) => method === 'POST'),
       gets: () => upstream.asked.filter((asked) => asked.startsWith('GET')),
@@ -689,6 +699,23 @@ describeOnBothEngines('payouts in front of another service', (open) => {
       const { remote } = await start();
       for (const payload of [null, {}, { event: 'card_payment.paid' }, { event: 'withdrawal.requested' }])
         expect(remote.sighting(payload)).toBeNull();
+    });
+
+    test('is not confirmed by a service that goes on saying something older', async () => {
+      const { remote, service, tenant, add, tell, clock } = await start();
+      const { id } = add();
+      await service.list(tenant, page);
+      const said = { withdrawalId: id, code: 'SAQ-1', amount: 100, method: 'pix', status: 'concluido' };
+      await tell({ ...said, event: 'withdrawal.completed' });
+      // What was read before says no more what is known.
+      const listed = (await service.list(tenant, page)).items.map(({ payout }) => payout.status);
+      expect(listed).toContain('completed');
+      clock.advance(MINUTE);
+      const askedAt = clock.now();
+      await remote.refresh(tenant, [id], { class: 'lookup' });
+      const [known] = await selectObserved(database.sql, tenant, 'payout', [id]);
+      expect(known).toMatchObject({ status: 'completed' });
+      expect(known!.observedAt.getTime()).toBeLessThan(askedAt.getTime());
     });
 
     test('is checked against the service', async () => {

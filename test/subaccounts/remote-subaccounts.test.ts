@@ -17,7 +17,8 @@ import type { ShownSubaccountPayout } from '../../server/src/subaccounts/model.t
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote.ts';
 import { createBudget } from '../../server/src/upstream/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
-import type { Upstream } from '../../server/src/upstream/upstream.ts';
+import { listObserved } from '../../server/src/upstream/mirror-store.ts';
+import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshPglite } from '../support/database.ts';
@@ -522,6 +523,35 @@ describe('subaccounts', () => {
     expect(await failure(subaccounts.transfer(tenant, never))).toMatchObject({ moneyMayHaveMoved: true });
     expect((await intents.open(tenant, 'transferToSubaccount')).map(({ key }) => key)).toEqual(['t-3']);
     expect(await subaccounts.find(tenant, subaccountId)).toMatchObject({ balanceCents: 200 });
+  });
+});
+
+test('what a webhook says is not confirmed by an older answer, nor by one from before', async () => {
+  const seen = {
+    ...{ withdrawalId: 'a'.repeat(24), code: 'TURBO-1', subaccountId: NOWHERE, status: 'processing' },
+    ...{ reversed: false, amountCents: 100, feeCents: 1, createdAt: clock.now().toISOString() },
+  };
+  let down = false;
+  const upstream = scriptedUpstream(() =>
+    down ? new UpstreamFault('timeout', 'maybe') : { status: 200, body: seen },
+  );
+  const { remote, tenant, committer } = await start({ upstream });
+  const { observation, reference } = remote.sighting({
+    ...{ ...seen, event: 'subaccount.payout', status: 'completed' },
+  })!;
+  await committer.change({
+    tenant,
+    read: observation.read,
+    decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
+  });
+  const [told] = await listObserved(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
+  clock.advance(MINUTE);
+  await remote.refresh(tenant, [reference], { class: 'lookup' });
+  const [known] = await listObserved(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
+  expect(known!.observed).toMatchObject({ status: 'completed', observedAt: told!.observed.observedAt });
+  down = true;
+  expect(await failure(remote.refresh(tenant, [reference], { class: 'lookup' }))).toMatchObject({
+    retryable: true,
   });
 });
 

@@ -148,6 +148,8 @@ export function createRemoteCardPayments({
     // Said before what is known: that has it already.
     if (known && known.observedAt >= at) return known;
     if (known && !mergeCardPayment(paymentOf(known), claim, at)) {
+      // Something older than what is known confirms nothing.
+      if (!confirms(claim, known.status)) return known;
       await touchObserved(sql, tenant, 'card_payment', { ids: [known.id], at });
       return { ...known, observedAt: at };
     }
@@ -542,7 +544,8 @@ function decideClaim(
     final: isFinal(payment.status),
     parent: null,
     snapshot: payment,
-    observedAt: before && before.observedAt > at ? before.observedAt : at,
+    observedAt:
+      before && (before.observedAt > at || !confirms(claim, payment.status)) ? before.observedAt : at,
   };
   return {
     record,
@@ -558,6 +561,10 @@ function decideClaim(
       },
     }),
   };
+}
+
+function confirms({ status: told }: CardPaymentClaim, status: string): boolean {
+  return told !== null && (told === status || status === 'unknown');
 }
 
 function paymentOf({ snapshot }: Observed): ShownCardPayment {

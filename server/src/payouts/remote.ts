@@ -153,10 +153,12 @@ export function createRemotePayouts({
     const list = readPayoutList(read.body);
     if (!list) throw new UpstreamFault('unreadable', 'maybe');
     const body = read.body as object;
-    const taking = takenOver.get(body) ?? takeOver(tenant, list.items, at);
+    const before = takenOver.get(body);
+    const taking = before ?? takeOver(tenant, list.items, at);
     takenOver.set(body, taking);
     taking.catch(() => takenOver.delete(body));
-    const items = await taking;
+    // A webhook may have told more since then.
+    const items = before ? await asKnown(tenant, await before) : await taking;
     asker?.saw(at, stale);
     return { items, total: list.total, at, stale };
   }
@@ -187,8 +189,24 @@ export function createRemotePayouts({
           };
         },
       });
-    await touchObserved(database.sql, tenant, 'payout', { ids, at });
+    const confirmed = claims.flatMap((claim, index) => {
+      const payout = taken.payouts[index];
+      return claim && payout && confirms(claim, payout) ? [payout.withdrawalId] : [];
+    });
+    await touchObserved(database.sql, tenant, 'payout', { ids: confirmed, at });
     return taken.payouts;
+  }
+
+  /** The same payouts, each as it is known by now. */
+  async function asKnown(
+    tenant: Tenant,
+    payouts: readonly (ShownPayout | null)[],
+  ): Promise<(ShownPayout | null)[]> {
+    const ids = payouts.flatMap((payout) => (payout && !isFinal(payout.status) ? [payout.withdrawalId] : []));
+    const known = new Map(
+      (await selectObserved(database.sql, tenant, 'payout', ids)).map((each) => [each.id, payoutIn(each)]),
+    );
+    return payouts.map((payout) => payout && (known.get(payout.withdrawalId) ?? payout));
   }
 
   /** By withdrawal id or code, from the mirror. */
@@ -518,6 +536,11 @@ function observationOf(claim: PayoutClaim, at: Date | null): Observation {
   };
 }
 
+/** Says of its state what is known; something older does not, nor what tells no state. */
+function confirms({ status: told }: PayoutClaim, { status }: ShownPayout): boolean {
+  return told !== null && (told === status || status === 'unknown');
+}
+
 /** Null where nothing is new. */
 function take(
   known: Observed | null,
@@ -536,7 +559,7 @@ function take(
     final: isFinal(status),
     parent: null,
     snapshot: payout,
-    observedAt: known && known.observedAt > at ? known.observedAt : at,
+    observedAt: known && (known.observedAt > at || !confirms(claim, payout)) ? known.observedAt : at,
   };
   const writes = writesOfObserved({
     ...record,

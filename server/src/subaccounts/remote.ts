@@ -180,7 +180,7 @@ export function createRemoteSubaccounts({
     if (known) {
       const payout = subaccountPayoutFromJson(known.snapshot);
       if (mergeSeen(payout, seen, payout.id) === null) {
-        await touchObserved(sql, tenant, RESOURCE, { ids: [payout.id], at });
+        if (confirms(seen, payout)) await touchObserved(sql, tenant, RESOURCE, { ids: [payout.id], at });
         return payout;
       }
     }
@@ -223,10 +223,19 @@ export function createRemoteSubaccounts({
     return { payout: await record(tenant, seen, { reference, at: read.at }), read };
   }
 
-  async function refreshOne(tenant: Tenant, known: Observed, errand: Errand): Promise<void> {
+  /** Whether the service was asked, and not an older answer of its taken in its place. */
+  async function refreshOne(
+    tenant: Tenant,
+    known: Observed,
+    { errand, keepMs = 0 }: { errand: Errand; keepMs?: number },
+  ): Promise<boolean> {
     const payout = subaccountPayoutFromJson(known.snapshot);
-    const reference = payout.withdrawalId ?? payout.code ?? payout.payoutId;
-    if (reference !== null) await fetchPayout(tenant, payout.subaccountId, reference, { errand, keepMs: 0 });
+    const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
+      (name) => name !== null && referenceKind(name) !== null,
+    );
+    if (reference == null) return true;
+    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, { errand, keepMs });
+    return !read.stale;
   }
 
   /** An intent whose outcome is not known yet, under whose key somebody looks for a payout. */
@@ -574,7 +583,7 @@ export function createRemoteSubaccounts({
         const due = known
           .filter(({ final, observedAt }) => !final && observedAt < old)
           .slice(0, REFRESHED_AT_ONCE);
-        const asked = await Promise.allSettled(due.map((one) => refreshOne(tenant, one, errand)));
+        const asked = await Promise.allSettled(due.map((one) => refreshOne(tenant, one, { errand, keepMs: KEEP_MS })));
         const now = due.length === 0 ? known : await select();
         for (const { observedAt, final } of now)
           if (!final)
@@ -625,7 +634,7 @@ export function createRemoteSubaccounts({
         const [own] = await selectObserved(sql, tenant, RESOURCE, [reference]);
         const known = own ?? (await selectNamed(tenant, [bareName(reference)]));
         if (!known) throw new NotFoundError('Payout not found');
-        await told(refreshOne(tenant, known, errand));
+        await told(refreshOne(tenant, known, { errand }));
       },
     };
   }
@@ -640,10 +649,15 @@ export function createRemoteSubaccounts({
     const oldest = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
     const due = oldest.filter((one) => dueAt(one) <= now);
     const polled = new Set<Observed>();
-    for (const one of due.slice(0, POLLED_AT_ONCE)) {
-      const claim = { name: `${RESOURCE} ${one.id}`, now, intervalMs: every(one) };
-      if (await claimPoll(sql, tenant, claim)) await refreshOne(tenant, one, { class: 'poll' });
+    let asked = 0;
+    for (const one of due) {
+      if (asked === POLLED_AT_ONCE) break;
       polled.add(one);
+      // Another instance has just asked; or the service goes on saying something older.
+      const claim = { name: `${RESOURCE} ${one.id}`, now, intervalMs: every(one) };
+      if (!(await claimPoll(sql, tenant, claim))) continue;
+      asked += 1;
+      await refreshOne(tenant, one, { errand: { class: 'poll' } });
     }
     const next = oldest
       .map((one) => (polled.has(one) ? plusMs(now, every(one)) : dueAt(one)))
@@ -658,12 +672,14 @@ export function createRemoteSubaccounts({
     for (const reference of given) {
       const [subaccountId, name] = reference.split('/') as [string, string | undefined];
       if (name !== undefined) {
-        await fetchPayout(tenant, subaccountId, name, { errand, keepMs: 0 });
+        if (referenceKind(name) === null) continue;
+        const { read } = await fetchPayout(tenant, subaccountId, name, { errand, keepMs: 0 });
+        if (read.stale) throw cannotAsk();
         continue;
       }
       const [own] = await selectObserved(sql, tenant, RESOURCE, [reference]);
       const known = own ?? (await selectNamed(tenant, [bareName(reference)]));
-      if (known && !known.final) await refreshOne(tenant, known, errand);
+      if (known && !known.final && !(await refreshOne(tenant, known, { errand }))) throw cannotAsk();
     }
   }
 
@@ -787,7 +803,7 @@ function observationOf(
         final: isFinal(payout),
         parent: payout.subaccountId.toLowerCase(),
         snapshot: payout,
-        observedAt: before && before.observedAt > at ? before.observedAt : at,
+        observedAt: before && (before.observedAt > at || !confirms(seen, payout)) ? before.observedAt : at,
       };
       const writes: Writes = writesOfObserved({
         ...record,
@@ -805,6 +821,12 @@ function observationOf(
       return { resourceId: payout.id, writes };
     },
   };
+}
+
+/** Says of its state what is known; something older does not. */
+function confirms(seen: SeenPayout, known: SeenPayout): boolean {
+  const isEqual = seen.status === known.status && (seen.status === 'failed' && seen.reversed) === known.reversed;
+  return isEqual || known.status === 'unknown';
 }
 
 /** An event that says which payout it is of, and nothing else of it. */
