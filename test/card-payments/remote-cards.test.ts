@@ -338,6 +338,20 @@ describe('a checkout token in front of the service', () => {
     expect(next.orderCode).not.toBe(only!.orderCode);
   });
 
+  test('in doubt is looked for on the payer’s own account, however often they ask', async () => {
+    const { payer, tenant, script, facade } = await start();
+    const given = token();
+    script.on('POST', PATH, timeout);
+    script.on('GET', `${PATH}?`, () => ok({ cardPayments: [], total: 0 }));
+    for (let time = 0; time < 2; time += 1)
+      await expect(
+        payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT }),
+      ).rejects.toMatchObject(MAY_HAVE);
+    expect(script.asked.length).toBeGreaterThan(3);
+    for (const { errand } of script.asked) expect(errand).toEqual({ class: 'payer', subject: given.id });
+    expect(facade.faults).toEqual([]);
+  });
+
   test('is free again when the service has refused, and not while nobody knows', async () => {
     const { payer, tenant, script, clock } = await start();
     const given = token();

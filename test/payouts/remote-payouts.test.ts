@@ -12,7 +12,7 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import type { RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
-import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
+import { claimPoll, selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 import type { Wallet } from '../../server/src/wallet/model.ts';
 import { describeOnBothEngines } from '../support/database.ts';
@@ -178,6 +178,13 @@ describeOnBothEngines('payouts in front of another service', (open) => {
       expect(facade.nudged).toContain('wallet');
       const { rows } = await allOf(database);
       expect(JSON.stringify(rows)).not.toContain(KEY);
+    });
+
+    test('refused with the service’s own secrets shows none of them', async () => {
+      const { service, tenant, answering } = await start();
+      const error = 'Key ps_live_abc123 of https://api.service.example/v1/payouts may not';
+      answering({ post: () => ({ status: 403, body: { error } }) });
+      await expect(service.request(tenant, pix())).rejects.toThrow(/^Key … of … may not$/);
     });
 
     test('without a key of the caller carries none', async () => {
@@ -446,6 +453,24 @@ describeOnBothEngines('payouts in front of another service', (open) => {
   });
 
   describe('reading', () => {
+    test.each(['.', '..'])('of what would lead elsewhere (%s) asks nobody', async (name) => {
+      const { service, remote, tenant, upstream } = await start();
+      expect(await service.find(tenant, name)).toBeNull();
+      await remote.refresh(tenant, [name], { class: 'lookup' });
+      expect(upstream.asked).toEqual([]);
+    });
+
+    test('what was polled long ago is forgotten', async () => {
+      const { tenant, clock } = await start();
+      const claim = (name: string) =>
+        claimPoll(database.sql, tenant, { name, now: clock.now(), intervalMs: 1 });
+      expect(await claim('old')).toBe(true);
+      clock.advance(25 * 60 * MINUTE);
+      expect(await claim('new')).toBe(true);
+      const left = database.sql.selectFrom('upstream_poll').select('name');
+      expect(await left.where('account_id', '=', tenant.accountId).execute()).toEqual([{ name: 'new' }]);
+    });
+
     test('observes each page once, and the same again changes nothing', async () => {
       const { service, tenant, add, events, clock, list, gets } = await start();
       for (let count = 0; count < 3; count += 1) add();

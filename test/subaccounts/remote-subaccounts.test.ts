@@ -555,6 +555,67 @@ test('what a webhook says is not confirmed by an older answer, nor by one from b
   });
 });
 
+test('texts that nobody can keep, and numbers that nobody can count, break nothing', async () => {
+  const seen = {
+    ...{ withdrawalId: '..', code: 'TURBO-\u0000\ud800', subaccountId: NOWHERE, status: 'failed' },
+    ...{ reversed: false, amountCents: 100, feeCents: 1, failureReason: '\u0000\ud800' },
+    createdAt: clock.now().toISOString(),
+  };
+  const upstream = scriptedUpstream(({ path }) => ({
+    body: path.includes('/payouts/') ? seen : { id: NOWHERE, balance: 1e308 },
+  }));
+  const { subaccounts, tenant } = await start({ upstream });
+  const payout = await subaccounts.findPayout(tenant, NOWHERE, 'saq_idem_a');
+  expect(payout).toMatchObject({ status: 'failed', amountCents: 100 });
+  await subaccounts.recheck(tenant, payout!.id);
+  expect(upstream.asked.every((asked) => !asked.includes('..'))).toBe(true);
+  expect(await subaccounts.find(tenant, NOWHERE)).toMatchObject({ balanceCents: null });
+});
+
+test('a payout that another has made under the same key is not the one that was asked for', async () => {
+  const seen = {
+    ...{ withdrawalId: 'b'.repeat(24), code: 'TURBO-2', subaccountId: NOWHERE, status: 'completed' },
+    ...{ reversed: false, amountCents: 999, feeCents: 1, createdAt: clock.now().toISOString() },
+  };
+  const upstream = scriptedUpstream(({ method }) =>
+    method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: seen },
+  );
+  const { subaccounts, tenant } = await start({ upstream });
+  const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey: 'mine' };
+  expect(await failure(subaccounts.requestPayout(tenant, input))).toMatchObject({ moneyMayHaveMoved: true });
+});
+
+test('a transfer that was lost is not taken for one of which no name was told', async () => {
+  const entry = {
+    kind: 'transfer_in',
+    refId: 'rep_1',
+    amountCents: 100,
+    createdAt: clock.now().toISOString(),
+  };
+  let post: { status: number } | Error = { status: 204 };
+  const upstream = scriptedUpstream(({ method }) =>
+    method === 'POST' ? post : { body: { entries: [entry], total: 1 } },
+  );
+  const { subaccounts, tenant } = await start({ upstream });
+  const transfer = { subaccountId: NOWHERE, amountCents: 100 };
+  await subaccounts.transfer(tenant, { ...transfer, idempotencyKey: 'first' });
+  post = new UpstreamFault('timeout', 'maybe');
+  const lost = subaccounts.transfer(tenant, { ...transfer, idempotencyKey: 'second' });
+  expect(await failure(lost)).toMatchObject({ moneyMayHaveMoved: true });
+});
+
+test('a transfer that a clock far behind ours has entered is not taken for one that was not done', async () => {
+  const createdAt = new Date(clock.now().getTime() - 10 * MINUTE).toISOString();
+  const entry = { kind: 'transfer_in', refId: 'rep_2', amountCents: 100, createdAt };
+  const upstream = scriptedUpstream(({ method }) =>
+    method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: { entries: [entry], total: 1 } },
+  );
+  const { subaccounts, tenant, intents, looks } = await start({ upstream });
+  await failure(subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents: 100 }));
+  const [intent] = await intents.open(tenant, 'transferToSubaccount');
+  expect(await looks.transferToSubaccount!(tenant, intent!)).toBe('unclear');
+});
+
 test('a transfer or a payout whose answer does not say that it was refused may have been done', async () => {
   const said = { status: 200, body: null as unknown };
   const upstream = scriptedUpstream(({ method }) => (method === 'POST' ? said : undefined));

@@ -116,6 +116,17 @@ describe('reads', () => {
     },
   );
 
+  test('of something that is nested without end cannot be read, and give what was known', async () => {
+    const { asked, read, get } = start();
+    const depth = 200_000;
+    const endless = JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+    await expect(read('/v1/wallet', endless)).rejects.toMatchObject({ kind: 'unreadable' });
+    await read('/v1/wallet', 'known');
+    const next = get('/v1/wallet');
+    asked.at(-1)!.answer(endless);
+    expect(await next).toMatchObject({ body: 'known', stale: true });
+  });
+
   test('do not hide a fault of ours', async () => {
     const { asked, read, get } = start();
     await read('/v1/wallet', 'known');

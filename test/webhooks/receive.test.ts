@@ -250,6 +250,16 @@ describeOnBothEngines('webhooks of the service', (open) => {
     ]);
   });
 
+  test('of an environment that there is no key for are passed over', async () => {
+    const receiving = await startReceiving({ database, configured: ['live'] });
+    const answer = await receiving.post(delivered(withdrawal('a', 'pending', { test: true })));
+    expect(answer.status).toBe(200);
+    expect(await receiving.published()).toEqual([]);
+    expect(receiving.faults.map(String)).toEqual([
+      'Error: Webhooks of sandbox are passed over: there is no key for it',
+    ]);
+  });
+
   test('wake who follows what has changed, and nobody where nothing has', async () => {
     const receiving = await startReceiving({ database });
     await receiving.post(delivered(withdrawal('a', 'completed')));

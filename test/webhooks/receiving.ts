@@ -55,6 +55,7 @@ export async function startReceiving({
   privateAddresses = true,
   publicUrl = 'https://facade.example',
   refresh = async () => undefined,
+  configured = ['live', 'sandbox'],
 }: {
   database: Database;
   clock?: ReturnType<typeof createManualClock>;
@@ -64,6 +65,8 @@ export async function startReceiving({
   privateAddresses?: boolean;
   publicUrl?: string;
   refresh?: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
+  /** The environments that there is a key for. */
+  configured?: readonly Environment[];
 }) {
   const tenant = given ?? (await openAccount(database));
   const tenantOf = (environment: Environment): Tenant => ({ ...tenant, environment });
@@ -83,7 +86,7 @@ export async function startReceiving({
     clock,
     secrets,
     publicUrl,
-    tenantOf,
+    tenantOf: (environment) => (configured.includes(environment) ? tenantOf(environment) : null),
     sightings: [cardSighting, payoutSighting],
     refresh,
     nudge: (of, resource) => nudged.push(`${of.environment} ${resource}`),

@@ -371,7 +371,7 @@ export function createRemoteCardPayments({
       .get({
         environment: tenant.environment,
         path: `/v1/card-payments?limit=${LARGEST_PAGE}`,
-        errand: { class: 'lookup', waitMs: 2_000 },
+        errand: errandOfLook(intent),
       })
       .catch((error: unknown) => {
         if (isNotImplemented(error)) return null;
@@ -647,6 +647,12 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
     return new ValidationError([{ path, message }]);
   }
   return NOT_CONFIGURED.has(answer.status) ? cardsNotConfigured() : refusalOf(answer);
+}
+
+/** Whoever pays can have an attempt looked for as often as they like: so it counts as theirs. */
+function errandOfLook({ operation }: Intent): Errand {
+  const tokenId = operation.startsWith(`${START}:`) ? operation.slice(START.length + 1) : null;
+  return tokenId === null ? { class: 'lookup', waitMs: 2_000 } : { class: 'payer', subject: tokenId };
 }
 
 // ── A single-use token ──────────────────────────────────────────────────────────────────────────

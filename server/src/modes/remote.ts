@@ -131,7 +131,8 @@ export async function createRemoteMode({
     clock,
     secrets: upstreamConfig.webhookSecrets,
     publicUrl,
-    tenantOf,
+    tenantOf: (environment) =>
+      upstreamConfig.keys[environment] === undefined ? null : tenantOf(environment),
     sightings: [cardPayments.sighting, payouts.sighting, subaccounts.sighting],
     refresh: (tenant, resource, reference) =>
       mirrored[resource].refresh(tenant, [reference], { class: 'lookup' }),

@@ -416,11 +416,7 @@ export function createRemotePayouts({
     const made = await intents.claimed(tenant, REQUEST, ids);
 
     const since = plusMs(intent.createdAt, -SKEW_MS);
-    const comesAfter = orderOf(
-      payouts,
-      (payout) => before.has(payout.withdrawalId),
-      since,
-    );
+    const comesAfter = orderOf(payouts, (payout) => before.has(payout.withdrawalId), since);
     const possible = list.items.flatMap((claim, index) => {
       const payout = payouts[index] ?? null;
       if (!claim || !payout || before.has(payout.withdrawalId) || made.has(payout.withdrawalId)) return [];
@@ -434,7 +430,8 @@ export function createRemotePayouts({
       const isOlder = (payout: ShownPayout | null) =>
         payout?.requestedAt != null && payout.requestedAt < plusMs(since, -LONG_BEFORE_MS);
       const reachesBack =
-        list.items.length >= list.total || (isNewestFirst(payouts) && (before.size > 0 || payouts.some(isOlder)));
+        list.items.length >= list.total ||
+        (isNewestFirst(payouts) && (before.size > 0 || payouts.some(isOlder)));
       // One that shows its destination in a way of its own may be the one.
       return reachesBack && possible.length === 0 && !payouts.includes(null) ? 'not_there' : 'unclear';
     }
@@ -508,7 +505,8 @@ export function createRemotePayouts({
     },
 
     async refresh(tenant, ids, errand) {
-      await searchFor(now(tenant, errand), ids);
+      const names = ids.filter(canBeReference);
+      if (names.length > 0) await searchFor(now(tenant, errand), names);
     },
 
     sighting(payload) {
@@ -707,7 +705,7 @@ function rankedFilter({
 
 /** What is none, no service need be asked for. */
 function canBeReference(text: string): boolean {
-  return /^[\x21-\x7e]{1,128}$/.test(text);
+  return /^[\x21-\x7e]{1,128}$/.test(text) && !/^\.{1,2}$/.test(text);
 }
 
 function isTemporary(error: unknown): boolean {

@@ -14,7 +14,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { assertCertain } from '../upstream/answers.ts';
+import { assertCertain, messageOf } from '../upstream/answers.ts';
 import { errandOf, type Facade } from '../upstream/facade.ts';
 import { type Found, type Intent, type Look, unavailable } from '../upstream/intents.ts';
 import {
@@ -62,7 +62,6 @@ import {
 } from './model.ts';
 import {
   readPage,
-  readRefusal,
   readRequestedPayout,
   readStatementEntry,
   readSubaccount,
@@ -102,6 +101,7 @@ const POLLED_AT_ONCE = 3;
 const IDLE_MS = 15_000;
 
 /** A transfer that the service has done is entered in this time, by its clock or by ours. */
+const NEAR_MS = 60 * 60_000;
 const ENTERED_WITHIN_MS = { before: 60_000, after: 5 * 60_000 };
 
 /** Subaccounts over HTTP; their payouts are mirrored here. */
@@ -279,15 +279,10 @@ export function createRemoteSubaccounts({
         },
       });
     // It is requested: whatever goes wrong from here on changes nothing of that.
-    const found = await lookUpPayout(
-      tenant,
-      subaccountId,
-      [IDEM + key, ...readRequestedPayout(answer.body)],
-      {
-        class: 'money',
-        waitMs: 2_000,
-      },
-    ).catch(() => 'unclear' as const);
+    const found = await lookUpPayout(tenant, input, [IDEM + key, ...readRequestedPayout(answer.body)], {
+      class: 'money',
+      waitMs: 2_000,
+    }).catch(() => 'unclear' as const);
     if (typeof found === 'string') throw notShown();
     return found.found;
   }
@@ -295,7 +290,7 @@ export function createRemoteSubaccounts({
   /** By the first of these names that leads to it. */
   async function lookUpPayout(
     tenant: Tenant,
-    subaccountId: string,
+    { subaccountId, amountCents }: Summary,
     names: readonly string[],
     errand: Errand,
   ): Promise<Found> {
@@ -306,6 +301,8 @@ export function createRemoteSubaccounts({
       const path = payoutPath(subaccountId, reference);
       const { status, body } = await upstream.get({ environment: tenant.environment, path, errand });
       const seen = status === 200 ? readSubaccountPayout(body) : null;
+      // Of another amount, it was made by another request under the same key; so this one was not done.
+      if (seen && isSame(seen.subaccountId, subaccountId) && seen.amountCents !== amountCents) continue;
       if (seen && isSame(seen.subaccountId, subaccountId))
         return { found: observationOf(seen, { reference, at }) };
       unclear ||= status !== 404;
@@ -359,20 +356,27 @@ export function createRemoteSubaccounts({
     if (entries.includes(null)) return 'unclear';
     const from = plusMs(intent.createdAt, -ENTERED_WITHIN_MS.before);
     const to = plusMs(intent.createdAt, ENTERED_WITHIN_MS.after);
-    const isIt = (entry: ShownStatementEntry) =>
-      (entry.kind === 'transfer_in' || entry.kind === 'unknown') &&
-      entry.amountCents === amountCents &&
-      entry.createdAt >= from &&
-      entry.createdAt <= to;
-    const alike = entries.flatMap((entry) => (entry && isIt(entry) ? [entry.refId] : []));
-    const claimed = await intents.claimed(tenant, TRANSFER, alike);
-    const free = alike.filter((refId) => !claimed.has(refId));
+    const isAlike = (entry: ShownStatementEntry) =>
+      (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents;
+    const alike = entries.flatMap((entry) => (entry && isAlike(entry) ? [entry] : []));
+    const refIds = alike.map(({ refId }) => refId);
+    const claimed = await intents.claimed(tenant, TRANSFER, refIds);
+    const unclaimed = alike.filter(({ refId }) => !claimed.has(refId));
+    const isIn = ({ createdAt }: ShownStatementEntry, begin: Date, end: Date) =>
+      createdAt >= begin && createdAt <= end;
+    const free = unclaimed.filter((entry) => isIn(entry, from, to)).map(({ refId }) => refId);
+    // The service's clock may be far from ours.
+    const near = unclaimed.some((entry) => isIn(entry, plusMs(from, -NEAR_MS), plusMs(to, NEAR_MS)));
+    if (free.length === 0 && near) return 'unclear';
     if (free.length === 0) {
       const reachesBack = entries.length < LARGEST_PAGE || entries.some((entry) => entry!.createdAt < from);
       return reachesBack ? 'not_there' : 'unclear';
     }
-    const open = await intents.open(tenant, TRANSFER);
-    const rivals = open.filter(
+    // One that was done and of which no name was told is in the statement too.
+    const isNear = ({ createdAt }: Intent) =>
+      Math.abs(createdAt.getTime() - intent.createdAt.getTime()) <= NEAR_MS;
+    const nameless = (await intents.nameless(tenant, TRANSFER)).filter(isNear);
+    const rivals = [...(await intents.open(tenant, TRANSFER)), ...nameless].filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
     if (free.length > 1 || rivals.length > 0) return 'unclear';
@@ -381,7 +385,7 @@ export function createRemoteSubaccounts({
 
   const looks: Record<string, Look> = {
     [PAYOUT]: (tenant, { key, summary }) =>
-      lookUpPayout(tenant, (summary as Summary).subaccountId, [IDEM + key], { class: 'query' }),
+      lookUpPayout(tenant, summary as Summary, [IDEM + key], { class: 'query' }),
     [TRANSFER]: lookForTransfer,
   };
 
@@ -583,7 +587,9 @@ export function createRemoteSubaccounts({
         const due = known
           .filter(({ final, observedAt }) => !final && observedAt < old)
           .slice(0, REFRESHED_AT_ONCE);
-        const asked = await Promise.allSettled(due.map((one) => refreshOne(tenant, one, { errand, keepMs: KEEP_MS })));
+        const asked = await Promise.allSettled(
+          due.map((one) => refreshOne(tenant, one, { errand, keepMs: KEEP_MS })),
+        );
         const now = due.length === 0 ? known : await select();
         for (const { observedAt, final } of now)
           if (!final)
@@ -825,7 +831,8 @@ function observationOf(
 
 /** Says of its state what is known; something older does not. */
 function confirms(seen: SeenPayout, known: SeenPayout): boolean {
-  const isEqual = seen.status === known.status && (seen.status === 'failed' && seen.reversed) === known.reversed;
+  const isEqual =
+    seen.status === known.status && (seen.status === 'failed' && seen.reversed) === known.reversed;
   return isEqual || known.status === 'unknown';
 }
 
@@ -869,7 +876,7 @@ function refusalOf(
   { status, body }: { status: number; body: unknown },
   permissions: readonly string[],
 ): PaymentError {
-  const words = readRefusal(body);
+  const words = messageOf(body);
   switch (status) {
     case 400:
     case 422:
@@ -903,7 +910,7 @@ async function whyRefused(
     shortOf: (words: string) => Promise<PaymentError | null>;
   },
 ): Promise<PaymentError> {
-  const said = readRefusal(answer.body);
+  const said = messageOf(answer.body);
   const words =
     (secret === '' ? said : said?.replaceAll(secret, '…')) ?? 'was refused by the payments service';
   switch (answer.status) {

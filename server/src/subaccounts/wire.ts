@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
 import { cents, centsAsReais } from '../kernel/money.ts';
+import { textTold } from '../kernel/told.ts';
 import {
   type RequestedPayout,
   type SeenPayout,
@@ -113,7 +114,7 @@ export function subaccountPayoutWebhook({ status, ...payout }: ShownSubaccountPa
 // ── What another service says of them ───────────────────────────────────────────────────────────
 // What the document shows is read by its name. What it does not show may be called otherwise, or not be there.
 
-const seenText = z.string().nullish().catch(null);
+const seenText = z.unknown().optional().transform(textTold);
 const seenCents = cents.nullish().catch(null);
 const seenInstant = z.iso
   .datetime({ offset: true })
@@ -148,9 +149,9 @@ export function readSubaccountPayout(body: unknown): SeenPayout | null {
   const { success, data } = seenPayoutWire.safeParse(body);
   if (!success) return null;
   return {
-    payoutId: data.payoutId ?? null,
-    withdrawalId: data.withdrawalId ?? null,
-    code: data.code ?? null,
+    payoutId: data.payoutId,
+    withdrawalId: data.withdrawalId,
+    code: data.code,
     subaccountId: data.subaccountId,
     status: data.status,
     reversed: data.reversed,
@@ -158,11 +159,11 @@ export function readSubaccountPayout(body: unknown): SeenPayout | null {
     feeCents: data.feeCents,
     platformFeeCents: data.platformFeeCents ?? null,
     netAmountCents: data.netAmountCents ?? null,
-    pixKey: data.pixKey ?? null,
-    endToEndId: data.endToEndId ?? null,
-    recipientName: data.recipientName ?? null,
-    recipientBankName: data.recipientBankName ?? null,
-    failureReason: data.failureReason ?? null,
+    pixKey: data.pixKey,
+    endToEndId: data.endToEndId,
+    recipientName: data.recipientName,
+    recipientBankName: data.recipientBankName,
+    failureReason: data.failureReason,
     createdAt: data.createdAt,
     completedAt: data.completedAt ?? null,
     reversedAt: data.reversedAt ?? null,
@@ -256,11 +257,6 @@ export function readWalletFigures(body: unknown): z.output<typeof walletFigures>
   return walletFigures.safeParse(body).data ?? null;
 }
 
-/** The words of a refusal (section 7). */
-export function readRefusal(body: unknown): string | null {
-  return text(record(body).error)?.slice(0, 500) || null;
-}
-
 function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
@@ -284,7 +280,8 @@ function amountIn(members: Record<string, unknown>, name: string): number | null
   const inCents = members[`${name}Cents`];
   if (Number.isSafeInteger(inCents)) return inCents as number;
   const inReais = members[name];
-  return typeof inReais === 'number' ? Math.round(inReais * 100) : null;
+  const rounded = typeof inReais === 'number' ? Math.round(inReais * 100) : null;
+  return Number.isSafeInteger(rounded) ? rounded : null;
 }
 
 /** `createdAt`, or whatever else is an instant. */

@@ -6,9 +6,12 @@ export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
   return status >= 200 && status < 300;
 }
 
-/** What the service says of a refusal (the document's section 7), of bounded length; null where it says nothing. */
+/**
+ * What the service says of a refusal (the document's section 7), of bounded length; null where it says nothing. Callers
+ * are shown it, payers among them, so what may be a key or an address of the service's is left out.
+ */
 export function messageOf(body: unknown): string | null {
-  return textTold(recordTold(body)?.error);
+  return textTold(recordTold(body)?.error)?.replace(/\bps_(?:live|test)_\S*|https?:\/\/\S*/gi, '…') ?? null;
 }
 
 /** With these nothing was done. 408, a 3xx and what nobody has registered (a proxy's 499) do not say so. */

@@ -105,6 +105,8 @@ export interface Intents {
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
   /** Of these, the ones that a request of this kind is known to have made. */
   claimed(tenant: Tenant, kind: string, resourceIds: readonly string[]): Promise<Set<string>>;
+  /** Of one kind, those that were done, and of which the service has not told what they have made. */
+  nameless(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
 }
 
@@ -377,6 +379,7 @@ export function createIntents({
   return {
     run,
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
+    nameless: (tenant, kind) => selectNameless(database.sql, tenant, kind),
     async claimed(tenant, kind, resourceIds) {
       const keys = resourceIds.map((id) => intentKey(kind, id));
       const found = await selectClaims(database.sql, tenant, keys);
@@ -482,6 +485,18 @@ async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string): Promis
     .where('state', 'in', ['sending', 'in_doubt'])
     .where((row) => row.or([row('operation', '=', kind), row('operation', 'like', `${kind}:%`)]))
     .orderBy('created_at')
+    .execute();
+  return rows.map(toIntent);
+}
+
+/** Such a one is its own resource. */
+async function selectNameless(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .where('state', '=', 'done')
+    .where('operation', '=', kind)
+    .whereRef('resource_id', '=', 'id')
+    .orderBy('created_at', 'desc')
+    .limit(1_000)
     .execute();
   return rows.map(toIntent);
 }

@@ -216,9 +216,12 @@ export async function touchObserved(
     .execute();
 }
 
+/** Longer than anything waits to be polled again. */
+const POLLS_KEPT_MS = 24 * 60 * 60_000;
+
 /**
  * Whether this instance may poll under this name: the last time, on any instance, is `intervalMs` ago or longer. Who may
- * has thereby polled.
+ * has thereby polled, and what has not been polled for long is forgotten.
  */
 export async function claimPoll(
   sql: Sql,
@@ -236,6 +239,13 @@ export async function claimPoll(
     )
     .returning('name')
     .executeTakeFirst();
+  if (claimed)
+    await sql
+      .deleteFrom('upstream_poll')
+      .where('account_id', '=', tenant.accountId)
+      .where('environment', '=', tenant.environment)
+      .where('polled_at', '<', new Date(now.getTime() - POLLS_KEPT_MS))
+      .execute();
   return claimed !== undefined;
 }
 

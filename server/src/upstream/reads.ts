@@ -121,7 +121,7 @@ export function createReads({
     const answer = upstream
       .get({ environment, path, errand })
       .then(({ status, body }) => {
-        const read = { status, body, at, writes, bytes: JSON.stringify(body).length };
+        const read = { status, body, at, writes, bytes: sizeOf(body) };
         keep(key, read);
         return read;
       })
@@ -163,6 +163,15 @@ export function createReads({
       writesIn.set(environment, (writesIn.get(environment) ?? 0) + 1);
     },
   };
+}
+
+/** @throws UpstreamFault where it is nested deeper than anything that the service has to say */
+function sizeOf(body: unknown): number {
+  try {
+    return JSON.stringify(body).length;
+  } catch {
+    throw new UpstreamFault('unreadable', 'maybe', 'too deep');
+  }
 }
 
 function rank(upstreamClass: UpstreamClass): number {

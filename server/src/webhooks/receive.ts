@@ -68,7 +68,8 @@ export function createReceiver({
   secrets: readonly string[];
   /** Where this program is known: what leads back here is not passed on. */
   publicUrl: string;
-  tenantOf: (environment: Environment) => Tenant;
+  /** Null where the configuration has no key for it: what is told of it is not ours to know. */
+  tenantOf: (environment: Environment) => Tenant | null;
   /** Each slice's reading of a payload; the first that knows it. */
   sightings: readonly ((payload: unknown) => Sighting | null)[];
   /**
@@ -117,7 +118,9 @@ export function createReceiver({
   /** All that follows from a message, in one transaction, or nothing where it has come before. */
   async function apply(message: Message): Promise<void> {
     const { webhookId, bodyHash, payload } = message;
-    const tenant = tenantOf(environmentOf(payload));
+    const environment = environmentOf(payload);
+    const tenant = tenantOf(environment);
+    if (!tenant) return complain(`Webhooks of ${environment} are passed over: there is no key for it`);
     const sighting = firstOf(sightings, payload);
     const orderCode = typeof payload.orderCode === 'string' ? payload.orderCode : null;
     const changed = await committer.change<boolean>({
