@@ -510,7 +510,7 @@ function destinationAfter(
   const told =
     claimed === null ? NOT_TOLD : maskDestination({ method, destination: claimed }, { masksCrypto: false });
   if (!known || known.destination === NOT_TOLD) return told;
-  return isMasked(known.destination) && told !== NOT_TOLD && !isMasked(told) ? told : known.destination;
+  return !isMasked(told) && shows(known.destination, told) ? told : known.destination;
 }
 
 /** Whether two destinations, each masked in its own way or whole, can be the same one. */
@@ -538,8 +538,9 @@ function shows(masked: string, whole: string): boolean {
 }
 
 function showsTheSame(left: ShownPayout, right: ShownPayout): boolean {
-  const shown = (payout: ShownPayout) => JSON.stringify({ ...payout, version: 0 });
-  return shown(left) === shown(right);
+  const shown = (value: ShownPayout[keyof ShownPayout]) => (value instanceof Date ? value.getTime() : value);
+  const fields = Object.keys(right) as (keyof ShownPayout)[];
+  return fields.every((field) => field === 'version' || shown(left[field]) === shown(right[field]));
 }
 
 // ── As an event's snapshot ──────────────────────────────────────────────────────────────────────

@@ -453,10 +453,9 @@ export function createRemotePayouts({
       },
       count: (tenant, filter) => answered(ranked.count(whereOf(tenant, asker), rankedFilter(filter))),
       async recheck(tenant, withdrawalId) {
-        const found = (await answered(searchFor(now(tenant, errandOf(asker)), [withdrawalId]))).get(
-          withdrawalId,
-        );
-        return found !== undefined && !isFinal(found.status);
+        const { found } = await answered(searchFor(now(tenant, errandOf(asker)), [withdrawalId]));
+        const payout = found.get(withdrawalId);
+        return payout !== undefined && !isFinal(payout.status);
       },
     }),
 
