@@ -511,8 +511,9 @@ export function describePort(startMerchant: StartHarness): void {
       const { subaccounts, service, tenant } = merchant;
       const id = await openSubaccount(merchant, 10_000);
       const { payout } = await request(merchant, id);
-      for (const reference of [payout.id, payout.payoutId, payout.code!, payout.withdrawalId!])
-        await subaccounts.recheck(tenant, reference);
+      const { id: own, payoutId, code, withdrawalId } = payout;
+      for (const reference of Object.values({ own, code, withdrawalId, ...merchant.exact({ payoutId }) }))
+        await subaccounts.recheck(tenant, reference!);
       const ofBank = (await service.subaccounts.findPayout(service.tenant, id, payout.code!))!.id;
       await service.bank.settle(ofBank);
       await service.subaccounts.recheck(service.tenant, ofBank);
@@ -540,8 +541,8 @@ function request({ subaccounts, tenant }: Harness, subaccountId: string, wanted:
   return subaccounts.requestPayout(tenant, { subaccountId, amountCents: 4_000, pixKey: KEY, ...wanted });
 }
 
-function found({ subaccounts, tenant }: Harness, subaccountId: string, reference: string) {
-  return subaccounts.findPayout(tenant, subaccountId, reference);
+function found({ subaccounts, tenant }: Harness, subaccountId: string, reference: string | null) {
+  return subaccounts.findPayout(tenant, subaccountId, reference!);
 }
 
 async function statementOf({ subaccounts, tenant }: Harness, id: string) {
