@@ -420,7 +420,7 @@ export function createRemotePayouts({
     const own = equal.reverse()[turn];
     if (isSent || equal.length < waiting.length || !own) return 'unclear';
     nudge(tenant, 'wallet');
-    return { found: observationOf(ofIntent(own.claim, summary), at) };
+    return { found: observationOf(ofIntent(own.claim, summary), at), claims: own.claim.withdrawalId };
   };
 
   const whereOf = (tenant: Tenant, asker: Asker): Where => ({
