@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { LIVE_KEY } from '../support/app.ts';
 import { CARD, comeToRest, payOn } from '../support/browser.ts';
-import { checkoutOf, chooseMode, openPopup, openShop, payElsewhere, productOf } from './shop.ts';
+import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const shop = openShop();
@@ -52,7 +52,7 @@ describe.each([
     await productOf(page, 'cafe').payButton.click();
     await page.waitForURL(/\/checkout\//);
     const hostedUrl = page.url();
-    await page.goto(`${shop.app.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+    await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
     await checkoutOf(page).says('Aguardando o pagamento');
     expect(await faultsOf(page)).toEqual([]);
     await page.goto(hostedUrl);
@@ -72,7 +72,7 @@ async function openGraphiQL() {
   const { page } = visitor;
   // Without a key the examples are refused.
   visitor.expectProblems(/status of 401/);
-  await page.goto(`${shop.app.url}/graphql`);
+  await page.goto(`${shop.stand.url}/graphql`);
   await page.getByRole('tab', { name: /Wallet/ }).waitFor();
   return page;
 }
@@ -124,12 +124,12 @@ it('shows the updates of the example subscription as they come', async () => {
   ]);
   expect(subscribed.status()).toBe(200);
 
-  const { createCardPayment } = await shop.app.live.request(
+  const { createCardPayment } = await shop.stand.live.request(
     'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   const { orderCode } = createCardPayment.cardPayment;
   await resultOf(page).getByText(orderCode).waitFor();
   await resultOf(page).getByText('"PENDING"').waitFor();
-  await payElsewhere(shop.app, orderCode);
+  await shop.stand.payElsewhere(orderCode);
   await resultOf(page).getByText('"PAID"').waitFor();
 });
