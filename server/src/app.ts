@@ -25,6 +25,7 @@ import type { Embedded, Mode } from './modes/mode.ts';
 import { createRemoteMode, type UpstreamTuning } from './modes/remote.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
+import { createMetricsRoutes } from './ops/metrics.ts';
 import type { Bank } from './rails/bank.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
@@ -169,7 +170,8 @@ export async function createApp({
     http.serve([
       graphqlRoute(yoga),
       widgetRoute(),
-      ...createHealthRoutes({ isReady: () => answers(database) }),
+      ...createHealthRoutes({ isReady: () => answers(database), upstream: mode.upstream ?? undefined }),
+      ...createMetricsRoutes(mode.metrics),
       ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));

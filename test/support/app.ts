@@ -60,17 +60,16 @@ export async function startServer({
 }: Options = {}): Promise<TestServer> {
   const faults: unknown[] = [];
   const collecting: Log = { ...silent, error: (fields, message) => faults.push({ ...fields, message }) };
+  const read = readConfig({
+    PORT: '0',
+    PSA_DATA_DIR: 'memory',
+    PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+    PSA_BOOTSTRAP_TEST_KEY: TEST_KEY,
+    ...environment,
+  });
+  const keys = read.upstream?.keys ?? read.bootstrapKeys;
   const app = await createApp({
-    config: {
-      ...readConfig({
-        PORT: '0',
-        PSA_DATA_DIR: 'memory',
-        PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
-        PSA_BOOTSTRAP_TEST_KEY: TEST_KEY,
-        ...environment,
-      }),
-      ...config,
-    },
+    config: { ...read, ...config },
     ...options,
     clock,
     log: log ?? collecting,
@@ -79,7 +78,12 @@ export async function startServer({
   });
   const client: TestApp['client'] = (credential, headers) =>
     createClient(`${app.url}/graphql`, credential, headers);
-  const rest: TestApp['rest'] = (credential = LIVE_KEY, baseUrl = app.url) =>
+  const rest: TestApp['rest'] = (credential = keys.live ?? null, baseUrl = app.url) =>
     createRestClient(baseUrl, credential);
-  return { ...app, clock, faults, client, rest, live: client(LIVE_KEY), sandbox: client(TEST_KEY) };
+  return {
+    ...app,
+    ...{ clock, faults, client, rest },
+    live: client(keys.live ?? null),
+    sandbox: client(keys.sandbox ?? null),
+  };
 }

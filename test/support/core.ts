@@ -5,7 +5,11 @@ import { type AccessService, type AccountSettings, DEFAULT_SETTINGS } from '../.
 import { accounts } from '../../server/src/access/records.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
 import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
-import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import type {
+  CardPayment,
+  CardPaymentService,
+  HostedCheckout,
+} from '../../server/src/card-payments/model.ts';
 import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/records.ts';
 import { createSettlement } from '../../server/src/card-payments/settlement.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
@@ -19,16 +23,16 @@ import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
 import type { Payout, PayoutService } from '../../server/src/payouts/model.ts';
 import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
 import { createProductEngine } from '../../server/src/products/engine.ts';
-import type { ProductService } from '../../server/src/products/model.ts';
+import type { Product, ProductService } from '../../server/src/products/model.ts';
 import { products } from '../../server/src/products/records.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
 import { createSandboxEngine } from '../../server/src/sandbox/engine.ts';
-import type { SandboxService, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
+import type { SandboxService, TestPayment, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
 import { createSubaccountEngine } from '../../server/src/subaccounts/engine.ts';
-import type { SubaccountPayoutService, SubaccountService } from '../../server/src/subaccounts/model.ts';
+import type { OwnSubaccounts } from '../../server/src/subaccounts/model.ts';
 import { createSubaccountSettlement } from '../../server/src/subaccounts/settlement.ts';
 import { createWalletEngine, createWalletLevers } from '../../server/src/wallet/engine.ts';
 import type { WalletLevers, WalletService } from '../../server/src/wallet/model.ts';
@@ -50,15 +54,15 @@ export interface Core {
   readonly acquirer: Acquirer;
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
-  readonly cardPayments: CardPaymentService & HostedCheckout;
+  readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
   /** The bank's own levers, with no faults in between. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<Payout>;
-  readonly subaccounts: SubaccountService & SubaccountPayoutService;
+  readonly subaccounts: OwnSubaccounts;
   readonly access: AccessService;
   readonly webhooks: WebhookService;
-  readonly products: ProductService;
-  readonly sandbox: SandboxService;
+  readonly products: ProductService<Product>;
+  readonly sandbox: SandboxService<TestPayment>;
   readonly wallet: WalletService;
   readonly levers: WalletLevers & TestPaymentLevers;
   readonly work: WorkQueue;

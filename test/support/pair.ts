@@ -1,24 +1,58 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { AccountSettings } from '../../server/src/access/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { PaymentsService } from '../../server/src/graphql/context.ts';
 import type { Asker } from '../../server/src/kernel/asker.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { nextDue } from '../../server/src/work/store.ts';
+import { addAccount, addKey } from './accounts.ts';
 import { LIVE_KEY, startApp, startServer, TEST_KEY, type TestApp, type TestServer } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshPglite } from './database.ts';
 import { type FaultProxy, type Plan, startFaultProxy } from './fault-proxy.ts';
+import { createClient, type GraphQLClient } from './graphql.ts';
 import { watchStatements } from './statements.ts';
 
-/** The service itself and a facade in front of it, over real HTTP and with real webhooks, by one clock. */
+/** The service itself, as something that facades stand in front of. */
+export interface Service {
+  readonly app: TestApp;
+  readonly clock: ManualClock;
+  /** Whether it is doing nothing in its database. */
+  isIdle(): boolean;
+}
+
+type OpenDatabase = (clock: ManualClock) => Promise<Database>;
+
+/** Its `app` ends with whoever started it. */
+export async function startService({
+  clock = createManualClock(),
+  open = openFreshPglite,
+  restLimit,
+  environment = {},
+}: {
+  clock?: ManualClock;
+  open?: OpenDatabase;
+  /** Requests a minute that it takes of an account, in place of the document's. */
+  restLimit?: number;
+  environment?: Record<string, string>;
+} = {}): Promise<Service> {
+  const { database, isIdle } = watchStatements(await open(clock));
+  const app = await startApp({ database, clock, environment, ...(restLimit && { restLimit }) });
+  return { app, clock, isIdle };
+}
+
+/** A service and a facade in front of it, over real HTTP and with real webhooks, by one clock. */
 export interface Pair {
   readonly clock: ManualClock;
   readonly service: TestApp;
   readonly facade: TestServer;
   /** Between the two: what the facade asks, and what becomes of it. Webhooks do not come through here. */
   readonly proxy: FaultProxy;
-  readonly webhookSecrets: Record<Environment, string>;
-  /** The merchant as the facade knows it, and as the service does. */
-  tenants(environment?: Environment): Promise<{ facade: Tenant; service: Tenant }>;
+  /** The merchant's, of the service and so of the facade. */
+  readonly keys: Readonly<Record<Environment, string>>;
+  readonly webhookSecrets: Readonly<Record<Environment, string>>;
+  /** The merchant, as each of the two knows it. */
+  readonly accountIds: { readonly service: string; readonly facade: string };
   /** The port in front of the service, as one caller has it. */
   services(asker?: Partial<Asker>): PaymentsService;
   /**
@@ -28,116 +62,147 @@ export interface Pair {
   settled(): Promise<void>;
   /** Moves the clock on, stopping wherever something is due, and lets both do it. */
   pass(ms: number): Promise<void>;
+  /** Another facade over the same database, which is to be one that several can open; it ends with this pair. */
+  another(): Promise<Pair>;
+  /** Ends the facades, and the service where it was started with them. */
   close(): Promise<void>;
 }
 
 /** Ends with whoever started it. */
 export async function startPair({
-  clock = createManualClock(),
+  service: given,
+  account,
   plan,
-  /** Requests a minute that the service takes, and those that the facade makes. */
-  restLimit,
   requestsPerMinute,
-  open = () => openFreshPglite(clock),
-  service: serviceEnvironment = {},
-  facade: facadeEnvironment = {},
+  open = openFreshPglite,
+  environment = {},
+  ...options
 }: {
-  clock?: ManualClock;
+  /** One that is there already; without it there is a new one. */
+  service?: Service;
+  /** A merchant of its own; without it, the service's first. */
+  account?: Partial<AccountSettings>;
   /** What becomes of the facade's requests. */
   plan?: Plan;
-  restLimit?: number;
+  /** Of the facade, in place of the document's. */
   requestsPerMinute?: number;
-  /** A database of its own for each of the two. */
-  open?: () => Promise<Database>;
-  /** The environment of each beside what it needs. */
-  service?: Record<string, string>;
-  facade?: Record<string, string>;
+  /** Opens the facade's database. */
+  open?: OpenDatabase;
+  /** Of the facade, beside what it needs. */
+  environment?: Record<string, string>;
+  /** Of a new service. */
+  clock?: ManualClock;
+  restLimit?: number;
 } = {}): Promise<Pair> {
-  const databases = (await Promise.all([open(), open()])).map(watchStatements);
-  const [forService, forFacade] = databases.map(({ database }) => database) as [Database, Database];
-  const service = await startApp({
-    database: forService,
-    clock,
-    environment: serviceEnvironment,
-    ...(restLimit && { restLimit }),
-  });
-  const proxy = await startFaultProxy({ target: service.url, clock, ...(plan && { plan }) });
+  const service = given ?? (await startService(options));
+  const { app, clock } = service;
+  const keys = account ? await openMerchant(app, account) : { live: LIVE_KEY, sandbox: TEST_KEY };
+  const asMerchant = {
+    live: createClient(`${app.url}/graphql`, keys.live),
+    sandbox: createClient(`${app.url}/graphql`, keys.sandbox),
+  };
   // Where they go is known when the facade listens; what they are signed with, it has to know before.
   const webhookSecrets = {
-    live: await configureWebhook(service, 'live', 'http://127.0.0.1:9/not-yet'),
-    sandbox: await configureWebhook(service, 'sandbox', 'http://127.0.0.1:9/not-yet'),
+    live: await configureWebhook(asMerchant.live, 'http://127.0.0.1:9/not-yet'),
+    sandbox: await configureWebhook(asMerchant.sandbox, 'http://127.0.0.1:9/not-yet'),
   };
-  const facade = await startServer({
-    database: forFacade,
-    clock,
-    environment: {
-      PSA_BOOTSTRAP_LIVE_KEY: '',
-      PSA_BOOTSTRAP_TEST_KEY: '',
-      PSA_UPSTREAM_URL: proxy.url,
-      PSA_UPSTREAM_LIVE_KEY: LIVE_KEY,
-      PSA_UPSTREAM_TEST_KEY: TEST_KEY,
-      PSA_UPSTREAM_WEBHOOK_SECRET: Object.values(webhookSecrets).join(','),
-      ...(requestsPerMinute && { PSA_UPSTREAM_LIMIT: String(requestsPerMinute) }),
-      ...facadeEnvironment,
-    },
-  });
-  const receivesAt = `http://127.0.0.1:${facade.port}/webhooks/psa`;
-  await configureWebhook(service, 'live', receivesAt);
-  await configureWebhook(service, 'sandbox', receivesAt);
+  const proxy = await startFaultProxy({ target: app.url, clock, ...(plan && { plan }) });
+  const facades: { server: TestServer; isIdle: () => boolean }[] = [];
+  async function startFacade(): Promise<TestServer> {
+    const { database, isIdle } = watchStatements(await open(clock));
+    const server = await startServer({
+      database,
+      clock,
+      environment: {
+        PSA_BOOTSTRAP_LIVE_KEY: '',
+        PSA_BOOTSTRAP_TEST_KEY: '',
+        PSA_UPSTREAM_URL: proxy.url,
+        PSA_UPSTREAM_LIVE_KEY: keys.live,
+        PSA_UPSTREAM_TEST_KEY: keys.sandbox,
+        PSA_UPSTREAM_WEBHOOK_SECRET: Object.values(webhookSecrets).join(','),
+        ...(requestsPerMinute && { PSA_UPSTREAM_LIMIT: String(requestsPerMinute) }),
+        ...environment,
+      },
+    });
+    facades.push({ server, isIdle });
+    return server;
+  }
+  const first = await startFacade();
+  const receivesAt = `http://127.0.0.1:${first.port}/webhooks/psa`;
+  await configureWebhook(asMerchant.live, receivesAt);
+  await configureWebhook(asMerchant.sandbox, receivesAt);
 
   async function settled(): Promise<void> {
+    let asked: number;
+    do {
+      asked = proxy.arrivals.length;
+      await app.work.settled();
+      await quiet();
+      // A webhook on its way is seen neither here nor there, but is work under way.
+      await app.work.settled();
+    } while (asked !== proxy.arrivals.length || !isQuiet());
+  }
+
+  async function quiet(): Promise<void> {
     let quietTurns = 0;
-    while (quietTurns < QUIET_TURNS) {
-      const before = proxy.arrivals.length;
-      await Promise.all([proxy.idle(), service.work.settled()]);
+    for (let turns = 0; quietTurns < QUIET_TURNS; turns++) {
+      if (turns > MOST_TURNS) throw new Error('the two do not come to rest');
+      await proxy.idle();
       await turn();
-      const isQuiet = before === proxy.arrivals.length && databases.every(({ isIdle }) => isIdle());
-      quietTurns = isQuiet ? quietTurns + 1 : 0;
+      quietTurns = isQuiet() ? quietTurns + 1 : 0;
     }
   }
 
-  return {
-    clock,
-    service,
-    facade,
-    proxy,
-    webhookSecrets,
-    async tenants(environment = 'live') {
-      const [ofFacade, ofService] = await Promise.all([forFacade, forService].map(accountOf));
-      return {
-        facade: { accountId: ofFacade!, environment },
-        service: { accountId: ofService!, environment },
-      };
-    },
+  const isQuiet = () => [service, ...facades].every(({ isIdle }) => isIdle());
+
+  async function pass(ms: number): Promise<void> {
+    const until = clock.now().getTime() + ms;
+    // Days are not made of seconds: within one step they look around once. Work is done at its own instant.
+    const stepMs = Math.ceil(ms / MOST_STEPS);
+    for (;;) {
+      await settled();
+      const now = clock.now().getTime();
+      if (now >= until) return;
+      const databases = [app, ...facades.map(({ server }) => server)].map(({ database }) => database);
+      const due = await Promise.all(databases.map(({ sql }) => nextDue(sql)));
+      const work = due.flatMap((at) => (at && at.getTime() > now ? [at.getTime()] : []));
+      const next = Math.max(clock.nextAt()?.getTime() ?? until, now + stepMs);
+      clock.moveTo(new Date(Math.min(next, until, ...work)));
+    }
+  }
+
+  async function close(): Promise<void> {
+    for (const { server } of facades.splice(0)) await server.close();
+    await proxy.close();
+    if (!given) await app.close();
+  }
+
+  const accountIds = { service: await accountOf(app, keys.live), facade: await accountOf(first, keys.live) };
+  const pairOf = (facade: TestServer): Pair => ({
+    ...{ clock, service: app, facade, proxy, keys, webhookSecrets, accountIds, settled, pass, close },
     services: (asker) =>
       facade.servicesFor({ rank: 'person', subject: null, saw: () => undefined, ...asker }),
-    settled,
-    async pass(ms) {
-      const until = clock.now().getTime() + ms;
-      // Days are not made of seconds: what is due within one step is done together.
-      const stepMs = Math.ceil(ms / MOST_STEPS);
-      for (;;) {
-        await settled();
-        const now = clock.now().getTime();
-        if (now >= until) return;
-        const next = Math.max(clock.nextAt()?.getTime() ?? until, now + stepMs);
-        clock.moveTo(new Date(Math.min(next, until)));
-      }
-    },
-    async close() {
-      await facade.close();
-      await proxy.close();
-      await service.close();
-    },
-  };
+    another: async () => pairOf(await startFacade()),
+  });
+  return pairOf(first);
 }
 
 /** Between a socket that is written to and whoever reads it lie a few turns of the loop. */
 const QUIET_TURNS = 20;
+const MOST_TURNS = 1_000_000;
 const MOST_STEPS = 300;
 
-async function configureWebhook(app: TestApp, environment: Environment, url: string): Promise<string> {
-  const { configureWebhook: configured } = await app[environment].request(
+async function openMerchant(app: TestApp, settings: Partial<AccountSettings>) {
+  const accountId = await addAccount(app, settings);
+  return {
+    live: await addKey(app, { accountId }),
+    sandbox: await addKey(app, { accountId, environment: 'sandbox' }),
+  };
+}
+
+/** Returns the secret, where it was never told before. */
+async function configureWebhook(merchant: GraphQLClient, url: string): Promise<string> {
+  const { configureWebhook: configured } = await merchant.request(
     `mutation ($url: Url!) {
       configureWebhook(input: { url: $url }) {
         ... on ConfigureWebhookSuccess { secret }
@@ -150,12 +215,7 @@ async function configureWebhook(app: TestApp, environment: Environment, url: str
   return configured.secret;
 }
 
-/** The first, which is the merchant's. */
-async function accountOf({ sql }: Database): Promise<string> {
-  const account = await sql
-    .selectFrom('account')
-    .select('id')
-    .orderBy('created_at')
-    .executeTakeFirstOrThrow();
-  return account.id;
+async function accountOf({ servicesFor }: TestServer, key: string): Promise<Tenant['accountId']> {
+  const { access } = servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+  return (await access.authenticate(`Bearer ${key}`)).tenant.accountId;
 }

@@ -48,16 +48,31 @@ export function interceptStatements(
   before: () => unknown,
   after: () => unknown = before,
 ): Database {
-  const sql = withStatements(database, async (execute) => {
-    await before();
-    const result = await execute();
-    await after();
-    return result;
+  const executor = database.sql.getExecutor();
+  const intercepted = new Proxy(executor, {
+    get(target, name) {
+      if (name === 'executeQuery')
+        return async (...query: Parameters<QueryExecutor['executeQuery']>) => {
+          await before();
+          const result = await target.executeQuery(...query);
+          await after();
+          return result;
+        };
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
   });
+  const nothing = {};
+  const sql = new Kysely({
+    executor: intercepted,
+    config: nothing,
+    driver: nothing,
+    dialect: nothing,
+  } as never) as Sql;
   return { ...database, sql };
 }
 
-/** The same database, and whether anything is under way in it. */
+/** The same database, and whether anything is under way in it. From now on its own statements are counted too. */
 export function watchStatements(database: Database): { database: Database; isIdle(): boolean } {
   let underWay = 0;
   async function count<T>(work: () => Promise<T>): Promise<T> {
@@ -68,34 +83,15 @@ export function watchStatements(database: Database): { database: Database; isIdl
       underWay -= 1;
     }
   }
+  const executor = database.sql.getExecutor();
+  const execute = executor.executeQuery.bind(executor);
+  executor.executeQuery = (...query) => count(() => execute(...query));
   return {
     isIdle: () => underWay === 0,
     database: {
       ...database,
-      sql: withStatements(database, count),
       transaction: (work) => count(() => database.transaction(work)),
       notify: (channel, ...payloads) => count(() => database.notify(channel, ...payloads)),
     },
   };
-}
-
-/** `run` is given each single statement, and runs it. */
-function withStatements(database: Database, run: <T>(execute: () => Promise<T>) => Promise<T>): Sql {
-  const executor = database.sql.getExecutor();
-  const intercepted = new Proxy(executor, {
-    get(target, name) {
-      if (name === 'executeQuery')
-        return (...query: Parameters<QueryExecutor['executeQuery']>) =>
-          run(() => target.executeQuery(...query));
-      const member: unknown = Reflect.get(target, name, target);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
-  const nothing = {};
-  return new Kysely({
-    executor: intercepted,
-    config: nothing,
-    driver: nothing,
-    dialect: nothing,
-  } as never) as Sql;
 }

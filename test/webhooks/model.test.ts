@@ -18,7 +18,6 @@ const WAITS = [5, 30, 120, 600, 3_600, 21_600].map((seconds) => seconds * SECOND
 
 const delivery = (given: Partial<WebhookDelivery> = {}): WebhookDelivery => ({
   webhookId: 'whd_0123456789abcdef01234567',
-  eventVersion: 1,
   event: 'card_payment.paid',
   url: 'https://padaria.example/hook',
   status: 'pending',
@@ -88,7 +87,7 @@ describe('a redelivery', () => {
 });
 
 describe('a later event of a resource', () => {
-  const later = delivery({ eventVersion: 2 });
+  const later = delivery();
 
   test('waits for an earlier one until it is 30 seconds old', () => {
     const until = plusMs(NOW, 30 * SECOND);

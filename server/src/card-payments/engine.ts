@@ -38,7 +38,7 @@ export function createCardPaymentEngine({
   committer: Committer;
   accounts: AccountCollection;
   products: ProductCollection;
-}): CardPaymentService {
+}): CardPaymentService<CardPayment> {
   // Dashboards of one merchant ask for the same page at the same time.
   const sharedPages = createSharedReads<Awaited<ReturnType<typeof listCardPayments>>>();
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { NotFoundError, UnavailableError, ValidationError } from '../kernel/errors.ts';
+import { plusMs } from '../kernel/clock.ts';
+import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -30,9 +31,14 @@ export function newOrderCode(): string {
   return `PSC-${readableCode(24)}`;
 }
 
-/** Whether a text can be an order code at all. */
+/** Whether a text can be an order code of ours at all. */
 export function isOrderCode(text: string): boolean {
   return /^PSC-[0-9A-Z]{24}$/.test(text);
+}
+
+/** Whether a text can be an order code of any service: the document shows no form for it. */
+export function isAnyOrderCode(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(text);
 }
 
 export interface Customer {
@@ -41,13 +47,21 @@ export interface Customer {
   externalId?: string | undefined;
 }
 
-/** The document's section 2.3, with what its life adds. All instants in UTC. */
-export interface CardPayment {
+/**
+ * The document's section 2.3, with what its life adds, as far as whoever shows it knows: in front of another service,
+ * what that has told. All instants in UTC.
+ */
+export interface ShownCardPayment {
   orderCode: string;
   /** Grows by one with each change: of two answers the larger is the newer. */
   version: number;
-  status: CardPaymentStatus;
+  /** `unknown`: a word of the service's that the document does not have. */
+  status: CardPaymentStatus | 'unknown';
+  /** While it is `unknown`: the last status of the document that it had; null where it had none. */
+  lastStatus?: CardPaymentStatus | null;
   amountCents: Cents;
+  /** Left out where the page is this server's own. */
+  checkoutUrl?: string | null;
   description: string | null;
   callbackUrl: string | null;
   customer: Customer | null;
@@ -55,6 +69,19 @@ export interface CardPayment {
   metadata: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
+  createdAt: Date | null;
+  expiresAt: Date;
+  /** The service has not told `expiresAt`: it is what follows from the rest. */
+  expiryDerived?: boolean;
+  paidAt: Date | null;
+  paidLate: boolean;
+  refundedAt: Date | null;
+  failureReason: string | null;
+}
+
+/** A payment of the service that is embedded here. */
+export interface CardPayment extends ShownCardPayment {
+  status: CardPaymentStatus;
   /** Payments of one checkout attempt: if two of them are paid, the second is refunded. */
   checkoutAttempt: string | null;
   /** The charge whose outcome the acquirer still owes us. */
@@ -63,17 +90,17 @@ export interface CardPayment {
   paidChargeId: string | null;
   declinedCharges: number;
   createdAt: Date;
-  expiresAt: Date;
-  paidAt: Date | null;
-  paidLate: boolean;
   releasedAt: Date | null;
-  refundedAt: Date | null;
-  failureReason: string | null;
 }
 
 /** REFUNDED or FAILED: no later status can come. A paid one may be refunded, an expired one paid late. */
-export function isFinal(status: CardPaymentStatus): boolean {
-  return NEXT[status].length === 0;
+export function isFinal(status: CardPaymentStatus | 'unknown'): boolean {
+  return status !== 'unknown' && NEXT[status].length === 0;
+}
+
+/** Whether `to` can come after `from`, at once or by way of others that nobody saw. */
+export function canFollow(from: CardPaymentStatus, to: CardPaymentStatus): boolean {
+  return NEXT[from].some((next) => next === to || canFollow(next, to));
 }
 
 // ── What a caller may ask for (section 4.2, limits of section 8) ────────────────────────────────
@@ -136,10 +163,10 @@ export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
 export type CheckoutAmount = KnownAmount | { kind: 'product'; productId: string };
 type KnownAmount = { kind: 'fixed'; cents: Cents } | { kind: 'range'; minCents: Cents; maxCents: Cents };
 
-/** A product as far as a checkout token sells it; the slice that owns products gives it. */
+/** A product as far as a checkout token sells it; the slice that owns products gives it. Null: the service does not tell. */
 export interface SoldProduct {
-  name: string;
-  priceCents: Cents;
+  name: string | null;
+  priceCents: Cents | null;
 }
 
 /** The payment that a checkout token describes. Nothing of it can be read out of the token. */
@@ -150,19 +177,21 @@ export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface CardPaymentPage {
+export interface CardPaymentPage<P extends ShownCardPayment = ShownCardPayment> {
   /** Newest first, each with its place in the list, which is what `after` takes. */
-  items: { place: number; payment: CardPayment }[];
+  items: { place: number; payment: P }[];
   hasNextPage: boolean;
 }
 
-export interface CardPaymentService {
+/** Embedded, every payment is known whole. */
+export interface CardPaymentService<P extends ShownCardPayment = ShownCardPayment> {
   /**
    * Creates a hosted card payment (section 4.2). With an idempotency key, the same key and input give the
    * same payment, `replayed`.
-   * @throws ValidationError, UnavailableError (sandbox, or the account takes no cards), IdempotencyError
+   * @throws ValidationError, UnavailableError (sandbox, or the account takes no cards), IdempotencyError; in front of
+   *   another service PermissionError, RateLimitError, UpstreamError as well
    */
-  create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: CardPayment; replayed: boolean }>;
+  create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: P; replayed: boolean }>;
   /**
    * Starts the payment that a checkout token describes, once for each attempt id.
    * @throws ValidationError, NotFoundError (its product was deleted), UnavailableError (also: a single-use token whose
@@ -172,25 +201,19 @@ export interface CardPaymentService {
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
-  ): Promise<CardPayment>;
+  ): Promise<P>;
   /** Null where it does not exist or is another tenant's. */
-  find(tenant: Tenant, orderCode: string): Promise<CardPayment | null>;
+  find(tenant: Tenant, orderCode: string): Promise<P | null>;
   /** In the order asked, null where not found. */
-  findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(CardPayment | null)[]>;
+  findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(P | null)[]>;
   /** Also tells the version of the tenant's log that the state holds for. */
-  findWithVersion(
-    tenant: Tenant,
-    orderCode: string,
-  ): Promise<{ version: number; payment: CardPayment } | null>;
+  findWithVersion(tenant: Tenant, orderCode: string): Promise<{ version: number; payment: P } | null>;
   list(
     tenant: Tenant,
     page: { first: number; after?: number | undefined; status?: readonly CardPaymentStatus[] | undefined },
-  ): Promise<CardPaymentPage>;
+  ): Promise<CardPaymentPage<P>>;
   /** A page by number, newest first, and how many there are in all (the document's 2.1.6). */
-  listPage(
-    tenant: Tenant,
-    page: { limit: number; offset: number },
-  ): Promise<{ items: CardPayment[]; total: number }>;
+  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: { status?: readonly CardPaymentStatus[] | undefined }): Promise<number>;
 }
 
@@ -248,13 +271,21 @@ export interface AccountSettings {
 
 /** @throws UnavailableError where the account takes no cards, or is asked with a test key */
 export function assertCardsAvailable(environment: Environment, account: AccountSettings): void {
+  assertNotSandbox(environment);
+  if (!account.cardPaymentsEnabled) throw cardsNotConfigured();
+}
+
+/** @throws UnavailableError */
+export function assertNotSandbox(environment: Environment): void {
   if (environment === 'sandbox')
     throw new UnavailableError('NOT_IN_SANDBOX', 'Card payments are not available in sandbox');
-  if (!account.cardPaymentsEnabled)
-    throw new UnavailableError(
-      'CARD_PAYMENTS_NOT_CONFIGURED',
-      'Card payments are not configured for this account',
-    );
+}
+
+export function cardsNotConfigured(): UnavailableError {
+  return new UnavailableError(
+    'CARD_PAYMENTS_NOT_CONFIGURED',
+    'Card payments are not configured for this account',
+  );
 }
 
 export function decideCreate(
@@ -297,7 +328,7 @@ export function decideCreate(
 /**
  * What a token sells as it stands when it is started. A product is looked at then and not when the token was minted:
  * its price never changes, but once it was deleted nobody buys it. Its name says what is paid where the token does not.
- * @throws NotFoundError
+ * @throws NotFoundError, UpstreamError (nobody knows its price)
  */
 export function grantAtStart(
   grant: CheckoutGrant,
@@ -306,6 +337,11 @@ export function grantAtStart(
   const { amount } = grant;
   if (amount.kind !== 'product') return { ...grant, amount };
   if (!product) throw new NotFoundError('Product not found');
+  if (product.priceCents === null)
+    throw new UpstreamError('The payments service does not tell what this product costs', {
+      retryable: false,
+      moneyMayHaveMoved: false,
+    });
   return {
     ...grant,
     description: grant.description ?? product.name,
@@ -331,7 +367,7 @@ export function checkoutAmount(
 }
 
 /** A single-use token starts no other payment until its last has expired or failed. @throws UnavailableError */
-export function assertTokenFree(last: CardPayment | null): void {
+export function assertTokenFree(last: Pick<ShownCardPayment, 'status'> | null): void {
   if (last && last.status !== 'expired' && last.status !== 'failed')
     throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
 }
@@ -511,10 +547,151 @@ function step(
   };
 }
 
-function customerOf(input: z.infer<typeof customerInput> | null | undefined): Customer | null {
+export function customerOf(input: z.infer<typeof customerInput> | null | undefined): Customer | null {
   if (!input) return null;
   const given = Object.entries(input).filter(([, value]) => value != null);
   return given.length === 0 ? null : (Object.fromEntries(given) as Customer);
+}
+
+// ── In front of another service: what is known, held against what is said ───────────────────────
+
+/** What the service, or whoever asked it, says of a payment. Null: nothing of that. */
+export interface CardPaymentClaim {
+  orderCode: string;
+  status: CardPaymentStatus | 'unknown' | null;
+  amountCents: Cents | null;
+  checkoutUrl?: string | null;
+  description?: string | null;
+  callbackUrl?: string | null;
+  customer?: Customer | null;
+  metadata?: string | null;
+  successUrl?: string | null;
+  cancelUrl?: string | null;
+  createdAt?: Date | null;
+  expiresAt?: Date | null;
+  paidAt?: Date | null;
+  paidLate?: boolean | null;
+  refundedAt?: Date | null;
+  failureReason?: string | null;
+}
+
+/** A payment as it is known from now on; with the status before, where subscribers are told of another. */
+export interface CardPaymentSeen {
+  payment: ShownCardPayment;
+  changed: { from: ShownCardPayment['status'] | null } | null;
+}
+
+/**
+ * What is known after a claim; null where that is what was known before, or where the claim is of a payment that is not
+ * known and says too little of it. What is known stays: a claim fills in what is missing, and moves the status where the
+ * document lets it go, steps that nobody saw included; never back. A word that the document does not have is passed on
+ * as `unknown`, and remembers where it came from.
+ */
+export function mergeCardPayment(
+  known: ShownCardPayment | null,
+  claim: CardPaymentClaim,
+  now: Date,
+): CardPaymentSeen | null {
+  if (!known && claim.amountCents === null) return null;
+  const before = known && (known.status === 'unknown' ? (known.lastStatus ?? null) : known.status);
+  const status = statusAfter(known?.status ?? null, before, claim.status);
+  const createdAt = known?.createdAt ?? claim.createdAt ?? beginOf(claim.expiresAt) ?? null;
+  // Whoever is told of a payment must know what is paid: these are kept as soon as they are known.
+  const paidAt = known?.paidAt ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
+  const told = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
+  const payment: ShownCardPayment = {
+    orderCode: claim.orderCode,
+    version: known?.version ?? 1,
+    status,
+    ...(status === 'unknown' && { lastStatus: before }),
+    amountCents: known?.amountCents ?? claim.amountCents!,
+    checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl ?? null,
+    description: known?.description ?? claim.description ?? null,
+    callbackUrl: known?.callbackUrl ?? claim.callbackUrl ?? null,
+    customer: moreOf(known?.customer, claim.customer),
+    metadata: known?.metadata ?? claim.metadata ?? null,
+    successUrl: known?.successUrl ?? claim.successUrl ?? null,
+    cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
+    createdAt,
+    ...(told
+      ? { expiresAt: told }
+      : {
+          // 30 minutes after creation (2.3); after we came to know of it, where nobody tells when that was.
+          expiresAt:
+            known && !(known.createdAt === null && createdAt)
+              ? known.expiresAt
+              : plusMs(createdAt ?? now, CHECKOUT_SESSION_MS),
+          expiryDerived: true,
+        }),
+    paidAt,
+    paidLate:
+      known?.paidLate ||
+      (claim.paidLate ??
+        (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!told && paidAt >= told)))),
+    refundedAt: known?.refundedAt ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
+    failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
+  };
+  if (known && isSame(known, payment)) return null;
+  return {
+    payment: known ? { ...payment, version: known.version + 1 } : payment,
+    changed: known?.status === status ? null : { from: known?.status ?? null },
+  };
+}
+
+function statusAfter(
+  known: ShownCardPayment['status'] | null,
+  before: CardPaymentStatus | null,
+  claimed: CardPaymentClaim['status'],
+): ShownCardPayment['status'] {
+  if (claimed === null) return known ?? 'unknown';
+  if (before === null) return claimed;
+  if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
+  return claimed === before || canFollow(before, claimed) ? claimed : known!;
+}
+
+const wasPaidBy = (status: ShownCardPayment['status']) => status === 'paid' || status === 'refunded';
+
+function beginOf(expiresAt: Date | null | undefined): Date | null {
+  return expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null;
+}
+
+/** When it came into the status that it has, as far as anybody has told. */
+export function statusSince({ refundedAt, paidAt, createdAt, expiresAt }: ShownCardPayment): Date {
+  return refundedAt ?? paidAt ?? createdAt ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
+}
+
+function moreOf(known: Customer | null | undefined, claimed: Customer | null | undefined): Customer | null {
+  return customerOf({ ...claimed, ...known });
+}
+
+/** In what a caller is shown, or what another claim is held against. */
+function isSame(left: ShownCardPayment, right: ShownCardPayment): boolean {
+  const text = (payment: ShownCardPayment) =>
+    JSON.stringify(payment, Object.keys({ ...left, ...right, name: 0, email: 0, externalId: 0 }).sort());
+  return text(left) === text(right);
+}
+
+const MINUTE_MS = 60_000;
+/** So long after its expiry a payment may still be seen to be paid late; later than that, a webhook alone tells. */
+const LATE_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * How often a payment that somebody follows is asked for, in milliseconds: a tenth of how long it has waited, so that a
+ * fresh one is seen within seconds. Null where nothing that polling is for can come any more.
+ */
+export function pollInterval({ status, createdAt, expiresAt }: ShownCardPayment, now: Date): number | null {
+  if (status !== 'pending' && status !== 'expired' && status !== 'unknown') return null;
+  const overMs = now.getTime() - expiresAt.getTime();
+  if (overMs >= LATE_MS) return null;
+  if (status === 'pending' && overMs < 0) {
+    const ageMs = now.getTime() - (createdAt ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS)).getTime();
+    return between(3_000, ageMs / 10, MINUTE_MS);
+  }
+  return between(MINUTE_MS, overMs / 10, 10 * MINUTE_MS);
+}
+
+function between(least: number, value: number, most: number): number {
+  return Math.round(Math.min(most, Math.max(least, value)));
 }
 
 // ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
@@ -522,10 +699,8 @@ function customerOf(input: z.infer<typeof customerInput> | null | undefined): Cu
 const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt'] as const;
 
 /** A snapshot read back from JSON, where instants are text. */
-export function cardPaymentFromJson(json: unknown): CardPayment {
-  const payment = { ...(json as CardPayment) };
-  const raw = json as Record<(typeof INSTANTS)[number], string | null>;
-  for (const field of INSTANTS)
-    (payment[field] as Date | null) = raw[field] === null ? null : new Date(raw[field]);
-  return payment;
+export function cardPaymentFromJson(json: unknown): ShownCardPayment {
+  const payment: Record<string, unknown> = { ...(json as object) };
+  for (const field of INSTANTS) if (payment[field]) payment[field] = new Date(payment[field] as string);
+  return payment as unknown as ShownCardPayment;
 }

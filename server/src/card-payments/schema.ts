@@ -18,12 +18,13 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import {
-  type CardPayment,
   type CardPaymentStatus,
   type Customer,
   createCardPaymentInput,
   isFinal,
+  type ShownCardPayment,
   startCheckoutInput,
+  statusSince,
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -59,7 +60,7 @@ const CustomerRef = builder.objectRef<Customer>('Customer').implement({
   }),
 });
 
-const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
+const CardPaymentRef = builder.objectRef<ShownCardPayment>('CardPayment');
 
 builder.node(CardPaymentRef, {
   id: { resolve: (payment) => payment.orderCode },
@@ -78,7 +79,8 @@ builder.node(CardPaymentRef, {
       type: 'Url',
       nullable: true,
       description: 'The hosted page where the payer types the card.',
-      resolve: ({ orderCode }, _, context) => context.checkoutUrl(orderCode),
+      resolve: ({ orderCode, checkoutUrl }, _, context) =>
+        checkoutUrl === undefined ? context.checkoutUrl(orderCode) : checkoutUrl,
     }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: '30 minutes after creation.' }),
     expiresInSeconds: t.int({
@@ -135,8 +137,8 @@ const CardPaymentConnection = builder.connectionObject(
 interface Update {
   cursor: string;
   occurredAt: Date;
-  previousStatus: CardPaymentStatus | null;
-  payment: CardPayment;
+  previousStatus: ShownCardPayment['status'] | null;
+  payment: ShownCardPayment;
 }
 
 const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').implement({
@@ -238,7 +240,7 @@ const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
 });
 
 const CardPaymentSuccess = builder
-  .objectRef<{ payment: CardPayment; replayed: boolean }>('CardPaymentSuccess')
+  .objectRef<{ payment: ShownCardPayment; replayed: boolean }>('CardPaymentSuccess')
   .implement({
     fields: (t) => ({
       cardPayment: t.field({ type: CardPaymentRef, resolve: ({ payment }) => payment }),
@@ -249,7 +251,7 @@ const CardPaymentSuccess = builder
   });
 
 const StartCheckoutSuccess = builder
-  .objectRef<{ payment: CardPayment; paymentToken: string }>('StartCheckoutSuccess')
+  .objectRef<{ payment: ShownCardPayment; paymentToken: string }>('StartCheckoutSuccess')
   .implement({
     description: 'The payment, and the token that follows it; not the one that started it.',
     fields: (t) => ({
@@ -312,7 +314,7 @@ builder.mutationFields((t) => ({
 // ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
 
 /** A card payment's stream completes here; an expired one stays open, for it may be paid late. */
-const COMPLETES = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
+const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
 
 builder.subscriptionFields((t) => ({
   cardPaymentUpdates: t.field({
@@ -361,9 +363,8 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-function stateUpdate(payment: CardPayment, cursor: string): Update {
-  const occurredAt = payment.refundedAt ?? payment.paidAt ?? payment.createdAt;
-  return { cursor, occurredAt, previousStatus: null, payment };
+function stateUpdate(payment: ShownCardPayment, cursor: string): Update {
+  return { cursor, occurredAt: statusSince(payment), previousStatus: null, payment };
 }
 
 /** The state as it was at the change, not today's. */

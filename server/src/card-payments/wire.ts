@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
-import { cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
-import type { CardPayment } from './model.ts';
+import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
+import { centsTold, instantTold, reaisTold, recordTold } from '../kernel/told.ts';
+import {
+  type CardPayment,
+  type CardPaymentClaim,
+  type CardPaymentStatus,
+  type Customer,
+  isAnyOrderCode,
+  type ShownCardPayment,
+} from './model.ts';
 
 // ── A card payment in the REST interface (the document's 2.3) ───────────────────────────────────
 
@@ -51,7 +59,7 @@ export function cardPaymentToWire(payment: CardPayment, publicUrl: string): z.ou
 // ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
 
 /** `card_payment.paid`, the one event of a card payment that a webhook reports; null for every other state. */
-export function cardPaymentWebhook(payment: CardPayment) {
+export function cardPaymentWebhook(payment: ShownCardPayment) {
   if (payment.status !== 'paid' || !payment.paidAt) return null;
   const { name, email } = payment.customer ?? {};
   return {
@@ -64,4 +72,131 @@ export function cardPaymentWebhook(payment: CardPayment) {
     ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
     metadata: payment.metadata,
   };
+}
+
+// ── Read from another service: what the document shows by its name, the rest by its shape ──────────
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The answer to a creation or a lookup; null where it is none. */
+export function cardPaymentFromWire(body: unknown): CardPaymentClaim | null {
+  const json = recordOf(body);
+  if (!json) return null;
+  const status = statusOf(json.status);
+  // Dates whose names the document does not show: a payment that waits has one, a paid one has a second.
+  const dates = datesOf(json);
+  const [created = null, paid = null] = dates.length === DATES_AT[status ?? 'unknown'] ? dates : [];
+  return {
+    ...commonOf(json),
+    status,
+    checkoutUrl: urlOf(json.checkoutUrl),
+    createdAt: instantTold(json.createdAt) ?? created,
+    expiresAt: instantTold(json.expiresAt),
+    paidAt: instantTold(json.paidAt) ?? paid,
+    paidLate: typeof json.paidLate === 'boolean' ? json.paidLate : null,
+    refundedAt: instantTold(json.refundedAt),
+  };
+}
+
+/** A page of a list, as far as its items can be read; null where it is none. */
+export function cardPaymentsFromWire(
+  body: unknown,
+): { items: (CardPaymentClaim & { said: Json })[]; length: number } | null {
+  const list = Object.values(recordTold(body) ?? {}).find(Array.isArray);
+  if (!list) return null;
+  const items = list.flatMap((each: unknown) => {
+    const [claim, said] = [cardPaymentFromWire(each), recordTold(each)];
+    return claim && said ? [{ ...claim, said }] : [];
+  });
+  return { items, length: list.length };
+}
+
+/** A webhook's event (section 6.2): whatever has an `orderCode` is one, whatever else is called how. Null: it is none. */
+export function cardPaymentEventFromWire(payload: unknown): CardPaymentClaim | null {
+  const json = recordOf(payload);
+  if (!json) return null;
+  const words = Object.values(json).filter((value) => typeof value === 'string');
+  const kind = words.find((word) => word.startsWith('card_payment.'))?.slice('card_payment.'.length);
+  const status = json.status ?? kind ?? words.find((word) => STATUSES.has(word));
+  return {
+    ...commonOf(json),
+    status: statusOf(status),
+    paidAt: instantTold(json.paidAt) ?? datesOf(json)[0] ?? null,
+  };
+}
+
+const DATES_AT: Partial<Record<string, number>> = { pending: 1, paid: 2 };
+const STATUSES: ReadonlySet<unknown> = new Set<CardPaymentStatus>([
+  'pending',
+  'paid',
+  'expired',
+  'refunded',
+  'failed',
+]);
+
+function statusOf(word: unknown): CardPaymentClaim['status'] {
+  if (typeof word !== 'string') return null;
+  return STATUSES.has(word) ? (word as CardPaymentStatus) : 'unknown';
+}
+
+/** What has an order code: the answer, or what lies in it. */
+function recordOf(body: unknown): (Json & { orderCode: string }) | null {
+  return [body, ...Object.values(recordTold(body) ?? {})].find(hasOrderCode) ?? null;
+}
+
+function hasOrderCode(value: unknown): value is Json & { orderCode: string } {
+  const orderCode = recordTold(value)?.orderCode;
+  return typeof orderCode === 'string' && isAnyOrderCode(orderCode);
+}
+
+function commonOf(json: Json & { orderCode: string }) {
+  return {
+    orderCode: json.orderCode,
+    amountCents: amountOf(json),
+    customer:
+      customerOf(json.customer) ??
+      Object.values(json)
+        .map(customerOf)
+        .find((each) => each) ??
+      null,
+    description: textOf(json.description),
+    metadata: textOf(json.metadata),
+    successUrl: urlOf(json.successUrl),
+    cancelUrl: urlOf(json.cancelUrl),
+    failureReason: textOf(json.failureReason),
+  };
+}
+
+/** In cents (2.3), or in reais as the document's 2.1.2 has it of records: rounded, for products are not exact. */
+function amountOf({ amountCents, valueCents, amount }: Json): Cents | null {
+  return centsTold(amountCents) ?? centsTold(valueCents) ?? reaisTold(amount);
+}
+
+function customerOf(value: unknown): Customer | null {
+  const told = recordTold(value);
+  if (!told) return null;
+  const members = (['name', 'email', 'externalId'] as const).flatMap((name) => {
+    const text = textOf(told[name]);
+    return text === null ? [] : [[name, text] as const];
+  });
+  return members.some(([name]) => name !== 'externalId') ? Object.fromEntries(members) : null;
+}
+
+/** Longer than anything that the document has, it is nothing of ours to keep; nor can what is no text be. */
+function textOf(value: unknown): string | null {
+  if (typeof value !== 'string' || value === '' || value.length > 4_096) return null;
+  return value.includes('\u0000') || !value.isWellFormed() ? null : value;
+}
+
+function urlOf(value: unknown): string | null {
+  const text = textOf(value);
+  return text !== null && /^https?:/i.test(text) && URL.canParse(text) ? text : null;
+}
+
+/** Earliest first, each once; none of an expiry. */
+function datesOf(json: Json): Date[] {
+  const times = Object.entries(json).flatMap(([name, value]) =>
+    /expir|valid|venc/i.test(name) ? [] : (instantTold(value)?.getTime() ?? []),
+  );
+  return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));
 }

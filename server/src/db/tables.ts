@@ -27,6 +27,7 @@ export interface Tables {
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
+  received_webhook: ReceivedWebhookTable;
   product: ProductTable;
   test_payment: TestPaymentTable;
   dispute: DisputeTable;
@@ -230,17 +231,24 @@ interface WebhookEndpointTable extends OfTenant {
 interface WebhookDeliveryTable extends OfTenant {
   number: Generated<number>;
   webhook_id: string;
-  event_version: number;
+  event_version: number | null;
   event: string;
   resource: string;
   resource_id: string;
   url: string;
   body: string;
+  headers: ColumnType<Record<string, string> | null, string | null, never>;
   status: 'pending' | 'delivered' | 'exhausted';
   attempts: Generated<number>;
   failures: Generated<number>;
   next_attempt_at: Date | null;
   created_at: Date;
+}
+
+interface ReceivedWebhookTable extends OfTenant {
+  webhook_id: string;
+  body_hash: string;
+  received_at: Date;
 }
 
 interface WebhookAttemptTable {

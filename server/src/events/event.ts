@@ -1,18 +1,18 @@
-import type { CardPayment } from '../card-payments/model.ts';
+import type { ShownCardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
 import { payoutFromJson, type ShownPayout } from '../payouts/model.ts';
-import { type SubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
+import { type ShownSubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
 import { isWallet, type Wallet } from '../wallet/model.ts';
 
 /** What a slice writes when something has happened. The snapshot is the resource as it was then. */
 export type NewEvent =
   | {
-      kind: `card_payment.${CardPayment['status']}`;
+      kind: `card_payment.${ShownCardPayment['status']}`;
       resource: 'card_payment';
       resourceId: string;
-      previousStatus: CardPayment['status'] | null;
-      snapshot: CardPayment;
+      previousStatus: ShownCardPayment['status'] | null;
+      snapshot: ShownCardPayment;
     }
   | {
       kind: `payout.${ShownPayout['status']}`;
@@ -22,11 +22,11 @@ export type NewEvent =
       snapshot: ShownPayout;
     }
   | {
-      kind: `subaccount_payout.${SubaccountPayout['status'] | 'reversed'}`;
+      kind: `subaccount_payout.${ShownSubaccountPayout['status'] | 'reversed'}`;
       resource: 'subaccount_payout';
       resourceId: string;
-      previousStatus: SubaccountPayout['status'] | null;
-      snapshot: SubaccountPayout;
+      previousStatus: ShownSubaccountPayout['status'] | null;
+      snapshot: ShownSubaccountPayout;
     }
   | {
       /**

@@ -21,8 +21,8 @@ const PAGE = 100;
 /** The state of a resource, and the version of the tenant's log that it holds for. */
 export interface Beginning<Item> {
   version: number;
-  /** With the cursor that continues behind it. */
-  first: (cursor: string) => Item;
+  /** With the cursor that continues behind it; null where there is no state to tell yet. */
+  first: ((cursor: string) => Item) | null;
   /** The stream has completed already: nothing follows this state. */
   over: boolean;
 }
@@ -171,7 +171,7 @@ export async function subscribe<Item>({
     const state = begin ? await begin() : null;
     const overAt = state?.over ? state.version : null;
     if (after == null) {
-      const first = state?.first(cursors.encode(state.version)) ?? null;
+      const first = state?.first?.(cursors.encode(state.version)) ?? null;
       return {
         version: state?.version ?? (await readHead(database.sql, tenant)),
         first,

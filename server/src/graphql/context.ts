@@ -1,17 +1,17 @@
 import DataLoader from 'dataloader';
 import type { AccessService, Caller } from '../access/model.ts';
-import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
+import type { CardPaymentService, ShownCardPayment } from '../card-payments/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { PayoutService, ShownPayout } from '../payouts/model.ts';
-import type { Product, ProductService } from '../products/model.ts';
+import type { ProductService, ShownProduct } from '../products/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
 import type {
-  Subaccount,
-  SubaccountPayout,
+  ShownSubaccount,
+  ShownSubaccountPayout,
   SubaccountPayoutService,
   SubaccountService,
 } from '../subaccounts/model.ts';
@@ -72,14 +72,14 @@ export interface Context {
 
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
-  cardPayment: DataLoader<string, CardPayment | null>;
+  cardPayment: DataLoader<string, ShownCardPayment | null>;
   /** By withdrawal id or code. */
   payout: DataLoader<string, ShownPayout | null>;
   webhookDelivery: DataLoader<string, WebhookDelivery | null>;
   webhookAttempts: DataLoader<string, WebhookAttempt[]>;
-  product: DataLoader<string, Product | null>;
-  subaccount: DataLoader<string, Subaccount | null>;
-  subaccountPayout: DataLoader<string, SubaccountPayout | null>;
+  product: DataLoader<string, ShownProduct | null>;
+  subaccount: DataLoader<string, ShownSubaccount | null>;
+  subaccountPayout: DataLoader<string, ShownSubaccountPayout | null>;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {

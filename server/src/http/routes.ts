@@ -32,6 +32,14 @@ export class HttpError extends Error {
  * @throws HttpError 413, 400 (not UTF-8, or cut off)
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
+  return textOf(await readBytes(request, limitBytes));
+}
+
+/**
+ * The whole body as it came, if it has at most `limitBytes`, chunked or not.
+ * @throws HttpError 413, 400 (cut off)
+ */
+export async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const tooLarge = () =>
     new HttpError(413, `The body must have at most ${limitBytes} bytes`, { connection: 'close' });
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
@@ -46,8 +54,13 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   } catch (error) {
     throw error instanceof HttpError ? error : new HttpError(400, 'The body was cut off');
   }
+  return Buffer.concat(chunks);
+}
+
+/** @throws HttpError 400, where they are not UTF-8 */
+export function textOf(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new HttpError(400, 'The body is not UTF-8');
   }

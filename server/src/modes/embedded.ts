@@ -160,6 +160,7 @@ export async function createEmbeddedMode({
       ];
     },
     upstream: null,
+    metrics: null,
     firstKeys,
     cursorKey,
     embedded: { cardPayments: hostedPayments, levers, subaccounts },

@@ -1,5 +1,5 @@
 import type { AccessService } from '../access/model.ts';
-import type { CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
+import type { CardPayment, CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -7,8 +7,9 @@ import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
 import type { Route } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { UpstreamMetrics } from '../ops/metrics.ts';
 import type { TestPaymentLevers } from '../sandbox/model.ts';
-import type { SubaccountPayoutService, SubaccountService } from '../subaccounts/model.ts';
+import type { OwnSubaccounts } from '../subaccounts/model.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
 import type { WalletLevers } from '../wallet/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
@@ -35,6 +36,8 @@ export interface Mode {
   routes: (log: { nextDueAt: () => Promise<Date | null> }) => Promise<Route[]>;
   /** Of a remote mode: how the service behind it stands. */
   upstream: (() => UpstreamState) | null;
+  /** What is measured of that service. */
+  metrics: UpstreamMetrics['registry'] | null;
   /** The first account's keys, where this start has made it; they are shown this once. */
   firstKeys: { live: string; sandbox: string } | null;
   cursorKey: Uint8Array;
@@ -44,8 +47,8 @@ export interface Mode {
 }
 
 export interface Embedded {
-  readonly cardPayments: CardPaymentService & HostedCheckout;
+  readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
   /** What no client can do: the simulator does it. */
   readonly levers: WalletLevers & TestPaymentLevers;
-  readonly subaccounts: SubaccountService & SubaccountPayoutService;
+  readonly subaccounts: OwnSubaccounts;
 }

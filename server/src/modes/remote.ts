@@ -8,6 +8,7 @@ import type { ServicesFor } from '../graphql/context.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { stoppingWith } from '../kernel/stopping.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { createUpstreamMetrics } from '../ops/metrics.ts';
 import { createRemotePayouts } from '../payouts/remote.ts';
 import { createRemoteProducts } from '../products/remote.ts';
 import { createRemoteSandbox } from '../sandbox/remote.ts';
@@ -21,12 +22,11 @@ import { createReads } from '../upstream/reads.ts';
 import { createWatch, type Watch } from '../upstream/watch.ts';
 import { createRemoteWallet } from '../wallet/remote.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
-import { createReceiver } from '../webhooks/receive.ts';
+import { createWebhookEngine } from '../webhooks/engine.ts';
+import { createReceiver, RECEIVES_AT } from '../webhooks/receive.ts';
 import { createRemoteWebhooks } from '../webhooks/remote.ts';
 import { createSender } from '../webhooks/sender.ts';
 import type { Base, Mode } from './mode.ts';
-
-const RECEIVES_AT = '/webhooks/psa';
 
 /** What a test or a benchmark, which cannot wait for minutes, sets otherwise. */
 export interface UpstreamTuning {
@@ -65,14 +65,17 @@ export async function createRemoteMode({
     ...(skewMs === undefined ? {} : { skewMs }),
     onFault,
   });
+  const metrics = createUpstreamMetrics();
   const upstream = createUpstream({
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
     budget,
     clock,
     ...(timeouts ? { timeouts } : {}),
+    onOutcome: metrics.onOutcome,
     onFault,
   });
+  metrics.watch(upstream);
   const looks: Record<string, Look> = {};
   const intents = createIntents({
     database,
@@ -87,7 +90,7 @@ export async function createRemoteMode({
     committer,
     clock,
     upstream,
-    reads: createReads({ upstream, clock }),
+    reads: createReads({ upstream, clock, onRead: metrics.onRead }),
     intents,
     nudge: (tenant, resource) => watch?.nudge(tenant, resource),
     onFault,
@@ -120,15 +123,17 @@ export async function createRemoteMode({
   });
   const watching = watch;
 
-  const webhooks = createRemoteWebhooks({ database, committer });
+  const privateAddresses = config.webhookPrivateAddresses;
+  const webhooks = createRemoteWebhooks(createWebhookEngine({ database, committer, privateAddresses }));
   const receiver = createReceiver({
     database,
     committer,
+    clock,
     secrets: upstreamConfig.webhookSecrets,
+    publicUrl,
     tenantOf,
     sightings: [cardPayments.sighting, payouts.sighting, subaccounts.sighting],
-    refresh: (tenant, resource, reference) =>
-      mirrored[resource].refresh(tenant, [reference], { class: 'lookup' }),
+    refresh: (tenant, resource, id) => mirrored[resource].refresh(tenant, [id], { class: 'lookup' }),
     nudge: facade.nudge,
     onFault,
   });
@@ -136,7 +141,7 @@ export async function createRemoteMode({
     database,
     committer,
     clock,
-    send: createSender({ clock, privateAddresses: config.webhookPrivateAddresses }),
+    send: createSender({ clock, privateAddresses }),
   });
 
   const accessFor = (asker: Asker) =>
@@ -172,6 +177,7 @@ export async function createRemoteMode({
       return [...receiver.routes, ...createDemoRoutes({ tenant, access, payouts: null, clock, publicUrl })];
     },
     upstream: () => upstream.state(),
+    metrics: metrics.registry,
     firstKeys: null,
     cursorKey,
     embedded: null,

@@ -1,7 +1,19 @@
 import { type Route, sendJson } from '../http/routes.ts';
+import type { UpstreamState } from '../upstream/upstream.ts';
 
-/** Alive: the process answers. Ready: it can do its work. */
-export function createHealthRoutes({ isReady }: { isReady: () => Promise<boolean> }): Route[] {
+/**
+ * Alive: the process answers. Ready: it can do its work. An open circuit to the service behind the facade is said and
+ * stays `ready`: what is last known is still served, and taken out of its load balancer an instance could not even do
+ * that; all would be taken out at once.
+ */
+export function createHealthRoutes({
+  isReady,
+  upstream,
+}: {
+  isReady: () => Promise<boolean>;
+  /** How the service behind the facade stands; left out where there is none. */
+  upstream?: (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt'>) | undefined;
+}): Route[] {
   return [
     {
       methods: ['GET', 'HEAD'],
@@ -13,7 +25,11 @@ export function createHealthRoutes({ isReady }: { isReady: () => Promise<boolean
       path: /^\/readyz$/,
       async handle({ response }) {
         const ready = await isReady();
-        sendJson(response, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready' });
+        const state = upstream?.();
+        sendJson(response, ready ? 200 : 503, {
+          status: ready ? 'ready' : 'not ready',
+          ...(state && { upstream: { circuit: state.circuit, lastAnswerAt: state.lastAnswerAt } }),
+        });
       },
     },
   ];

@@ -14,7 +14,7 @@ export function createProductEngine({
 }: {
   database: Database;
   committer: Committer;
-}): ProductService {
+}): ProductService<Product> {
   const sharedPages = createSharedReads<Awaited<ReturnType<typeof listProducts>>>();
 
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(Product | null)[]> {

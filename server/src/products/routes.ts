@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
-import { assertFound, createProductInput, type ProductService, productIdText } from './model.ts';
+import {
+  assertFound,
+  createProductInput,
+  type Product,
+  type ProductService,
+  productIdText,
+} from './model.ts';
 import { productWire } from './wire.ts';
 
 const TAG = 'Products';
@@ -9,7 +15,7 @@ const NOT_FOUND = 'Product not found: none of this account in this environment';
 const byId = z.object({ id: productIdText });
 
 /** Products in the REST interface (the document's 4.4 and 4.5). */
-export function createProductRoutes({ products }: { products: ProductService }): RestOperation[] {
+export function createProductRoutes({ products }: { products: ProductService<Product> }): RestOperation[] {
   return [
     restOperation({
       method: 'POST',

@@ -7,6 +7,7 @@ import {
   decideSettle,
   decideTestPayment,
   type SandboxService,
+  type TestPayment,
   type TestPaymentLevers,
 } from './model.ts';
 import { testPayments } from './records.ts';
@@ -19,7 +20,7 @@ export function createSandboxEngine({
 }: {
   database: Database;
   committer: Committer;
-}): SandboxService & TestPaymentLevers {
+}): SandboxService<TestPayment> & TestPaymentLevers {
   return {
     async createTestPayment(tenant, input) {
       assertSandbox(tenant.environment);

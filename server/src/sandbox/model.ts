@@ -6,11 +6,15 @@ import { requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
 /** A simulated payment, of which the sandbox balance is made (the document's 2.4 and 4.5). */
-export interface TestPayment {
-  id: string;
+export interface ShownTestPayment {
   valueCents: Cents;
   /** A pending one stays so until it is settled by the simulator. */
   status: 'pending' | 'paid';
+}
+
+/** One of the service that is embedded here. */
+export interface TestPayment extends ShownTestPayment {
+  id: string;
   createdAt: Date;
   paidAt: Date | null;
 }
@@ -36,9 +40,9 @@ export const createTestPaymentInput = z.object({
 });
 export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 
-export interface SandboxService {
+export interface SandboxService<P extends ShownTestPayment = ShownTestPayment> {
   /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED where the balance would be too large to count) */
-  createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<TestPayment>;
+  createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
 }
 
 /** What the simulator does to test payments; no client can. */

@@ -1,4 +1,4 @@
-import type { CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
+import type { CardPayment, CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { maskPixKey } from '../kernel/pix-key.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
@@ -25,7 +25,7 @@ export function createLevers({
   bank: SimulatedBank;
   payouts: PayoutService;
   subaccounts: SubaccountPayoutService;
-  cardPayments: CardPaymentService & HostedCheckout;
+  cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
   wallet: WalletLevers;
   testPayments: TestPaymentLevers;
 }): Levers {

@@ -53,7 +53,7 @@ export function createSubaccountEngine({
 }: {
   database: Database;
   committer: Committer;
-}): SubaccountService {
+}): SubaccountService<SubaccountPayout, Subaccount, StatementEntry> {
   const { sql } = database;
 
   // Lists of many subaccounts that are asked for together, as inside a list of subaccounts, are read together.
@@ -74,7 +74,7 @@ export function createSubaccountEngine({
 
   async function findPayoutWithVersion(tenant: Tenant, subaccountId: string, reference: string) {
     const found = await selectByReference(sql, tenant, reference);
-    return found?.payout.subaccountId === subaccountId ? found : null;
+    return found?.payout.subaccountId === subaccountId ? { ...found, id: found.payout.id } : null;
   }
 
   return {

@@ -11,13 +11,19 @@ import { assertWithdrawable } from '../wallet/model.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
 
-/** What an integrator keeps for one of its customers. */
-export interface Subaccount {
+/** What an integrator keeps for one of its customers, as far as it is known: the document shows nothing but the id. */
+export interface ShownSubaccount {
   /** `sacc_` and 32 hex. */
   id: string;
-  name: string;
+  name: string | null;
   /** The integrator's own name for it, at most one subaccount of each. */
   externalId: string | null;
+  balanceCents: Cents | null;
+  createdAt: Date | null;
+}
+
+export interface Subaccount extends ShownSubaccount {
+  name: string;
   balanceCents: Cents;
   createdAt: Date;
 }
@@ -25,15 +31,25 @@ export interface Subaccount {
 export type StatementEntryKind = 'transfer_in' | 'payout' | 'payout_reversal';
 
 /** A line of a statement, which is only ever appended to. */
-export interface StatementEntry {
+export interface ShownStatementEntry {
   subaccountId: string;
-  kind: StatementEntryKind;
+  kind: StatementEntryKind | 'unknown';
   /** `rep_…` of a transfer, `saq_…` of a payout, which its reversal repeats unless the payout got a `SUB-…`. */
   refId: string;
   /** Signed: what it did to the balance. */
   amountCents: number;
-  balanceAfterCents: Cents;
+  balanceAfterCents: Cents | null;
   createdAt: Date;
+}
+
+export interface StatementEntry extends ShownStatementEntry {
+  kind: StatementEntryKind;
+  balanceAfterCents: Cents;
+}
+
+/** One of which nothing but the id could be had. */
+export function unknownSubaccount(id: string): ShownSubaccount {
+  return { id, name: null, externalId: null, balanceCents: null, createdAt: null };
 }
 
 const SUBACCOUNT_ID = /^sacc_[0-9a-fA-F]{32}$/;
@@ -51,19 +67,20 @@ export function newTransferReference(): string {
 export type SubaccountPayoutStatus = 'processing' | 'completed' | 'failed';
 
 /** What a payout is to whoever may see it. */
-export interface SubaccountPayout {
+export interface ShownSubaccountPayout {
   /** Ours, and the same whichever reference led here; the bank knows the transfer by it. */
   id: string;
   /** Grows by one with each change: of two answers the larger is the newer. */
   version: number;
   /** The `refId` of its `payout` entry: `saq_idem_<idempotencyKey>`, or `saq_` and 32 hex. */
-  payoutId: string;
+  payoutId: string | null;
   /** 24 hex; null until it was assembled for sending. */
   withdrawalId: string | null;
   /** `TURBO-…` from when it was assembled, `SUB-…` once it was refused before any bank; null before either. */
   code: string | null;
   subaccountId: string;
-  status: SubaccountPayoutStatus;
+  /** unknown: one that the document does not name. */
+  status: SubaccountPayoutStatus | 'unknown';
   /** The amount went back to the subaccount. */
   reversed: boolean;
   /** Gross: what the subaccount was debited. */
@@ -75,7 +92,7 @@ export interface SubaccountPayout {
   /** What the PIX key receives. */
   netAmountCents: Cents | null;
   /** Masked. */
-  pixKey: string;
+  pixKey: string | null;
   endToEndId: string | null;
   recipientName: string | null;
   recipientBankName: string | null;
@@ -83,6 +100,12 @@ export interface SubaccountPayout {
   createdAt: Date;
   completedAt: Date | null;
   reversedAt: Date | null;
+}
+
+export interface SubaccountPayout extends ShownSubaccountPayout {
+  payoutId: string;
+  status: SubaccountPayoutStatus;
+  pixKey: string;
 }
 
 /** A payout with what the service keeps to itself. */
@@ -99,15 +122,15 @@ export interface PayoutRecord {
 }
 
 /** COMPLETED, or FAILED and reversed: nothing can come after it. */
-export function isFinal({ status, reversed }: SubaccountPayout): boolean {
+export function isFinal({ status, reversed }: ShownSubaccountPayout): boolean {
   return status === 'completed' || reversed;
 }
 
 /** What the caller should do now: the document's prose on the states (3.1), as data. */
 export type PayoutGuidance = 'NONE' | 'WAIT' | 'RETRY_WITH_NEW_KEY' | 'CONTACT_SUPPORT';
 
-export function guidanceOf({ status, reversed }: SubaccountPayout): PayoutGuidance {
-  if (status === 'processing') return 'WAIT';
+export function guidanceOf({ status, reversed }: ShownSubaccountPayout): PayoutGuidance {
+  if (status === 'processing' || status === 'unknown') return 'WAIT';
   if (status === 'completed') return 'NONE';
   return reversed ? 'RETRY_WITH_NEW_KEY' : 'CONTACT_SUPPORT';
 }
@@ -214,70 +237,76 @@ export interface Numbered<Item> {
 
 type StatusFilter = readonly SubaccountPayoutStatus[] | undefined;
 
-export interface SubaccountService {
+/** The service itself knows all of what it shows; in front of it, less may be known. */
+export interface SubaccountService<
+  P extends ShownSubaccountPayout = ShownSubaccountPayout,
+  S extends ShownSubaccount = ShownSubaccount,
+  E extends ShownStatementEntry = ShownStatementEntry,
+> {
   /**
    * Opens a subaccount. The same externalId and name again give the same one, `replayed`.
    * @throws ValidationError where the externalId is another subaccount's, by its name
    */
-  create(
-    tenant: Tenant,
-    input: CreateSubaccountInput,
-  ): Promise<{ subaccount: Subaccount; replayed: boolean }>;
+  create(tenant: Tenant, input: CreateSubaccountInput): Promise<{ subaccount: S; replayed: boolean }>;
   /**
    * Moves cents of the merchant's own, withdrawable money to a subaccount.
    * @throws NotFoundError, InsufficientFundsError, IdempotencyError
    */
-  transfer(
-    tenant: Tenant,
-    input: TransferInput,
-  ): Promise<{ subaccount: Subaccount; entry: StatementEntry; replayed: boolean }>;
+  transfer(tenant: Tenant, input: TransferInput): Promise<{ subaccount: S; entry: E; replayed: boolean }>;
   /** Null where it does not exist or is another tenant's. */
-  find(tenant: Tenant, subaccountId: string): Promise<Subaccount | null>;
+  find(tenant: Tenant, subaccountId: string): Promise<S | null>;
   /** In the order asked, null where not found. */
-  findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(Subaccount | null)[]>;
-  list(tenant: Tenant, page: PlacePage): Promise<Placed<Subaccount>>;
-  listPage(tenant: Tenant, page: NumberedPage): Promise<Numbered<Subaccount>>;
+  findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
+  list(tenant: Tenant, page: PlacePage): Promise<Placed<S>>;
+  listPage(tenant: Tenant, page: NumberedPage): Promise<Numbered<S>>;
   count(tenant: Tenant): Promise<number>;
-  statement(tenant: Tenant, subaccountId: string, page: PlacePage): Promise<Placed<StatementEntry>>;
-  statementPage(tenant: Tenant, subaccountId: string, page: NumberedPage): Promise<Numbered<StatementEntry>>;
+  statement(tenant: Tenant, subaccountId: string, page: PlacePage): Promise<Placed<E>>;
+  statementPage(tenant: Tenant, subaccountId: string, page: NumberedPage): Promise<Numbered<E>>;
   countStatement(tenant: Tenant, subaccountId: string): Promise<number>;
   /** By any of the five forms of 2.2; null where there is none of this subaccount, or the form is none of them. */
-  findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<SubaccountPayout | null>;
-  /** Also tells the version of the tenant's log that the state holds for. */
+  findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<P | null>;
+  /**
+   * Also tells the version of the tenant's log that the state holds for. Of one whose request has an outcome that is not
+   * known yet, only the id is told, under which it will be known: `payout` is null.
+   */
   findPayoutWithVersion(
     tenant: Tenant,
     subaccountId: string,
     reference: string,
-  ): Promise<{ version: number; payout: SubaccountPayout } | null>;
+  ): Promise<{ version: number; id: string; payout: P | null } | null>;
   /** By our own id, in the order asked, null where not found. */
-  findPayouts(tenant: Tenant, ids: readonly string[]): Promise<(SubaccountPayout | null)[]>;
+  findPayouts(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
   payouts(
     tenant: Tenant,
     subaccountId: string,
     page: PlacePage & { status?: StatusFilter },
-  ): Promise<Placed<SubaccountPayout>>;
-  payoutsPage(tenant: Tenant, subaccountId: string, page: NumberedPage): Promise<Numbered<SubaccountPayout>>;
+  ): Promise<Placed<P>>;
+  payoutsPage(tenant: Tenant, subaccountId: string, page: NumberedPage): Promise<Numbered<P>>;
   countPayouts(tenant: Tenant, subaccountId: string, filter: { status?: StatusFilter }): Promise<number>;
 }
 
-export interface RequestedPayout {
-  payout: SubaccountPayout;
+export interface RequestedPayout<P extends ShownSubaccountPayout = ShownSubaccountPayout> {
+  payout: P;
   /** Held for a look at it, or the bank has not answered yet: the document's `202`. */
   underVerification: boolean;
   replayed: boolean;
 }
 
-export interface SubaccountPayoutService {
+export interface SubaccountPayoutService<P extends ShownSubaccountPayout = ShownSubaccountPayout> {
   /**
    * Debits a subaccount for a payout and has it sent. With an idempotency key, the same key and input give the same
    * payout, `replayed`. An answer of the bank that is late is not waited for: the payout is then `processing`.
    * @throws ValidationError (an amount that the fees eat up), NotFoundError, UnavailableError (sandbox),
    * InsufficientFundsError (the subaccount's figures), IdempotencyError
    */
-  requestPayout(tenant: Tenant, input: RequestPayoutInput): Promise<RequestedPayout>;
+  requestPayout(tenant: Tenant, input: RequestPayoutInput): Promise<RequestedPayout<P>>;
   /** Has the bank asked again, now, where a payout stands; takes our own id or any reference. @throws NotFoundError */
   recheck(tenant: Tenant, reference: string): Promise<void>;
 }
+
+/** What the service itself offers. */
+export type OwnSubaccounts = SubaccountService<SubaccountPayout, Subaccount, StatementEntry> &
+  SubaccountPayoutService<SubaccountPayout>;
 
 // ── Rules: pure, from what is and what happened to what shall be ────────────────────────────────
 
@@ -593,13 +622,96 @@ function entered(
   };
 }
 
+// ── What is seen of a payout from outside ───────────────────────────────────────────────────────
+
+/** A payout as the service showed it, in an answer or in an event. */
+export type SeenPayout = Omit<ShownSubaccountPayout, 'id' | 'version'>;
+
+/** How far a status is along (3.1). Of two that are as far, the one that was seen first holds. */
+const PROGRESS: Record<ShownSubaccountPayout['status'], number> = {
+  unknown: 0,
+  processing: 1,
+  completed: 2,
+  failed: 2,
+};
+
+/**
+ * What a payout is after it was seen once more; null where nothing is new. Answers and events come in any order, twice
+ * and late: whatever the order, the status never goes back, what was once known stays known, and only what failed is
+ * reversed.
+ */
+export function mergeSeen(
+  known: ShownSubaccountPayout | null,
+  seen: SeenPayout,
+  newId: string,
+): ShownSubaccountPayout | null {
+  if (!known) return { id: newId, version: 1, ...proper(seen) };
+  const advances = PROGRESS[seen.status] > PROGRESS[known.status];
+  // It says that the payout ended otherwise than it did.
+  if (!advances && PROGRESS[seen.status] === PROGRESS[known.status] && seen.status !== known.status)
+    return null;
+  const status = advances ? seen.status : known.status;
+  const turns = advances || (seen.status === 'failed' && seen.reversed && !known.reversed);
+  const [newer, older] = turns ? [seen, known] : [known, seen];
+  const merged: ShownSubaccountPayout = {
+    ...known,
+    ...proper({
+      ...known,
+      status,
+      reversed: known.reversed || (seen.status === 'failed' && seen.reversed),
+      payoutId: known.payoutId ?? seen.payoutId,
+      withdrawalId: newer.withdrawalId ?? older.withdrawalId,
+      // A payout refused by the bank after all has its TURBO-… replaced.
+      code: newer.code ?? older.code,
+      platformFeeCents: newer.platformFeeCents ?? older.platformFeeCents,
+      netAmountCents: newer.netAmountCents ?? older.netAmountCents,
+      pixKey: known.pixKey ?? seen.pixKey,
+      endToEndId: newer.endToEndId ?? older.endToEndId,
+      recipientName: newer.recipientName ?? older.recipientName,
+      recipientBankName: newer.recipientBankName ?? older.recipientBankName,
+      failureReason: newer.failureReason ?? older.failureReason,
+      completedAt: newer.completedAt ?? older.completedAt,
+      reversedAt: newer.reversedAt ?? older.reversedAt,
+    }),
+  };
+  if (isSame(known, merged)) return null;
+  return { ...merged, version: known.version + 1 };
+}
+
+/** What has no place beside its status (2.2), whoever says it. */
+function proper<Payout extends SeenPayout>(payout: Payout): Payout {
+  const failed = payout.status === 'failed';
+  const reversed = failed && payout.reversed;
+  return {
+    ...payout,
+    reversed,
+    reversedAt: reversed ? payout.reversedAt : null,
+    failureReason: failed ? payout.failureReason : null,
+    recipientName: failed ? null : payout.recipientName,
+    recipientBankName: failed ? null : payout.recipientBankName,
+    completedAt: payout.status === 'completed' ? payout.completedAt : null,
+  };
+}
+
+function isSame(left: ShownSubaccountPayout, right: ShownSubaccountPayout): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** What subscribers are told of it. */
+export function eventOf(
+  previous: ShownSubaccountPayout | null,
+  { status, reversed }: ShownSubaccountPayout,
+): ShownSubaccountPayout['status'] | 'reversed' {
+  return reversed && !previous?.reversed ? 'reversed' : status;
+}
+
 // ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
 
 const INSTANTS = ['createdAt', 'completedAt', 'reversedAt'] as const;
 
 /** A snapshot read back from JSON, where instants are text. */
-export function subaccountPayoutFromJson(json: unknown): SubaccountPayout {
-  const payout = { ...(json as SubaccountPayout) };
+export function subaccountPayoutFromJson(json: unknown): ShownSubaccountPayout {
+  const payout = { ...(json as ShownSubaccountPayout) };
   const raw = json as Record<(typeof INSTANTS)[number], string | null>;
   for (const field of INSTANTS)
     (payout[field] as Date | null) = raw[field] === null ? null : new Date(raw[field]);

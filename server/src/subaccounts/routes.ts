@@ -4,11 +4,10 @@ import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   createSubaccountInput,
+  type OwnSubaccounts,
   payoutReferenceText,
   requestPayoutInput,
   type Subaccount,
-  type SubaccountPayoutService,
-  type SubaccountService,
   subaccountIdText,
   transferInput,
 } from './model.ts';
@@ -29,11 +28,7 @@ const NO_SUBACCOUNT = 'Subaccount not found';
 const one = z.object({ id: subaccountIdText });
 
 /** Subaccounts in the REST interface (the document's 4.1 and 4.5). */
-export function createSubaccountRoutes({
-  subaccounts,
-}: {
-  subaccounts: SubaccountService & SubaccountPayoutService;
-}): RestOperation[] {
+export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubaccounts }): RestOperation[] {
   /** @throws NotFoundError where it does not exist, or is another account's or environment's */
   async function found(tenant: Tenant, id: string): Promise<Subaccount> {
     const subaccount = await subaccounts.find(tenant, id);
@@ -53,10 +48,13 @@ export function createSubaccountRoutes({
       permissions: MANAGE,
       body: createSubaccountInput,
       example: { name: 'Maria da Silva', externalId: 'cliente-1042' },
-      answers: { 201: { description: 'The subaccount', schema: subaccountWire } },
+      answers: {
+        200: { description: 'The same one, opened before', schema: subaccountWire },
+        201: { description: 'The subaccount', schema: subaccountWire },
+      },
       async handle({ caller, body }) {
-        const { subaccount } = await subaccounts.create(caller.tenant, body);
-        return { status: 201, body: subaccount };
+        const { subaccount, replayed } = await subaccounts.create(caller.tenant, body);
+        return { status: replayed ? 200 : 201, body: subaccount };
       },
     }),
     restOperation({

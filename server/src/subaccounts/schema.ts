@@ -26,12 +26,13 @@ import {
   type Placed,
   payoutReferenceText,
   requestPayoutInput,
-  type StatementEntry,
-  type Subaccount,
-  type SubaccountPayout,
+  type ShownStatementEntry,
+  type ShownSubaccount,
+  type ShownSubaccountPayout,
   type SubaccountPayoutStatus,
   subaccountIdText,
   transferInput,
+  unknownSubaccount,
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -78,10 +79,10 @@ const PayoutGuidanceEnum = builder.enumType('PayoutGuidance', {
   } as const,
 });
 
-const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
-const SubaccountPayoutRef = builder.objectRef<SubaccountPayout>('SubaccountPayout');
+const SubaccountRef = builder.objectRef<ShownSubaccount>('Subaccount');
+const SubaccountPayoutRef = builder.objectRef<ShownSubaccountPayout>('SubaccountPayout');
 
-const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
+const StatementEntryRef = builder.objectRef<ShownStatementEntry>('StatementEntry').implement({
   fields: (t) => ({
     kind: t.field({ type: StatementEntryKindEnum, resolve: ({ kind }) => kind }),
     refId: t.exposeString('refId', {
@@ -225,7 +226,7 @@ builder.node(SubaccountPayoutRef, {
     subaccount: t.field({
       type: SubaccountRef,
       resolve: async ({ subaccountId }, _, context) =>
-        (await context.loaders.subaccount.load(subaccountId)) as Subaccount,
+        (await context.loaders.subaccount.load(subaccountId)) ?? unknownSubaccount(subaccountId),
     }),
     status: t.field({ type: SubaccountPayoutStatusEnum, resolve: ({ status }) => status }),
     guidance: t.field({ type: PayoutGuidanceEnum, resolve: guidanceOf }),
@@ -269,8 +270,8 @@ builder.node(SubaccountPayoutRef, {
 interface Update {
   cursor: string;
   occurredAt: Date;
-  previousStatus: SubaccountPayoutStatus | null;
-  payout: SubaccountPayout;
+  previousStatus: ShownSubaccountPayout['status'] | null;
+  payout: ShownSubaccountPayout;
 }
 
 const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate').implement({
@@ -405,7 +406,7 @@ const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutI
 const REPLAYED = 'True when an earlier request with the same key already did it.';
 
 const SubaccountSuccess = builder
-  .objectRef<{ subaccount: Subaccount; replayed: boolean }>('SubaccountSuccess')
+  .objectRef<{ subaccount: ShownSubaccount; replayed: boolean }>('SubaccountSuccess')
   .implement({
     fields: (t) => ({
       subaccount: t.field({ type: SubaccountRef, resolve: ({ subaccount }) => subaccount }),
@@ -414,7 +415,7 @@ const SubaccountSuccess = builder
   });
 
 const SubaccountPayoutSuccess = builder
-  .objectRef<{ payout: SubaccountPayout; replayed: boolean }>('SubaccountPayoutSuccess')
+  .objectRef<{ payout: ShownSubaccountPayout; replayed: boolean }>('SubaccountPayoutSuccess')
   .implement({
     fields: (t) => ({
       subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: ({ payout }) => payout }),
@@ -505,14 +506,15 @@ builder.subscriptionFields((t) => ({
         reference,
       );
       if (!found) throw new NotFoundError('Payout not found');
-      const { version, payout } = found;
+      const { version, id, payout } = found;
       return context.subscribe({
-        topic: { resource: 'subaccount_payout', resourceId: payout.id },
+        topic: { resource: 'subaccount_payout', resourceId: id },
         after,
         begin: async () => ({
           version,
-          first: (cursor: string) => stateUpdate(payout, cursor),
-          over: isFinal(payout),
+          // Of one that was requested and whose outcome is not known yet, the first that is told is what became of it.
+          first: payout && ((cursor: string) => stateUpdate(payout, cursor)),
+          over: payout !== null && isFinal(payout),
         }),
         toItem: eventUpdate,
         isLast: (event) => event.resource === 'subaccount_payout' && isFinal(event.snapshot),
@@ -552,7 +554,7 @@ function fresh(update: Update, _: unknown, { loaders }: Context): Update {
   return update;
 }
 
-function stateUpdate(payout: SubaccountPayout, cursor: string): Update {
+function stateUpdate(payout: ShownSubaccountPayout, cursor: string): Update {
   const occurredAt = payout.reversedAt ?? payout.completedAt ?? payout.createdAt;
   return { cursor, occurredAt, previousStatus: null, payout };
 }

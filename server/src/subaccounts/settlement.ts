@@ -18,6 +18,7 @@ import {
   type PayoutTerms,
   payoutReference,
   type RequestPayoutInput,
+  type SubaccountPayout,
   type SubaccountPayoutChange,
   type SubaccountPayoutService,
   type SubaccountPayoutTask,
@@ -52,7 +53,7 @@ export function createSubaccountSettlement({
   clock: Clock;
   /** The bank did not answer. */
   onFault: (fault: unknown) => void;
-}): SubaccountPayoutService & { tasks: Record<SubaccountPayoutTask, TaskHandler> } {
+}): SubaccountPayoutService<SubaccountPayout> & { tasks: Record<SubaccountPayoutTask, TaskHandler> } {
   /** Requests with one key that come together ask the bank together. */
   const asking = new Map<string, Promise<PayoutRecord>>();
 

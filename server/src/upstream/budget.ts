@@ -50,7 +50,9 @@ export interface Budget {
   /** Nothing is sent for so long, by any instance: a window at the most. */
   block(ms: number): Promise<void>;
   state(): BudgetState;
-  /** Refuses who waits. Resolves when the ends of all slots are written. */
+  /** Resolves when all that can be decided now is decided, and the ends of slots are written. */
+  idle(): Promise<void>;
+  /** Refuses who waits; then as `idle`. */
   close(): Promise<void>;
 }
 
@@ -255,8 +257,13 @@ export function createBudget({
     };
   }
 
+  async function idle(): Promise<void> {
+    while (turning || writing.size > 0) await Promise.all([turning, ...writing]);
+  }
+
   return {
     windowMs,
+    idle,
     take({ class: upstreamClass, subject = null, waitMs }) {
       if (closed) return Promise.reject(closedFault());
       const now = clock.now().getTime();
@@ -295,8 +302,7 @@ export function createBudget({
       closed = true;
       cancelWake?.();
       for (const waiter of queue.splice(0)) waiter.reject(closedFault());
-      await turning;
-      while (writing.size > 0) await Promise.all(writing);
+      await idle();
     },
   };
 }

@@ -77,6 +77,7 @@ export function createUpstream({
   const pauses = new Set<() => void>();
   let lastAnswerAt: Date | null = null;
   let closed = false;
+  let ended: Promise<void> | null = null;
 
   /** A slot, and leave of the breaker. @throws RateLimitError, UpstreamFault, and what the database throws */
   async function admit({ class: upstreamClass, subject = null }: Errand, waitMs: number) {
@@ -192,6 +193,15 @@ export function createUpstream({
     });
   }
 
+  async function close(): Promise<void> {
+    closed = true;
+    const refused = budget.close();
+    for (const end of [...pauses]) end();
+    await Promise.allSettled([...underWay, refused]);
+    await budget.close();
+    await transport.close();
+  }
+
   return {
     send,
     async get({ errand, ...request }) {
@@ -209,19 +219,16 @@ export function createUpstream({
           last = error;
         }
         await pause(PAUSE_MS * 2 ** attempt * (0.5 + random()));
+        if (closed) throw last;
       }
     },
     state() {
       const state = budget.state();
       return { ...breaker.state(), lastAnswerAt, budget: state, blockedUntil: state.blockedUntil };
     },
-    async close() {
-      closed = true;
-      const refused = budget.close();
-      for (const end of [...pauses]) end();
-      await Promise.allSettled([...underWay, refused]);
-      await budget.close();
-      await transport.close();
+    close() {
+      ended ??= close();
+      return ended;
     },
   };
 }

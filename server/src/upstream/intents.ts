@@ -43,8 +43,25 @@ export const intents: Collection<Intent> = {
   save: saveIntents,
 };
 
-/** What a look at the service says of an intent whose outcome is not known. */
-export type Found = { found: Observation } | 'not_there' | 'unclear';
+/** Of an operation, whatever the key: the newest of those that have done something, or may have. Read only. */
+export interface LastIntent {
+  operation: string;
+  intent: Intent;
+}
+
+/** What is put here is for the commands of the same group: it follows from the intents themselves. */
+export const lastIntents: Collection<LastIntent> = {
+  name: 'last upstream_intent',
+  load: selectLastIntents,
+  keyOf: ({ operation }) => operation,
+  save: async () => undefined,
+};
+
+/**
+ * What a look at the service says of an intent whose outcome is not known. Where the service has no key for it, and it
+ * was recognised by what it is like, `claims` is the id of what was found: no other request of its kind may have made it.
+ */
+export type Found = { found: Observation; claims?: string } | 'not_there' | 'unclear';
 
 /** One kind of request that must not be made twice. */
 export interface Operation<Input> {
@@ -57,10 +74,16 @@ export interface Operation<Input> {
   /** Runs in the transaction that opens the intent, before anything is sent: a throw refuses. */
   open?: { read: (reader: Reader) => Promise<unknown>; decide: (state: State, intent: Intent) => Writes };
   /**
-   * The one request, under the intent's key. @throws PaymentError for a refusal of the service (certainly not done),
-   *   RateLimitError, UpstreamFault
+   * The one request, under the intent's key. Whatever goes wrong once the service may have done it is an UpstreamFault
+   * that may have reached it, or an UpstreamError with `moneyMayHaveMoved`.
+   * @throws PaymentError for a refusal of the service (certainly not done), RateLimitError, UpstreamFault
    */
   send: (intent: Intent) => Promise<Observation>;
+  /**
+   * What it makes is of no use to anybody who has not seen its answer, so that one whose answer was lost harms nobody.
+   * Then a key that is in doubt, asked for again, does it anew where one more look has not found it.
+   */
+  harmlessIfLost?: boolean;
   /** What a caller is told of who waits for the outcome. */
   lookupReference: (intent: Intent) => string | null;
 }
@@ -72,23 +95,26 @@ export interface Intents {
   /**
    * Does it once for a key: opens the intent, sends, and records the answer with the intent's end in one transaction. A
    * key that has done it already does nothing: `replayed`. Of an unknown outcome nothing is sent again; the service is
-   * asked at once, and then on and on in the background until it knows.
+   * asked at once, and then on and on in the background until it knows. A key that was refused may be used anew; so
+   * may one that was found to have done nothing, with the same input, once the service has said so again.
    * @throws what `open` and `send` throw; IdempotencyError; UpstreamError, with `moneyMayHaveMoved` where the outcome is
    *   not known
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<{ resourceId: string; replayed: boolean }>;
   /** Of one kind, those whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
-  /** Of these resources, those that an intent of this kind is known to have made. */
-  made(tenant: Tenant, kind: string, resourceIds: readonly string[]): Promise<Set<string>>;
+  /** Of these, the ones that a request of this kind is known to have made. */
+  claimed(tenant: Tenant, kind: string, resourceIds: readonly string[]): Promise<Set<string>>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
 }
 
 const RESOLVE = 'upstream.resolve';
 /** By then whoever sends it has recorded its end, or died: it waits 10 s for its turn and 15 s for its answer. */
 const SENDING_MS = 60_000;
-/** Looks at an unknown outcome: at first soon, for somebody waits. */
-const LOOK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000, 300_000];
+/** Looks at an unknown outcome: at first soon, for somebody waits; in the end for years, at next to no cost. */
+const LOOK_AGAIN_MS = [
+  1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000, 3_600_000,
+];
 /** A request that the service has not begun by then, it will never begin. */
 const ABSENT_AFTER_MS = 15 * 60_000;
 
@@ -108,42 +134,59 @@ export function createIntents({
   onFault: (fault: unknown) => void;
 }): Intents {
   /** By intent, what this instance has under way: whoever comes with the same key waits for it. */
-  const underWay = new Map<string, Promise<{ resourceId: string; replayed: boolean }>>();
+  const underWay = new Map<string, Promise<Outcome>>();
 
-  async function run<Input>(
-    tenant: Tenant,
-    operation: Operation<Input>,
-  ): Promise<{ resourceId: string; replayed: boolean }> {
-    const { intent, fresh } = await openIntent(tenant, operation);
-    if (!fresh && intent.state === 'done') return { resourceId: intent.resourceId!, replayed: true };
-    const own = underWay.get(intent.id);
-    if (own) return own.then(({ resourceId }) => ({ resourceId, replayed: true }));
-    const outcome = (
-      fresh ? sendFresh(tenant, intent, operation) : lookNow(tenant, intent, operation, true)
-    ).finally(() => underWay.delete(intent.id));
-    underWay.set(intent.id, outcome);
-    return outcome;
+  async function run<Input>(tenant: Tenant, given: Operation<Input>): Promise<Done> {
+    // Its form is that of every idempotency key of the document.
+    const operation = { ...given, key: given.key ?? `psa-${objectId()}` };
+    let notThere: Intent | null = null;
+    for (;;) {
+      const { intent, fresh }: Opened = await openIntent(tenant, operation, notThere);
+      if (!fresh && intent.state === 'done') return { resourceId: intent.resourceId!, replayed: true };
+      // One that was just opened has nothing to do with what was under way before it.
+      const own = fresh ? undefined : underWay.get(intent.id);
+      const outcome = await (own ??
+        share(intent, fresh ? sendFresh(tenant, intent, operation) : lookNow(tenant, intent, operation)));
+      if (outcome !== 'not_done') return own ? { ...outcome, replayed: true } : outcome;
+      // Nothing was done under this key, so it is used anew.
+      notThere = intent;
+    }
   }
 
+  function share(intent: Intent, outcome: Promise<Outcome>): Promise<Outcome> {
+    const shared = outcome.finally(() => {
+      if (underWay.get(intent.id) === shared) underWay.delete(intent.id);
+    });
+    underWay.set(intent.id, shared);
+    return shared;
+  }
+
+  /** `notThere`: an absent one of which the service has just said once more that there is none, or a lost one. */
   function openIntent<Input>(
     tenant: Tenant,
-    operation: Operation<Input>,
-  ): Promise<{ intent: Intent; fresh: boolean }> {
+    operation: Operation<Input> & { key: string },
+    notThere: Intent | null,
+  ): Promise<Opened> {
     const id = `int_${objectId()}`;
-    // Its form is that of every idempotency key of the document.
-    const key = operation.key ?? `psa-${objectId()}`;
+    const { key } = operation;
     const inputHash = hashInput(operation.input);
     const summary = operation.summary(operation.input);
-    return committer.change<{ intent: Intent; fresh: boolean }>({
+    return committer.change<Opened>({
       tenant,
       read: (reader) =>
         Promise.all([reader.load(intents, intentKey(operation.name, key)), operation.open?.read(reader)]),
       decide(state) {
         const before = state.get(intents, intentKey(operation.name, key));
+        // One that is absent may be found yet, so its key stays with its input.
         if (before && before.state !== 'refused' && before.inputHash !== inputHash)
           throw new IdempotencyError('This idempotency key was used before with another input');
-        if (before && before.state !== 'refused' && before.state !== 'absent')
-          return { outcome: { intent: before, fresh: false } };
+        const isNotDone =
+          before?.state === 'absent' || (before?.state === 'in_doubt' && operation.harmlessIfLost);
+        const mayBeOpened =
+          !before ||
+          before.state === 'refused' ||
+          (isNotDone && notThere !== null && isSameTry(before, notThere));
+        if (!mayBeOpened) return { outcome: { intent: before, fresh: false } };
         const intent: Intent = {
           id: before?.id ?? id,
           operation: operation.name,
@@ -168,25 +211,35 @@ export function createIntents({
     });
   }
 
-  async function sendFresh<Input>(tenant: Tenant, intent: Intent, operation: Operation<Input>) {
+  async function sendFresh<Input>(
+    tenant: Tenant,
+    intent: Intent,
+    operation: Operation<Input>,
+  ): Promise<Outcome> {
     let observation: Observation;
     try {
       observation = await operation.send(intent);
     } catch (error) {
-      if (error instanceof PaymentError || (error instanceof UpstreamFault && error.reached === 'no')) {
-        await end(tenant, intent, 'refused');
+      if (isRefusal(error)) {
+        // Were this lost, its task would find that there is none; what the caller is told is true either way.
+        await end(tenant, intent, 'refused').catch(onFault);
         throw error instanceof UpstreamFault ? unavailable(error) : error;
       }
-      if (!(error instanceof UpstreamFault)) onFault(error);
+      if (!(error instanceof UpstreamFault || error instanceof UpstreamError)) onFault(error);
       await doubt(tenant, intent);
-      return lookNow(tenant, intent, operation, false);
+      const outcome = await lookNow(tenant, intent, operation);
+      if (outcome === 'not_done') throw inDoubt(operation.lookupReference(intent));
+      return { ...outcome, replayed: false };
     }
-    const resourceId = await finish(tenant, intent, observation).catch((fault: unknown) => {
+    try {
+      const resourceId = await finish(tenant, intent, { found: observation });
+      return { resourceId: resourceId!, replayed: false };
+    } catch (fault) {
       // The service has done it, and its task will find it.
       onFault(fault);
+      await doubt(tenant, intent);
       throw inDoubt(operation.lookupReference(intent));
-    });
-    return { resourceId, replayed: false };
+    }
   }
 
   /** Nobody knows what became of it; sending it again might do it twice. */
@@ -194,14 +247,23 @@ export function createIntents({
     tenant: Tenant,
     intent: Intent,
     operation: Operation<Input>,
-    replayed: boolean,
-  ) {
-    const looked = await lookAt(tenant, intent).catch((error: unknown) => {
+  ): Promise<Outcome> {
+    try {
+      const looked = await lookAt(tenant, intent);
+      const resourceId = typeof looked === 'string' ? null : await finish(tenant, intent, looked);
+      if (resourceId !== null) return { resourceId, replayed: true };
+      if (intent.state === 'absent' && looked === 'not_there') return 'not_done';
+      // Whoever sends it, here or on another instance, may have come to know by now.
+      const [now] = await selectIntents(database.sql, tenant, [keyOf(intent)]);
+      if (now?.state === 'done') return { resourceId: now.resourceId!, replayed: true };
+      if (now?.state === 'refused') return 'not_done';
+      if (now?.state === 'in_doubt' && operation.harmlessIfLost) return 'not_done';
+    } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
-      return 'unclear' as const;
-    });
-    if (typeof looked === 'string') throw inDoubt(operation.lookupReference(intent));
-    return { resourceId: await finish(tenant, intent, looked.found), replayed };
+      // Nothing was under way any more: it may be tried again when the service can be asked.
+      else if (intent.state === 'absent') throw error instanceof UpstreamFault ? unavailable(error) : error;
+    }
+    throw inDoubt(operation.lookupReference(intent));
   }
 
   function lookAt(tenant: Tenant, intent: Intent): Promise<Found> {
@@ -210,20 +272,40 @@ export function createIntents({
     return look(tenant, intent);
   }
 
-  /** The answer and the intent's end together. Twice, where two have looked: the second changes nothing. */
-  function finish(tenant: Tenant, intent: Intent, observation: Observation): Promise<string> {
-    return committer.change<string>({
+  /**
+   * The answer and the intent's end together; null where another request has made what was found. Twice, where two
+   * have looked: the second changes nothing but what is newer. Late, where it was given up: it is done all the same.
+   */
+  function finish(
+    tenant: Tenant,
+    intent: Intent,
+    { found, claims }: { found: Observation; claims?: string },
+  ): Promise<string | null> {
+    const claim = claims === undefined ? null : intentKey(kindOf(intent), claims);
+    return committer.change<string | null>({
       tenant,
-      read: (reader) => Promise.all([reader.load(intents, keyOf(intent)), observation.read(reader)]),
+      read: (reader) =>
+        Promise.all([
+          reader.load(intents, keyOf(intent)),
+          claim === null ? null : reader.load(claimsOfIntents, claim),
+          found.read(reader),
+        ]),
       decide(state) {
         const current = state.need(intents, keyOf(intent));
-        if (current.state === 'done') return { outcome: current.resourceId! };
-        const { resourceId, writes } = observation.decide(state);
+        const claimed = claim === null ? null : state.get(claimsOfIntents, claim);
+        if (claimed && claimed.intentId !== current.id) return { outcome: null };
+        const { resourceId, writes } = found.decide(state);
+        if (current.state === 'done') return { outcome: current.resourceId!, writes };
+        const made = { key: intentKey(kindOf(intent), resourceId), intentId: current.id };
         return {
           outcome: resourceId,
           writes: {
             ...writes,
-            records: [...(writes.records ?? []), put(intents, { ...current, state: 'done', resourceId })],
+            records: [
+              ...(writes.records ?? []),
+              put(intents, { ...current, state: 'done', resourceId }),
+              put(claimsOfIntents, made),
+            ],
             done: [...(writes.done ?? []), { kind: RESOLVE, key: keyOf(intent) }],
           },
         };
@@ -245,6 +327,7 @@ export function createIntents({
     })).catch(onFault);
   }
 
+  /** Changes nothing where the intent has ended, or has been opened anew since. */
   function step(
     tenant: Tenant,
     intent: Intent,
@@ -255,46 +338,72 @@ export function createIntents({
       read: (reader) => reader.load(intents, keyOf(intent)),
       decide(state) {
         const current = state.need(intents, keyOf(intent));
-        const settled = current.state !== 'sending' && current.state !== 'in_doubt';
-        return { outcome: undefined, writes: settled ? {} : decide(current, state.now) };
+        const holds = isOpen(current) && isSameTry(current, intent);
+        return { outcome: undefined, writes: holds ? decide(current, state.now) : {} };
       },
+    });
+  }
+
+  async function resolve(tenant: Tenant, key: string): Promise<void> {
+    let [intent] = await selectIntents(database.sql, tenant, [key]);
+    const own = intent && underWay.get(intent.id);
+    if (own) {
+      // This instance still sends it, or looks: its end is recorded there.
+      await own.catch(() => undefined);
+      [intent] = await selectIntents(database.sql, tenant, [key]);
+    }
+    if (!intent || !isOpen(intent)) return;
+    const looked = await lookAt(tenant, intent).catch((error: unknown) => {
+      if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
+      return 'unclear' as const;
+    });
+    if (typeof looked !== 'string' && (await finish(tenant, intent, looked)) !== null) return;
+    await step(tenant, intent, (current, now) => {
+      const age = now.getTime() - current.createdAt.getTime();
+      if (looked === 'not_there' && age >= ABSENT_AFTER_MS * pace)
+        return {
+          records: [put(intents, { ...current, state: 'absent' })],
+          done: [{ kind: RESOLVE, key }],
+        };
+      const after = LOOK_AGAIN_MS[Math.min(current.looks, LOOK_AGAIN_MS.length - 1)]!;
+      return {
+        records: [put(intents, { ...current, state: 'in_doubt', looks: current.looks + 1 })],
+        tasks: [taskOf(current, plusMs(now, after * pace))],
+      };
     });
   }
 
   return {
     run,
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
-    made: (tenant, kind, resourceIds) => selectMade(database.sql, tenant, kind, resourceIds),
-    tasks: {
-      [RESOLVE]: async (task) => {
-        const [intent] = await selectIntents(database.sql, task, [task.key]);
-        if (!intent || (intent.state !== 'sending' && intent.state !== 'in_doubt')) return;
-        // This instance still sends it, or looks: its end is recorded there.
-        await underWay.get(intent.id)?.catch(() => undefined);
-        const looked = await lookAt(task, intent).catch((error: unknown) => {
-          if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
-          return 'unclear' as const;
-        });
-        if (typeof looked !== 'string') {
-          await finish(task, intent, looked.found);
-          return;
-        }
-        await step(task, intent, (current, now) => {
-          const age = now.getTime() - current.createdAt.getTime();
-          if (looked === 'not_there' && age >= ABSENT_AFTER_MS * pace)
-            return {
-              records: [put(intents, { ...current, state: 'absent' })],
-              done: [{ kind: RESOLVE, key: keyOf(intent) }],
-            };
-          const after = LOOK_AGAIN_MS[Math.min(current.looks, LOOK_AGAIN_MS.length - 1)]!;
-          return {
-            records: [put(intents, { ...current, state: 'in_doubt', looks: current.looks + 1 })],
-            tasks: [taskOf(current, plusMs(now, after * pace))],
-          };
-        });
-      },
+    async claimed(tenant, kind, resourceIds) {
+      const keys = resourceIds.map((id) => intentKey(kind, id));
+      const found = await selectClaims(database.sql, tenant, keys);
+      return new Set(found.map(({ key }) => key.slice(kind.length + SEPARATOR.length)));
     },
+    tasks: { [RESOLVE]: (task) => resolve(task, task.key) },
   };
+}
+
+/** `fresh`: opened by this, to be sent now. */
+type Opened = { intent: Intent; fresh: boolean };
+type Done = { resourceId: string; replayed: boolean };
+/** not_done: certainly nothing was done under this key, by whoever had it under way. */
+type Outcome = Done | 'not_done';
+
+/** It was certainly not done. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof UpstreamFault) return error.reached === 'no';
+  return error instanceof PaymentError && !(error instanceof UpstreamError && error.moneyMayHaveMoved);
+}
+
+function isOpen({ state }: Intent): boolean {
+  return state === 'sending' || state === 'in_doubt';
+}
+
+/** A key that is used anew keeps its intent; each time it begins at another instant. */
+function isSameTry(left: Intent, right: Intent): boolean {
+  return left.createdAt.getTime() === right.createdAt.getTime();
 }
 
 /** It was certainly not done, and may be tried again. */
@@ -319,13 +428,28 @@ function keyOf({ operation, key }: Intent): string {
   return intentKey(operation, key);
 }
 
-function kindOf({ operation }: Intent): string {
+function kindOf({ operation }: Pick<Intent, 'operation'>): string {
   return operation.split(':', 1)[0]!;
 }
 
 function taskOf(intent: Intent, at: Date) {
   return { kind: RESOLVE, key: keyOf(intent), at };
 }
+
+/** What a request of a kind has made, where only one can have made it. */
+interface Claim {
+  /** `kind␟id`. */
+  key: string;
+  intentId: string;
+}
+
+/** Kept with the intents themselves: an intent that is done has made its resource. */
+const claimsOfIntents: Collection<Claim> = {
+  name: 'what upstream_intent has made',
+  load: selectClaims,
+  keyOf: ({ key }) => key,
+  save: async () => undefined,
+};
 
 // ── The table ───────────────────────────────────────────────────────────────────────────────────
 
@@ -337,6 +461,21 @@ async function selectIntents(sql: Sql, tenant: Tenant, keys: readonly string[]):
   return rows.map(toIntent);
 }
 
+async function selectLastIntents(
+  sql: Sql,
+  tenant: Tenant,
+  operations: readonly string[],
+): Promise<LastIntent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .distinctOn('operation')
+    .where('operation', 'in', operations)
+    .where('state', 'in', ['sending', 'in_doubt', 'done'])
+    .orderBy('operation')
+    .orderBy('created_at', 'desc')
+    .execute();
+  return rows.map((row) => ({ operation: row.operation, intent: toIntent(row) }));
+}
+
 async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
   const rows = await ofTenant(sql, tenant)
     .where('state', 'in', ['sending', 'in_doubt'])
@@ -346,19 +485,23 @@ async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string): Promis
   return rows.map(toIntent);
 }
 
-async function selectMade(
-  sql: Sql,
-  tenant: Tenant,
-  kind: string,
-  resourceIds: readonly string[],
-): Promise<Set<string>> {
-  if (resourceIds.length === 0) return new Set();
+async function selectClaims(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Claim[]> {
+  const pairs = keys.map((key) => key.split(SEPARATOR) as [string, string]);
+  if (pairs.length === 0) return [];
   const rows = await ofTenant(sql, tenant)
     .where('state', '=', 'done')
-    .where((row) => row.or([row('operation', '=', kind), row('operation', 'like', `${kind}:%`)]))
-    .where('resource_id', 'in', [...resourceIds])
+    .where((row) =>
+      row.or(
+        pairs.map(([kind, id]) =>
+          row.and([
+            row('resource_id', '=', id),
+            row.or([row('operation', '=', kind), row('operation', 'like', `${kind}:%`)]),
+          ]),
+        ),
+      ),
+    )
     .execute();
-  return new Set(rows.flatMap(({ resource_id }) => resource_id ?? []));
+  return rows.map((row) => ({ key: intentKey(kindOf(row), row.resource_id!), intentId: row.id }));
 }
 
 async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[]): Promise<void> {

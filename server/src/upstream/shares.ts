@@ -50,7 +50,7 @@ export interface Rules {
 }
 
 /** Less than one in the window would be never. */
-export function shareOf(upstreamClass: UpstreamClass, limit: number): number {
+function shareOf(upstreamClass: UpstreamClass, limit: number): number {
   return Math.max(1, Math.floor((limit * SHARES[upstreamClass]) / 100));
 }
 

@@ -114,7 +114,7 @@ export function createTransport({
             const code = codeOf(error);
             if (!abort) fail('unreachable', code);
             else if (status >= 500) fail('server_error', String(status));
-            else fail(code?.startsWith('HPE_') ? 'unreadable' : 'reset', code);
+            else fail(error.name === 'HTTPParserError' ? 'unreadable' : 'reset', code);
           },
         },
       );

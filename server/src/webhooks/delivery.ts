@@ -101,14 +101,17 @@ export function createWebhookDelivery({
         const found = await selectForAttempt(database.sql, task, task.key);
         if (found?.delivery.status !== 'pending') return;
         if (found.isBehindAnother && (await holdBack(task, task.key))) return;
-        const { delivery, body, secret } = found;
+        const { delivery, body } = found;
         const at = clock.now();
-        const headers = signedHeaders({
-          webhookId: delivery.webhookId,
-          body,
-          secret,
-          at: outsideClock.now(),
-        });
+        const headers =
+          found.headers ??
+          signedHeaders({
+            webhookId: delivery.webhookId,
+            body,
+            // What we announce was written with the secret beside it.
+            secret: found.secret!,
+            at: outsideClock.now(),
+          });
         const { responseStatus, error } = await send({ url: delivery.url, headers, body });
         const durationMs = clock.now().getTime() - at.getTime();
         await record(task, task.key, { at, responseStatus, error, durationMs });

@@ -12,8 +12,6 @@ export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'exhausted';
 export interface WebhookDelivery {
   /** The X-Webhook-Id header: the same on every attempt. */
   webhookId: string;
-  /** The event's place in the tenant's log. */
-  eventVersion: number;
   /** Its name on the wire. */
   event: string;
   url: string;
@@ -50,9 +48,9 @@ export function newWebhookId(): string {
   return `whd_${objectId()}`;
 }
 
-/** Whether a text can be the id of a delivery at all. */
+/** Whether a text can be the id of a delivery at all, one of ours or one of another service. */
 export function isWebhookId(text: string): boolean {
-  return /^whd_[0-9a-f]{24}$/.test(text);
+  return /^[\x20-\x7e]{1,255}$/.test(text);
 }
 
 // ── What a caller may ask for ───────────────────────────────────────────────────────────────────

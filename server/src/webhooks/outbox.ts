@@ -39,6 +39,7 @@ export async function webhookOutbox(
         resourceId: event.resourceId,
         url,
         body: JSON.stringify(payload),
+        headers: null,
         status: 'pending',
         attempts: 0,
         failures: 0,

@@ -2,12 +2,17 @@ import type { Collection } from '../commit/commit.ts';
 import type { WebhookDelivery, WebhookEndpoint } from './model.ts';
 import {
   insertAttempts,
+  insertDeliveries,
+  insertReceived,
   type Neighbours,
+  type NewDelivery,
+  type ReceivedWebhook,
   type StoredAttempt,
   saveEndpoint,
   selectDeliveries,
   selectEndpoint,
   selectNeighbours,
+  selectReceived,
   updateDeliveries,
 } from './store.ts';
 
@@ -24,7 +29,7 @@ export const endpoints: Collection<WebhookEndpoint> = {
   save: (sql, tenant, [endpoint]) => saveEndpoint(sql, tenant, endpoint!),
 };
 
-/** Made by the outbox alone; here they change. */
+/** Made by the outbox, or passed on; here they change. */
 export const deliveries: Collection<WebhookDelivery> = {
   name: 'webhook_delivery',
   load: selectDeliveries,
@@ -46,4 +51,29 @@ export const neighbours: Collection<Neighbours> = {
   load: selectNeighbours,
   keyOf: (row) => row.webhookId,
   save: () => Promise.reject(new Error('neighbours are read only')),
+};
+
+/** What is passed on, as it is made. */
+export const passedOn: Collection<NewDelivery> = {
+  name: 'webhook_delivery passed on',
+  load: () => Promise.reject(new Error('what is passed on is written only')),
+  keyOf: (delivery) => delivery.webhookId,
+  save: insertDeliveries,
+};
+
+/** What has come already, by its id. */
+export const received: Collection<ReceivedWebhook> = {
+  name: 'received_webhook',
+  load: (sql, tenant, ids) => selectReceived(sql, tenant, 'webhook_id', ids),
+  keyOf: ({ webhookId }) => webhookId,
+  save: insertReceived,
+};
+
+/** The same by what it says. */
+export const receivedBodies: Collection<ReceivedWebhook> = {
+  name: 'received_webhook by body',
+  load: (sql, tenant, hashes) => selectReceived(sql, tenant, 'body_hash', hashes),
+  keyOf: ({ bodyHash }) => bodyHash,
+  // Its row is saved by id.
+  save: async () => undefined,
 };

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
 
@@ -32,4 +32,35 @@ export function signedHeaders({
     'webhook-timestamp': String(timestamp),
     'webhook-signature': `v1,${createHmac('sha256', standardKey).update(`${webhookId}.${timestamp}.${body}`).digest('base64')}`,
   };
+}
+
+/**
+ * Whether the service has signed these bytes (the document's X-Webhook-Signature): HMAC-SHA256 under one of the secrets,
+ * each as its UTF-8 bytes stand, written in hex or base64, with `sha256=` before it or without. Takes as long whatever
+ * the signature says, and whichever secret it is.
+ */
+export function isSignedWith(secrets: readonly string[], body: Buffer, signature: string): boolean {
+  const presented = digest(signatureBytes(signature));
+  let signed = false;
+  for (const secret of secrets) {
+    const expected = digest(createHmac('sha256', secret).update(body).digest());
+    signed = timingSafeEqual(presented, expected) || signed;
+  }
+  return signed;
+}
+
+const HEX = /^[0-9a-f]{64}$/i;
+/** 32 bytes and no stray bits: of two texts that say the same, one. */
+const BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+
+/** None where it is no signature at all, which no secret gives. */
+function signatureBytes(signature: string): Buffer {
+  const text = signature.replace(/^sha256=/i, '');
+  if (HEX.test(text)) return Buffer.from(text, 'hex');
+  return Buffer.from(BASE64.test(text) ? text : '', 'base64');
+}
+
+/** Of both sides the same length, and nothing of what is compared shows in how far they agree. */
+function digest(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest();
 }

@@ -1,6 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import { plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   isWebhookId,
@@ -49,11 +50,16 @@ export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEn
 
 /** What it announces besides, which nobody asks for later: the resource, and the body as it goes out. */
 export interface NewDelivery extends WebhookDelivery {
+  /** The event's place in the tenant's log; null of what is passed on. */
+  eventVersion: number | null;
   resource: string;
   resourceId: string;
   body: string;
+  /** Of what is passed on, as they came, signature and all; null: it is signed by us with each attempt. */
+  headers: Record<string, string> | null;
 }
 
+/** What is there already under the same id stays as it is. */
 export async function insertDeliveries(
   sql: Sql,
   tenant: Tenant,
@@ -72,6 +78,7 @@ export async function insertDeliveries(
         resource_id: delivery.resourceId,
         url: delivery.url,
         body: delivery.body,
+        headers: delivery.headers && JSON.stringify(delivery.headers),
         status: delivery.status,
         attempts: delivery.attempts,
         failures: delivery.failures,
@@ -79,6 +86,7 @@ export async function insertDeliveries(
         created_at: delivery.createdAt,
       })),
     )
+    .onConflict((conflict) => conflict.column('webhook_id').doNothing())
     .execute();
 }
 
@@ -116,14 +124,22 @@ export async function selectForAttempt(
   sql: Sql,
   tenant: Tenant,
   webhookId: string,
-): Promise<{ delivery: WebhookDelivery; body: string; secret: string; isBehindAnother: boolean } | null> {
+): Promise<{
+  delivery: WebhookDelivery;
+  body: string;
+  /** As they came; null where we sign. */
+  headers: Record<string, string> | null;
+  /** Null where nothing was ever signed for this tenant. */
+  secret: string | null;
+  isBehindAnother: boolean;
+} | null> {
   const row = await ofTenant(sql, tenant)
-    .innerJoin('webhook_endpoint', (join) =>
+    .leftJoin('webhook_endpoint', (join) =>
       join
         .onRef('webhook_endpoint.account_id', '=', 'webhook_delivery.account_id')
         .onRef('webhook_endpoint.environment', '=', 'webhook_delivery.environment'),
     )
-    .select([...SHOWN, 'body', 'webhook_endpoint.secret'])
+    .select([...SHOWN, 'body', 'headers', 'webhook_endpoint.secret'])
     .select((row) =>
       row
         .exists(
@@ -135,7 +151,7 @@ export async function selectForAttempt(
             .whereRef('earlier.resource', '=', 'webhook_delivery.resource')
             .whereRef('earlier.resource_id', '=', 'webhook_delivery.resource_id')
             .whereRef('earlier.url', '=', 'webhook_delivery.url')
-            .whereRef('earlier.event_version', '<', 'webhook_delivery.event_version')
+            .whereRef('earlier.number', '<', 'webhook_delivery.number')
             .where('earlier.status', '=', 'pending'),
         )
         .as('is_behind_another'),
@@ -146,6 +162,7 @@ export async function selectForAttempt(
   return {
     delivery: toDelivery(row),
     body: row.body,
+    headers: row.headers,
     secret: row.secret,
     isBehindAnother: Boolean(row.is_behind_another),
   };
@@ -154,7 +171,7 @@ export async function selectForAttempt(
 /** The deliveries on whose account others wait, or that wait for others: same resource, same URL. */
 export interface Neighbours {
   webhookId: string;
-  /** Not delivered yet, of earlier events. */
+  /** Not delivered yet, of earlier events, in their order. */
   earlier: string[];
   /** The next that is not delivered yet, of a later event. */
   next: string | null;
@@ -166,15 +183,15 @@ export async function selectNeighbours(
   webhookIds: readonly string[],
 ): Promise<Neighbours[]> {
   const { rows } = await raw<{ webhook_id: string; other_id: string; is_earlier: boolean }>`
-    select d.webhook_id, other.webhook_id as other_id, other.event_version < d.event_version as is_earlier
+    select d.webhook_id, other.webhook_id as other_id, other.number < d.number as is_earlier
     from webhook_delivery d
     join webhook_delivery other
       on other.account_id = d.account_id and other.environment = d.environment
       and other.resource = d.resource and other.resource_id = d.resource_id
-      and other.url = d.url and other.status = 'pending' and other.event_version <> d.event_version
+      and other.url = d.url and other.status = 'pending' and other.number <> d.number
     where d.account_id = ${tenant.accountId} and d.environment = ${tenant.environment}
       and d.webhook_id in (${raw.join(webhookIds)})
-    order by other.event_version
+    order by other.number
   `.execute(sql);
   return webhookIds.map((webhookId) => {
     const others = rows.filter((row) => row.webhook_id === webhookId);
@@ -264,10 +281,67 @@ export async function selectAttempts(
   }));
 }
 
+// ── What has come ───────────────────────────────────────────────────────────────────────────────
+
+/** A webhook of the service that was received, so that it is not applied twice. */
+export interface ReceivedWebhook {
+  webhookId: string;
+  bodyHash: string;
+  receivedAt: Date;
+}
+
+/** The service tries for some seven hours, and what comes three days late is still to be known. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+
+export async function selectReceived(
+  sql: Sql,
+  tenant: Tenant,
+  by: 'webhook_id' | 'body_hash',
+  values: readonly string[],
+): Promise<ReceivedWebhook[]> {
+  const rows = await sql
+    .selectFrom('received_webhook')
+    .select(['webhook_id', 'body_hash', 'received_at'])
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where(by, 'in', values)
+    .execute();
+  return rows.map((row) => ({
+    webhookId: row.webhook_id,
+    bodyHash: row.body_hash,
+    receivedAt: row.received_at,
+  }));
+}
+
+/** Forgets at the same time what is too old to come again. */
+export async function insertReceived(
+  sql: Sql,
+  tenant: Tenant,
+  received: readonly ReceivedWebhook[],
+): Promise<void> {
+  await sql
+    .insertInto('received_webhook')
+    .values(
+      received.map(({ webhookId, bodyHash, receivedAt }) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        webhook_id: webhookId,
+        body_hash: bodyHash,
+        received_at: receivedAt,
+      })),
+    )
+    .execute();
+  await sql
+    .deleteFrom('received_webhook')
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where('received_at', '<', plusMs(received[0]!.receivedAt, -KEPT_MS))
+    .execute();
+}
+
 /** A list shows no body. */
 const SHOWN = [
   'webhook_delivery.webhook_id',
-  'event_version',
   'event',
   'webhook_delivery.url',
   'status',
@@ -287,20 +361,11 @@ function ofTenant(sql: Sql, tenant: Tenant) {
 function toDelivery(
   row: Pick<
     Selectable<Tables['webhook_delivery']>,
-    | 'webhook_id'
-    | 'event_version'
-    | 'event'
-    | 'url'
-    | 'status'
-    | 'attempts'
-    | 'failures'
-    | 'next_attempt_at'
-    | 'created_at'
+    'webhook_id' | 'event' | 'url' | 'status' | 'attempts' | 'failures' | 'next_attempt_at' | 'created_at'
   >,
 ): WebhookDelivery {
   return {
     webhookId: row.webhook_id,
-    eventVersion: row.event_version,
     event: row.event,
     url: row.url,
     status: row.status,

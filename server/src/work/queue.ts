@@ -3,6 +3,11 @@ import { type Clock, plusMs } from '../kernel/clock.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { claimTasks, completeTask, nextDue, postponeTask, renewLeases, type Task } from './store.ts';
 
+/** Thrown by a handler that could not do it yet: it is done again later, and nothing has gone wrong. */
+export class NotYet extends Error {
+  override readonly name = 'NotYet';
+}
+
 /** Does what is due. Runs again after a crash, so it looks at the state and does nothing twice. */
 export type TaskHandler = (task: Task) => Promise<void>;
 
@@ -124,7 +129,7 @@ export function createWorkQueue({
       await handler(task);
       await completeTask(database.sql, task);
     } catch (error) {
-      onError(error, task);
+      if (!(error instanceof NotYet)) onError(error, task);
       const delayMs = BACKOFF_MS[Math.min(task.attempts, BACKOFF_MS.length) - 1]!;
       await postponeTask(database.sql, task, plusMs(clock.now(), delayMs)).catch((lost: unknown) =>
         onError(lost, task),

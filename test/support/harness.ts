@@ -1,0 +1,146 @@
+import { afterAll, describe, onTestFinished } from 'vitest';
+import type { AccountSettings } from '../../server/src/access/model.ts';
+import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import type { StoredEvent } from '../../server/src/events/event.ts';
+import { readAfter } from '../../server/src/events/log.ts';
+import type { PaymentsService } from '../../server/src/graphql/context.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { Balances } from '../../server/src/ledger/postings.ts';
+import { readBalances } from '../../server/src/ledger/store.ts';
+import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import type { TestPaymentLevers } from '../../server/src/sandbox/model.ts';
+import type { WalletLevers } from '../../server/src/wallet/model.ts';
+import type { ManualClock } from './clock.ts';
+import { type Core, startCore } from './core.ts';
+import { createPostgresDatabase } from './database.ts';
+import { type Pair, type Service, startPair, startService } from './pair.ts';
+import { silent } from './templates.ts';
+
+type Resource = StoredEvent['resource'];
+
+/** The port of a merchant of its own, whichever implementation is behind it, and what only the service can do. */
+export interface Harness
+  extends Pick<
+    PaymentsService,
+    'payouts' | 'subaccounts' | 'cardPayments' | 'products' | 'sandbox' | 'wallet'
+  > {
+  readonly clock: ManualClock;
+  readonly tenant: Tenant;
+  /** Where the money is: itself, or what it stands in front of. */
+  readonly service: ServiceSide;
+  /** What is asserted only of the service itself, which knows more than it says over HTTP; elsewhere nothing. */
+  exact<Expected extends object>(expected: Expected): Expected | Record<never, never>;
+  /** The same merchant in sandbox. */
+  inSandbox(): Harness;
+  /** Another instance of the same, over the same database. */
+  another(): Promise<Harness>;
+  /** What was told of a kind of resource, in order. */
+  events<Name extends Resource>(resource: Name): Promise<Extract<StoredEvent, { resource: Name }>[]>;
+  /** Resolves when all that is due has been done, on both sides. */
+  settled(): Promise<void>;
+  /** Moves the clock to each instant in between at which something is due, and does it. */
+  pass(ms: number): Promise<void>;
+  /** What went wrong in the background. */
+  readonly faults: readonly unknown[];
+}
+
+/** The service's own books and rails, and the port as it serves it. */
+export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccounts'> {
+  readonly tenant: Tenant;
+  readonly database: Database;
+  readonly bank: SimulatedBank;
+  readonly cardPayments: CardPaymentService & HostedCheckout;
+  readonly levers: WalletLevers & TestPaymentLevers;
+  balances(): Promise<Balances>;
+}
+
+/** Opens a merchant, which ends with the test. */
+export type StartHarness = (account?: Partial<AccountSettings>) => Promise<Harness>;
+
+/** Runs a port's tests against a facade over real HTTP, in front of a service with real webhooks. */
+export function describeRemote(tests: (start: StartHarness) => void): void {
+  describe('in front of a service', () => {
+    let started: Promise<Service> | undefined;
+    afterAll(async () => {
+      await (await started)?.app.close();
+    });
+    tests(async (account = {}) => {
+      // One for all tests, each with a merchant and a facade of its own. Limits of requests have tests of their own.
+      started ??= startService({ restLimit: 1_000_000 });
+      const databaseUrl = await createPostgresDatabase();
+      const pair = await startPair({
+        service: await started,
+        account,
+        requestsPerMinute: 100_000,
+        open: (clock) => openPostgres({ databaseUrl, clock, log: silent }),
+      });
+      onTestFinished(async () => {
+        await pair.close();
+        // Left behind, it would be done while the next test runs.
+        const { accountIds, service } = pair;
+        await service.database.sql.deleteFrom('task').where('account_id', '=', accountIds.service).execute();
+      });
+      return remoteHarness(pair);
+    });
+  });
+}
+
+/** Merchants of the service itself, without HTTP. */
+export function embedded(database: () => Database): StartHarness {
+  return async (account = {}) => embeddedHarness(await startCore({ database: database(), account }));
+}
+
+function embeddedHarness(core: Core, tenant: Tenant = core.tenant): Harness {
+  const { clock, database, bank, payouts, subaccounts, cardPayments, products, sandbox, wallet } = core;
+  return {
+    ...{ clock, tenant, payouts, subaccounts, cardPayments, products, sandbox, wallet },
+    service: {
+      ...{ tenant, database, bank, payouts, subaccounts, cardPayments },
+      levers: core.levers,
+      balances: () => readBalances(database.sql, tenant),
+    },
+    exact: (expected) => expected,
+    inSandbox: () => embeddedHarness(core, { ...tenant, environment: 'sandbox' }),
+    another: async () => embeddedHarness(await startCore({ database, tenant: core.tenant, clock }), tenant),
+    events: (resource) => eventsOf(database, tenant, resource),
+    settled: () => core.work.settled(),
+    pass: core.pass,
+    faults: core.faults,
+  };
+}
+
+function remoteHarness(pair: Pair, environment: Tenant['environment'] = 'live'): Harness {
+  const { clock, service, facade, accountIds } = pair;
+  const tenant = { accountId: accountIds.facade, environment };
+  const ofService = { accountId: accountIds.service, environment };
+  const { payouts, subaccounts } = service.servicesFor({
+    rank: 'person',
+    subject: null,
+    saw: () => undefined,
+  });
+  return {
+    ...pair.services(),
+    ...{ clock, tenant },
+    service: {
+      tenant: ofService,
+      database: service.database,
+      bank: createSimulatedBank({ database: service.database, clock }),
+      ...{ payouts, subaccounts, cardPayments: service.cardPayments, levers: service.levers },
+      balances: () => readBalances(service.database.sql, ofService),
+    },
+    exact: () => ({}),
+    inSandbox: () => remoteHarness(pair, 'sandbox'),
+    another: async () => remoteHarness(await pair.another(), environment),
+    events: (resource) => eventsOf(facade.database, tenant, resource),
+    settled: pair.settled,
+    pass: pair.pass,
+    faults: facade.faults,
+  };
+}
+
+async function eventsOf<Name extends Resource>(database: Database, tenant: Tenant, resource: Name) {
+  const { events } = await readAfter(database.sql, tenant, { after: 0, topic: { resource }, limit: 1_000 });
+  return events as Extract<StoredEvent, { resource: Name }>[];
+}

@@ -1,0 +1,410 @@
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { RateLimitError } from '../../server/src/kernel/errors.ts';
+import { type Budget, createBudget, type Slot } from '../../server/src/upstream/budget.ts';
+import { UPSTREAM_CLASSES, type UpstreamClass } from '../../server/src/upstream/upstream.ts';
+import { createManualClock, type ManualClock } from '../support/clock.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { failStatements } from '../support/statements.ts';
+
+type Options = Partial<Parameters<typeof createBudget>[0]>;
+
+describeOnBothEngines('the budget', (open) => {
+  let database: Database;
+  let accounts = 0;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  /** `instances` of one account, each on the same clock. */
+  function instances(count: number, options: Options & { clock?: ManualClock } = {}) {
+    const { clock = createManualClock() } = options;
+    const accountKey = `account ${accounts++}`;
+    const faults: unknown[] = [];
+    const create = (own: Options = {}) => {
+      const budget = createBudget({
+        database,
+        clock,
+        accountKey,
+        skewMs: 0,
+        onFault: (fault) => faults.push(fault),
+        ...options,
+        ...own,
+      });
+      onTestFinished(() => budget.close());
+      return budget;
+    };
+    return { clock, faults, create, budgets: Array.from({ length: count }, () => create()) };
+  }
+  const one = (options?: Options) => {
+    const { budgets, ...rest } = instances(1, options as never);
+    return { budget: budgets[0]!, ...rest };
+  };
+  const take = (budget: Budget, of: UpstreamClass, waitMs = 0, subject: string | null = null) =>
+    budget.take({ class: of, waitMs, subject });
+  async function takeMany(budget: Budget, count: number, of: UpstreamClass): Promise<Slot[]> {
+    return Promise.all(Array.from({ length: count }, () => take(budget, of)));
+  }
+  const refusedFor = (taken: Promise<Slot>) =>
+    taken.then(
+      () => null,
+      (error: unknown) => (error as RateLimitError).retryAfterSeconds,
+    );
+
+  test('gives out the limit, and then says at once for how long there is nothing', async () => {
+    const { budget, clock } = one();
+    await takeMany(budget, 120, 'money');
+    clock.advance(1_000);
+    expect(await refusedFor(take(budget, 'money', 10_000))).toBe(60);
+  });
+
+  test('holds a slot from its grant until a window after its end', async () => {
+    const { budgets, clock } = instances(2, { limit: 2 });
+    const [budget, other] = budgets as [Budget, Budget];
+    const [first, second] = await takeMany(budget, 2, 'money');
+    clock.advance(3_000);
+    first!.end('answered');
+    clock.advance(4_000);
+    second!.end('answered');
+    await idle(budget);
+    expect(await refusedFor(take(other, 'money'))).toBe(56);
+    clock.advance(55_999);
+    expect(await refusedFor(take(other, 'money'))).toBe(1);
+    clock.advance(1);
+    (await take(other, 'money')).end('answered');
+    expect(await refusedFor(take(budget, 'money'))).toBe(4);
+    clock.advance(4_000);
+    await take(budget, 'money');
+  });
+
+  test('holds one that was broken off two seconds longer, and one of which nothing was sent not at all', async () => {
+    const { budget, clock } = one({ limit: 1 });
+    (await take(budget, 'money')).end('not_sent');
+    await idle(budget);
+    (await take(budget, 'money')).end('broken_off');
+    await idle(budget);
+    clock.advance(61_999);
+    expect(await refusedFor(take(budget, 'money'))).toBe(1);
+    clock.advance(1);
+    await take(budget, 'money');
+  });
+
+  test('holds the slot of an instance that died for as long as its request may yet arrive, and a window', async () => {
+    const { create, clock } = instances(0, { limit: 1, longestMs: 20_000 });
+    await take(create(), 'money');
+    const survivor = create();
+    clock.advance(20_000 + 2_000 + 60_000 - 1);
+    expect(await refusedFor(take(survivor, 'money'))).not.toBeNull();
+    clock.advance(1);
+    await take(survivor, 'money');
+  });
+
+  test('holds it where its end cannot be written, and says so', async () => {
+    const broken = failStatements(database, (statement) => statement.includes('update upstream_slot'));
+    const { budget, clock, faults } = one({ limit: 1, database: broken });
+    (await take(budget, 'money')).end('answered');
+    await idle(budget);
+    expect(faults).toHaveLength(1);
+    clock.advance(60_000);
+    expect(await refusedFor(take(budget, 'money'))).not.toBeNull();
+    clock.advance(22_000);
+    await take(budget, 'money');
+  });
+
+  test('goes by the clock that is ahead: a slow one frees nothing early', async () => {
+    const { create, clock } = instances(0, { limit: 1, skewMs: 500 });
+    const slow = { ...clock, now: () => new Date(clock.now().getTime() - 500) };
+    const [ahead, behind] = [create(), create({ clock: slow })];
+    (await take(behind, 'money')).end('answered');
+    await idle(behind);
+    clock.advance(59_999);
+    expect(await refusedFor(take(ahead, 'money'))).toBe(1);
+    clock.advance(1);
+    await take(ahead, 'money');
+    // Its own window would be over by the slow clock's first instant after it; by the others' it is not.
+    expect(await refusedFor(take(behind, 'money'))).not.toBeNull();
+  });
+
+  test('is not stuck when the clock is set back by an hour, and gives out nothing that may be held', async () => {
+    const late = createManualClock(new Date('2026-03-02T13:00:00.000Z'));
+    const clock = createManualClock(new Date('2026-03-02T12:00:00.000Z'));
+    const { create } = instances(0, { limit: 2, longestMs: 20_000 });
+    const before = create({ clock: late });
+    await take(before, 'money');
+    await before.block(60_000);
+    const after = create({ clock });
+    await take(after, 'money');
+    expect(await refusedFor(take(after, 'money'))).not.toBeNull();
+    clock.advance(82_000);
+    await takeMany(after, 2, 'money');
+  });
+
+  test('keeps room for the more important: each class fills its share, counting what all hold', async () => {
+    const { budget } = one();
+    const shares: [UpstreamClass, number][] = [
+      ['poll', 60],
+      ['payer', 84],
+      ['lookup', 96],
+      ['query', 108],
+      ['money', 120],
+    ];
+    let held = 0;
+    for (const [of, share] of shares) {
+      const taken = Array.from({ length: 130 }, (_, index) =>
+        take(budget, of, 0, `token ${index}`).then(
+          () => 1,
+          () => 0,
+        ),
+      );
+      held += (await Promise.all(taken)).reduce((sum, each) => sum + each, 0 as number);
+      expect(held, of).toBe(share);
+    }
+    expect(budget.state()).toMatchObject({
+      limit: 120,
+      windowMs: 60_000,
+      used: { money: 12, query: 12, lookup: 12, payer: 24, poll: 60 },
+      blockedUntil: null,
+    });
+  });
+
+  test('caps the payers of one token, over all instances', async () => {
+    const { budgets, clock } = instances(2);
+    for (let count = 0; count < 10; count += 1) {
+      const slot = await take(budgets[count % 2]!, 'payer', 0, 'token');
+      clock.advance(1_000);
+      slot.end('answered');
+    }
+    await Promise.all(budgets.map(idle));
+    expect(await refusedFor(take(budgets[0]!, 'payer', 0, 'token'))).toBe(51);
+    await take(budgets[0]!, 'payer', 0, 'another');
+    await take(budgets[0]!, 'query', 0, 'token');
+    clock.advance(51_000);
+    await take(budgets[1]!, 'payer', 0, 'token');
+  });
+
+  test('lets wait in the order of the classes, then of their coming, and wakes as the slots free', async () => {
+    const { budget, clock } = one({ limit: 10 });
+    for (const slot of await takeMany(budget, 10, 'money')) {
+      slot.end('answered');
+      clock.advance(1_000);
+    }
+    await idle(budget);
+    clock.advance(49_999);
+    const served: string[] = [];
+    const wait = (name: string, of: UpstreamClass, waitMs: number) =>
+      take(budget, of, waitMs).then(
+        () => served.push(name),
+        (error: unknown) => served.push(`${name} refused for ${(error as RateLimitError).retryAfterSeconds}`),
+      );
+    const waits = [
+      wait('query', 'query', 5_000),
+      wait('poll', 'poll', 5_000),
+      wait('money 1', 'money', 5_000),
+      wait('money 2', 'money', 5_000),
+      wait('hasty money', 'money', 2_000),
+    ];
+    await waits[1];
+    await waits[4];
+    // The third money needs the third to end. A poll needs five to end, and the three that are put by besides.
+    expect(served).toEqual(['hasty money refused for 3', 'poll refused for 9']);
+    clock.advance(1);
+    await waits[2];
+    expect(served.slice(2)).toEqual(['money 1']);
+    clock.advance(1_000);
+    await waits[3];
+    clock.advance(2_000);
+    await waits[0];
+    expect(served.slice(2)).toEqual(['money 1', 'money 2', 'query']);
+  });
+
+  test('serves who waits as soon as a slot comes back unused', async () => {
+    const { budget } = one({ limit: 1, windowMs: 1_000 });
+    const slot = await take(budget, 'money');
+    const waiting = take(budget, 'money', 5_000);
+    slot.end('not_sent');
+    await waiting;
+  });
+
+  test('in a short window lets wait for requests that are still under way', async () => {
+    const { budget, clock } = one({ limit: 1, windowMs: 1_000 });
+    const slot = await take(budget, 'money');
+    const waiting = take(budget, 'money', 5_000);
+    clock.advance(500);
+    slot.end('answered');
+    await idle(budget);
+    clock.advance(1_000);
+    (await waiting).end('answered');
+    await idle(budget);
+    expect(await refusedFor(take(budget, 'money', 999))).toBe(1);
+  });
+
+  test('sends nothing on any instance while the service says so, at most for a window', async () => {
+    const { budgets, clock } = instances(2);
+    const [budget, other] = budgets as [Budget, Budget];
+    await take(other, 'money');
+    await budget.block(30_000);
+    await budget.block(5_000);
+    expect(budget.state().blockedUntil).toEqual(new Date(clock.now().getTime() + 30_000));
+    clock.advance(1_000);
+    expect(await refusedFor(take(other, 'money', 10_000))).toBe(29);
+    expect(await refusedFor(take(budget, 'money', 10_000))).toBe(29);
+    clock.advance(29_000);
+    await take(other, 'poll');
+    await budget.block(3_600_000);
+    clock.advance(59_999);
+    expect(await refusedFor(take(other, 'money'))).toBe(1);
+    clock.advance(1);
+    await take(other, 'money');
+    expect(budget.state().blockedUntil).toBeNull();
+  });
+
+  test('says no from memory for a second, and asks the database again after that', async () => {
+    const statements: string[] = [];
+    const counted: Pick<Database, 'sql' | 'transaction'> = {
+      sql: database.sql,
+      transaction: (work) => {
+        statements.push('grant');
+        return database.transaction(work);
+      },
+    };
+    const { budget, clock } = one({ limit: 1, database: counted });
+    await take(budget, 'money');
+    for (let count = 0; count < 100; count += 1) await refusedFor(take(budget, 'query'));
+    expect(statements).toHaveLength(1);
+    clock.advance(1_000);
+    await refusedFor(take(budget, 'query'));
+    expect(statements).toHaveLength(2);
+  });
+
+  test('says what the limit is', async () => {
+    const { budget } = one({ limit: 1 });
+    await take(budget, 'money');
+    const refused = await take(budget, 'money').catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RateLimitError);
+    expect(refused).toMatchObject({ limit: '1 requests a minute to the payments service' });
+  });
+
+  test('counts nothing when it is switched off, and still stops when the service says so', async () => {
+    const { budget, clock } = one({ limit: 0, database: null as never });
+    await takeMany(budget, 1_000, 'poll');
+    await budget.block(5_000);
+    expect(await refusedFor(take(budget, 'money', 4_000))).toBe(5);
+    const waiting = take(budget, 'money', 5_000);
+    clock.advance(5_000);
+    await waiting;
+    expect(budget.state()).toMatchObject({ limit: null, blockedUntil: null });
+  });
+
+  test('refuses who waits when it is closed, and leaves no slot with nobody', async () => {
+    const { budget, create } = one({ limit: 1, windowMs: 1_000 });
+    const taken = take(budget, 'money').catch((error: unknown) => error);
+    await budget.close();
+    expect(await taken).toMatchObject({ kind: 'unreachable', reached: 'no' });
+    await take(create(), 'money');
+  });
+
+  test('fails who waits when the database does, and goes on after that', async () => {
+    let fails = true;
+    const flaky: Pick<Database, 'sql' | 'transaction'> = {
+      sql: database.sql,
+      transaction: (work) => (fails ? Promise.reject(new Error('lost')) : database.transaction(work)),
+    };
+    const { budget } = one({ database: flaky });
+    await expect(take(budget, 'money', 5_000)).rejects.toThrow('lost');
+    fails = false;
+    await take(budget, 'money');
+  });
+
+  describe.each([1, 2, 3])('with random traffic (seed %i)', (seed) => {
+    test('never lets more arrive in any window than the limit, nor a class more than its share', async () => {
+      const random = seeded(seed);
+      const limit = 20;
+      const windowMs = 2_000;
+      const { create, clock } = instances(0, { limit, windowMs, longestMs: 4_000, subjectLimit: 3 });
+      const budgets = [create(), create(), create()];
+      const arrivals: { at: number; of: UpstreamClass; subject: string }[] = [];
+      const outcomes = { served: 0, refused: 0 };
+      const under: Promise<unknown>[] = [];
+
+      const request = async () => {
+        const of = UPSTREAM_CLASSES[Math.floor(random() * UPSTREAM_CLASSES.length)]!;
+        const subject = `token ${Math.floor(random() * 4)}`;
+        const waitMs = Math.floor(random() * 3_000);
+        const [arrives, ends, fate] = [random() * 600, random() * 900, random()];
+        try {
+          const slot = await budgets[Math.floor(random() * 3)]!.take({ class: of, subject, waitMs });
+          outcomes.served += 1;
+          if (fate < 0.1) return slot.end('not_sent');
+          const arrival = clock.now().getTime() + Math.floor(arrives);
+          clock.schedule(new Date(arrival), () => arrivals.push({ at: arrival, of, subject }));
+          // One of ten crashes: nobody ends its slot.
+          if (fate < 0.2) return;
+          const end = arrival + Math.floor(ends);
+          clock.schedule(new Date(end), () => slot.end(fate < 0.5 ? 'broken_off' : 'answered'));
+        } catch (error) {
+          expect(error).toBeInstanceOf(RateLimitError);
+          outcomes.refused += 1;
+        }
+      };
+      for (let step = 0; step < 150; step += 1) {
+        for (let count = Math.floor(random() * 12); count > 0; count -= 1) under.push(request());
+        await Promise.all(budgets.map(idle));
+        clock.advance(Math.floor(random() * 300));
+      }
+      for (let step = 0; step < 30; step += 1) {
+        await Promise.all(budgets.map(idle));
+        clock.advance(500);
+      }
+      await Promise.all(under);
+
+      expect(outcomes.served).toBeGreaterThan(50);
+      expect(outcomes.refused).toBeGreaterThan(50);
+      expect(fullest(arrivals, windowMs)).toBeLessThanOrEqual(limit);
+      const polls = arrivals.filter(({ of }) => of === 'poll');
+      expect(fullest(polls, windowMs)).toBeLessThanOrEqual(limit / 2);
+      for (const token of ['token 0', 'token 1', 'token 2', 'token 3']) {
+        const own = arrivals.filter(({ of, subject }) => of === 'payer' && subject === token);
+        expect(fullest(own, windowMs)).toBeLessThanOrEqual(3);
+      }
+      expect(arrivals.filter(({ of }) => of === 'money').length).toBeGreaterThan(polls.length);
+    });
+  });
+
+  test('is exact when instances take at once', async () => {
+    const { budgets } = instances(4, { limit: 50 });
+    const takes = Array.from({ length: 200 }, (_, index) =>
+      take(budgets[index % 4]!, 'money').then(
+        () => 1,
+        () => 0,
+      ),
+    );
+    const served = (await Promise.all(takes)).reduce((sum, each) => sum + each, 0 as number);
+    expect(served).toBe(50);
+  });
+});
+
+/** Resolves when what the budget has to write is written, and what it has to decide decided. */
+async function idle(budget: Budget): Promise<void> {
+  await budget.idle();
+}
+
+/** The most that there are in any window that is open at its beginning. */
+function fullest(arrivals: readonly { at: number }[], windowMs: number): number {
+  const times = arrivals.map(({ at }) => at).sort((left, right) => left - right);
+  let first = 0;
+  return times.reduce((most, time, index) => {
+    while (times[first]! <= time - windowMs) first += 1;
+    return Math.max(most, index - first + 1);
+  }, 0);
+}
+
+/** Mulberry32: the same traffic for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

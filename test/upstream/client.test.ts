@@ -1,0 +1,606 @@
+import type { ServerResponse } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { RateLimitError } from '../../server/src/kernel/errors.ts';
+import { createBudget } from '../../server/src/upstream/budget.ts';
+import { createUpstream } from '../../server/src/upstream/client.ts';
+import type { UpstreamFault, UpstreamRequest } from '../../server/src/upstream/upstream.ts';
+import { createManualClock } from '../support/clock.ts';
+import { deferred } from '../support/deferred.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
+
+const KEY = 'ps_live_a_secret_of_the_merchant';
+const WALLET: UpstreamRequest = {
+  environment: 'live',
+  method: 'GET',
+  path: '/v1/wallet',
+  errand: { class: 'query' },
+};
+const PAYOUT: UpstreamRequest = {
+  environment: 'live',
+  method: 'POST',
+  path: '/v1/payouts',
+  body: { amount: 25.5 },
+  errand: { class: 'money' },
+};
+
+type Options = Partial<Parameters<typeof createUpstream>[0]>;
+
+function createOpenBudget(clock = createManualClock(), onFault: (fault: unknown) => void = () => undefined) {
+  return createBudget({ database: null as never, clock, accountKey: 'live', limit: 0, onFault });
+}
+
+/** Slots are counted in memory: how the database counts them is the budget's own test. */
+function upstreamAt(url: string, options: Options = {}) {
+  const clock = createManualClock();
+  const faults: unknown[] = [];
+  const slots: string[] = [];
+  const told: string[] = [];
+  const uncounted = createOpenBudget(clock, (fault) => faults.push(fault));
+  const budget = {
+    ...uncounted,
+    async take(errand: Parameters<typeof uncounted.take>[0]) {
+      const slot = await uncounted.take(errand);
+      const index = slots.push('held') - 1;
+      return {
+        sendBy: new Date(clock.now().getTime() + 20_000),
+        end(how: string) {
+          if (slots[index] === 'held') slots[index] = how;
+          slot.end(how as 'answered');
+        },
+      };
+    },
+  };
+  const upstream = createUpstream({
+    url,
+    keys: { live: KEY, sandbox: 'ps_test_another' },
+    budget,
+    clock,
+    random: () => 0.5,
+    onOutcome: (of, outcome, seconds) => told.push(`${of} ${outcome} ${seconds}`),
+    onFault: (fault) => faults.push(fault),
+    ...options,
+  });
+  onTestFinished(async () => {
+    const closed = upstream.close();
+    clock.advance(60_000);
+    await closed;
+  });
+  return { upstream, clock, slots, told, faults, budget: uncounted };
+}
+
+/** The service as a test has it answer, with an upstream in front. */
+async function start(
+  answer: (response: ServerResponse, received: Received) => void = (response) => json(response, 200, {}),
+  options?: Options,
+) {
+  const service = await startReceiver(answer);
+  return { service, ...upstreamAt(new URL(service.url).origin, options) };
+}
+
+function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** A server of bare TCP: what it does with each connection is the test's. */
+async function startSockets(accept: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    accept(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+const faultOf = (sent: Promise<unknown>) =>
+  sent.then(
+    () => null,
+    ({ kind, reached, detail }: UpstreamFault) => ({ kind, reached, detail }),
+  );
+const errorOf = (sent: Promise<unknown>) => sent.catch((error: unknown) => error);
+
+/** Lets what was read from a socket, and what follows from it, happen; there is no event of ours to wait for. */
+async function turns(count = 5): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a request', () => {
+  test('goes with the key of its environment, as JSON, and its answer comes back', async () => {
+    const { upstream, service, slots, told, clock } = await start((response) =>
+      json(response, 201, { code: 'saq_1' }, { 'x-request-id': '7' }),
+    );
+    const answer = await upstream.send(PAYOUT);
+    expect(answer).toMatchObject({ status: 201, body: { code: 'saq_1' }, headers: { 'x-request-id': '7' } });
+    await upstream.send({ ...WALLET, environment: 'sandbox' });
+    expect(service.received).toMatchObject([
+      {
+        method: 'POST',
+        path: '/v1/payouts',
+        body: '{"amount":25.5}',
+        headers: {
+          authorization: `Bearer ${KEY}`,
+          'content-type': 'application/json',
+          'user-agent': 'PSA/1',
+          accept: 'application/json',
+        },
+      },
+      { method: 'GET', path: '/v1/wallet', body: '', headers: { authorization: 'Bearer ps_test_another' } },
+    ]);
+    expect(service.received[1]!.headers).not.toHaveProperty('content-type');
+    expect(slots).toEqual(['answered', 'answered']);
+    expect(told).toEqual(['money answered 0', 'query answered 0']);
+    expect(upstream.state()).toMatchObject({ circuit: 'closed', lastAnswerAt: clock.now() });
+  });
+
+  test('goes below the path of the URL, on a connection that is kept', async () => {
+    const ports = new Set<number>();
+    const service = await startReceiver((response) => {
+      ports.add(response.socket!.remotePort!);
+      json(response, 200, {});
+    });
+    const { upstream } = upstreamAt(`${new URL(service.url).origin}/payments/`);
+    for (let count = 0; count < 3; count += 1) {
+      await upstream.send(WALLET);
+      await turns();
+    }
+    expect(service.received.map(({ path }) => path)).toEqual(Array(3).fill('/payments/v1/wallet'));
+    expect(ports.size).toBe(1);
+  });
+
+  test.each([
+    [204, '', null],
+    [302, '{"a":1}', { a: 1 }],
+    [400, '{"error":"no"}', { error: 'no' }],
+    [404, '<h1>Not found</h1>', null],
+    [409, '', null],
+  ])('is answered by %i with %s', async (status, body, parsed) => {
+    const { upstream, service } = await start((response) =>
+      response.writeHead(status, { location: '/v1/elsewhere' }).end(body),
+    );
+    expect(await upstream.send(PAYOUT)).toMatchObject({ status, body: parsed });
+    expect(service.received).toHaveLength(1);
+  });
+
+  test.each([
+    '/v2/wallet',
+    '/v1/a b',
+    '/v1/a#b',
+    '/v1/../admin',
+    '/v1/payouts/%2E%2e',
+    '/v1/é',
+    '/v1/a\r\nx: 1',
+  ])('with the path %j is not sent', async (path) => {
+    const { upstream, service, slots } = await start();
+    await expect(upstream.send({ ...WALLET, path: path as '/v1/' })).rejects.toThrow(TypeError);
+    expect(service.received).toEqual([]);
+    expect(slots).toEqual([]);
+  });
+
+  test('without a key for its environment is not sent', async () => {
+    const { upstream, slots } = await start(undefined, { keys: { live: KEY } });
+    await expect(upstream.send({ ...WALLET, environment: 'sandbox' })).rejects.toThrow('no key');
+    expect(slots).toEqual([]);
+  });
+});
+
+describe('a service that gives no answer', () => {
+  test('refuses connections: certainly not reached, and the slot is free again', async () => {
+    const { upstream, service, slots, told } = await start();
+    await service.shut();
+    expect(await faultOf(upstream.send(PAYOUT))).toEqual({
+      kind: 'unreachable',
+      reached: 'no',
+      detail: 'ECONNREFUSED',
+    });
+    expect(slots).toEqual(['not_sent']);
+    expect(told).toEqual(['money unreachable 0']);
+  });
+
+  test('has a name that does not resolve: certainly not reached', async () => {
+    const { upstream } = upstreamAt('http://nobody.invalid');
+    expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'unreachable', reached: 'no' });
+  });
+
+  test('says nothing: the outcome is unknown when the time is over, for a write later than for a read', async () => {
+    const { upstream, service, clock, slots } = await start(() => undefined);
+    const [write, read] = [faultOf(upstream.send(PAYOUT)), faultOf(upstream.send(WALLET))];
+    await service.next();
+    await service.next();
+    clock.advance(10_000);
+    expect(await read).toEqual({ kind: 'timeout', reached: 'maybe', detail: null });
+    expect(slots).toEqual(['held', 'broken_off']);
+    clock.advance(5_000);
+    expect(await write).toEqual({ kind: 'timeout', reached: 'maybe', detail: null });
+    expect(slots).toEqual(['broken_off', 'broken_off']);
+  });
+
+  test('sends a byte a second: the time is over all the same', async () => {
+    const arrived = deferred<ServerResponse>();
+    const { upstream, clock } = await start((response) => {
+      response.writeHead(200);
+      response.flushHeaders();
+      arrived.resolve(response);
+    });
+    const read = faultOf(upstream.send(WALLET));
+    const response = await arrived.promise;
+    let isOver = false;
+    void read.then(() => {
+      isOver = true;
+    });
+    for (let second = 0; second < 9; second += 1) {
+      response.write(' ');
+      await turns();
+      clock.advance(1_000);
+    }
+    await turns();
+    expect(isOver).toBe(false);
+    clock.advance(1_000);
+    expect(await read).toEqual({ kind: 'timeout', reached: 'maybe', detail: null });
+  });
+
+  test.each([
+    ['with a reset', (socket: Socket) => socket.once('data', () => socket.resetAndDestroy())],
+    ['without an answer', (socket: Socket) => socket.once('data', () => socket.destroy())],
+    [
+      'within its answer',
+      (socket: Socket) =>
+        socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"a":')),
+    ],
+  ])('breaks the connection %s: the outcome is unknown', async (_, accept) => {
+    let connections = 0;
+    const url = await startSockets((socket) => {
+      connections += 1;
+      accept(socket);
+    });
+    const { upstream, slots } = upstreamAt(url);
+    expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'reset', reached: 'maybe' });
+    expect(slots).toEqual(['broken_off']);
+    expect(connections).toBe(1);
+  });
+
+  test('has closed a connection that was kept: the next request takes another', async () => {
+    const sockets: Socket[] = [];
+    const url = await startSockets((socket) => {
+      sockets.push(socket);
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'));
+    });
+    const { upstream } = upstreamAt(url);
+    await upstream.send(PAYOUT);
+    const closed = new Promise((resolve) => sockets[0]!.once('close', resolve));
+    sockets[0]!.end();
+    await closed;
+    expect(await upstream.send(PAYOUT)).toMatchObject({ status: 200 });
+    expect(sockets).toHaveLength(2);
+  });
+
+  test('closes a kept connection on the request that comes over it: the outcome is unknown, it goes once', async () => {
+    let requests = 0;
+    const url = await startSockets((socket) => {
+      socket.on('data', () => {
+        requests += 1;
+        if (requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+        else socket.destroy();
+      });
+    });
+    const { upstream } = upstreamAt(url);
+    await upstream.send(PAYOUT);
+    expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'reset', reached: 'maybe' });
+    await turns();
+    expect(requests).toBe(2);
+  });
+
+  test.each([500, 502, 503, 504])('answers %i: the outcome is unknown', async (status) => {
+    const { upstream, slots } = await start((response) =>
+      json(response, status, { error: 'Internal error' }),
+    );
+    expect(await faultOf(upstream.send(PAYOUT))).toEqual({
+      kind: 'server_error',
+      reached: 'maybe',
+      detail: String(status),
+    });
+    expect(slots).toEqual(['answered']);
+  });
+
+  test.each([
+    ['no JSON', (response: ServerResponse) => response.end('<html>')],
+    ['half a JSON', (response: ServerResponse) => response.end('{"a":')],
+    ['no UTF-8', (response: ServerResponse) => response.end(Buffer.from([0x22, 0xff, 0x22]))],
+    ['more than 4 MB', (response: ServerResponse) => response.end(`"${'a'.repeat(4 * 1024 * 1024)}"`)],
+  ])('answers %s: the outcome is unknown', async (_, answer) => {
+    const { upstream } = await start(answer);
+    expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'unreadable', reached: 'maybe' });
+  });
+
+  test('answers what is not HTTP: the outcome is unknown', async () => {
+    const url = await startSockets((socket) => socket.once('data', () => socket.end('220 mail ready\r\n')));
+    const { upstream } = upstreamAt(url);
+    expect(await faultOf(upstream.send(PAYOUT))).toEqual({
+      kind: 'unreadable',
+      reached: 'maybe',
+      detail: null,
+    });
+  });
+
+  test('is not named by what is thrown, nor are the key and what was sent', async () => {
+    const { upstream, service } = await start((response) =>
+      json(response, 500, { error: 'ana@example.com' }),
+    );
+    const { host } = new URL(service.url);
+    const seen = [await errorOf(upstream.send(PAYOUT))];
+    await service.shut();
+    seen.push(await errorOf(upstream.send(PAYOUT)));
+    for (const error of seen) {
+      const { stack, ...own } = error as Error;
+      const text = `${stack} ${JSON.stringify(own)} ${(error as Error).cause}`;
+      for (const secret of [KEY, host, '/v1/payouts', '25.5', 'ana@example.com'])
+        expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('a slot', () => {
+  test('that comes too late sends nothing', async () => {
+    const { upstream, service, clock, slots } = await start(undefined, {
+      budget: {
+        ...createOpenBudget(),
+        take: async () => ({ sendBy: new Date(0), end: (how) => slots.push(how) }),
+      },
+    });
+    expect(clock.now().getTime()).toBeGreaterThan(0);
+    expect(await faultOf(upstream.send(PAYOUT))).toEqual({ kind: 'timeout', reached: 'no', detail: null });
+    await turns();
+    expect(service.received).toEqual([]);
+    expect(slots).toEqual(['not_sent']);
+  });
+});
+
+describe('a read', () => {
+  /** Puts the clock forward until what is waited for has come. */
+  async function through<Result>(
+    clock: { advance(ms: number): void },
+    work: Promise<Result>,
+  ): Promise<Result> {
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    work.then(end, end);
+    for (let step = 0; step < 10_000 && !isOver; step += 1) {
+      await turns(1);
+      clock.advance(1);
+    }
+    return work;
+  }
+
+  test('is tried twice more, after a pause, each time with a slot of its own', async () => {
+    let count = 0;
+    const { upstream, clock, slots, service } = await start((response) => {
+      count += 1;
+      if (count < 3) json(response, 502, {});
+      else json(response, 200, { ok: true });
+    });
+    expect(await through(clock, upstream.get(WALLET))).toMatchObject({ status: 200 });
+    expect(service.received).toHaveLength(3);
+    expect(slots).toEqual(['answered', 'answered', 'answered']);
+  });
+
+  test('gives up after that', async () => {
+    const { upstream, clock, service } = await start((response) => json(response, 502, {}));
+    expect(await faultOf(through(clock, upstream.get(WALLET)))).toMatchObject({ kind: 'server_error' });
+    expect(service.received).toHaveLength(3);
+  });
+
+  test.each([400, 404])('that is answered with %i is not tried again', async (status) => {
+    const { upstream, service } = await start((response) => json(response, status, {}));
+    expect(await upstream.get(WALLET)).toMatchObject({ status });
+    expect(service.received).toHaveLength(1);
+  });
+
+  test('that has taken all of its time is not tried again', async () => {
+    const { upstream, service, clock } = await start(() => undefined);
+    const read = faultOf(upstream.get(WALLET));
+    await service.next();
+    clock.advance(10_000);
+    expect(await read).toMatchObject({ kind: 'timeout' });
+    expect(service.received).toHaveLength(1);
+  });
+
+  test('that has no slot for its second try says what the first came to', async () => {
+    const { upstream, clock, budget } = await start((response) => json(response, 502, {}));
+    const read = faultOf(upstream.get({ ...WALLET, errand: { class: 'poll' } }));
+    await turns(50);
+    await budget.block(60_000);
+    expect(await through(clock, read)).toMatchObject({ kind: 'server_error' });
+  });
+});
+
+describe('a 429', () => {
+  const refuse = (headers: Record<string, string>) => (response: ServerResponse) =>
+    json(response, 429, { error: 'Too many requests' }, headers);
+  const refusalOf = (sent: Promise<unknown>) =>
+    sent.then(
+      () => null,
+      (error: unknown) => ({
+        limited: error instanceof RateLimitError,
+        seconds: (error as RateLimitError).retryAfterSeconds,
+      }),
+    );
+
+  test.each<[string, Record<string, string>, number]>([
+    ['seconds', { 'retry-after': '37' }, 37],
+    [
+      'a date, by its own clock',
+      { 'retry-after': 'Mon, 02 Mar 2026 15:00:20 GMT', date: 'Mon, 02 Mar 2026 15:00:00 GMT' },
+      20,
+    ],
+    ['a date that is past', { 'retry-after': 'Mon, 02 Mar 2020 15:00:20 GMT' }, 1],
+    ['the window that ends', { 'ratelimit-remaining': '0', 'ratelimit-reset': '12' }, 12],
+    ['nothing', {}, 5],
+    ['what cannot be read', { 'retry-after': 'soon', 'ratelimit-reset': '1772452800' }, 5],
+  ])('that tells %s is the minute’s: nothing is sent until then', async (_, headers, seconds) => {
+    const { upstream, service, clock } = await start(refuse(headers));
+    const request = { ...PAYOUT, errand: { class: 'money', waitMs: 0 } } as const;
+    expect(await refusalOf(upstream.send(request))).toEqual({ limited: true, seconds });
+    expect(await refusalOf(upstream.send(request))).toEqual({ limited: true, seconds });
+    expect(service.received).toHaveLength(1);
+    clock.advance(seconds * 1_000);
+    service.answer = (response) => json(response, 200, {});
+    expect(await upstream.send(request)).toMatchObject({ status: 200 });
+    expect(upstream.state()).toMatchObject({ circuit: 'closed', blockedUntil: null });
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['longer than a window lasts', { 'retry-after': '2400' }, 2400],
+    ['that some of the window is left', { 'retry-after': '30', 'ratelimit-remaining': '70' }, 30],
+  ])('that tells %s is of the operation: all others go', async (_, headers, seconds) => {
+    const { upstream, service } = await start(refuse(headers));
+    expect(await refusalOf(upstream.send(PAYOUT))).toEqual({ limited: true, seconds });
+    service.answer = (response) => json(response, 200, {});
+    expect(await upstream.send(WALLET)).toMatchObject({ status: 200 });
+    expect(upstream.state().blockedUntil).toBeNull();
+  });
+
+  test('was not processed: the request goes again when it may, within its time', async () => {
+    let count = 0;
+    const { upstream, service, clock, slots, told } = await start((response) => {
+      count += 1;
+      if (count === 1) json(response, 429, {}, { 'retry-after': '4' });
+      else json(response, 200, { ok: true });
+    });
+    const sent = upstream.send(PAYOUT);
+    await service.next();
+    while (upstream.state().blockedUntil === null) await turns(1);
+    expect(service.received).toHaveLength(1);
+    clock.advance(4_000);
+    expect(await sent).toMatchObject({ status: 200 });
+    expect(slots).toEqual(['answered', 'answered']);
+    expect(told).toEqual(['money rate_limited 0', 'money answered 0']);
+  });
+
+  test('is foreseen where an answer says that nothing is left', async () => {
+    const { upstream, service } = await start((response) =>
+      json(response, 200, {}, { 'ratelimit-remaining': '0', 'ratelimit-reset': '9' }),
+    );
+    await upstream.send(WALLET);
+    await turns();
+    expect(await refusalOf(upstream.send(WALLET))).toEqual({ limited: true, seconds: 9 });
+    expect(service.received).toHaveLength(1);
+  });
+
+  test('whose block cannot be kept is a refusal all the same', async () => {
+    const faults: unknown[] = [];
+    const { upstream } = await start(refuse({ 'retry-after': '3' }), {
+      onFault: (fault) => faults.push(fault),
+      budget: {
+        ...createOpenBudget(),
+        block: () => Promise.reject(new Error('lost')),
+      },
+    });
+    expect(await refusalOf(upstream.send(PAYOUT))).toEqual({ limited: true, seconds: 3 });
+    expect(faults).toEqual([new Error('lost')]);
+  });
+});
+
+describe('the circuit', () => {
+  test('opens after five faults in a row, then lets one request at a time through, and closes on an answer', async () => {
+    const held: ServerResponse[] = [];
+    const { upstream, service, clock, slots, told } = await start((response) => json(response, 500, {}));
+    const state = () => upstream.state().circuit;
+    for (let count = 0; count < 4; count += 1) await faultOf(upstream.send(PAYOUT));
+    service.answer = (response) => json(response, 404, {});
+    await upstream.send(WALLET);
+    service.answer = (response) => json(response, 500, {});
+    for (let count = 0; count < 4; count += 1) await faultOf(upstream.send(PAYOUT));
+    expect(state()).toBe('closed');
+    await faultOf(upstream.send(PAYOUT));
+    expect(state()).toBe('open');
+    expect(upstream.state().since).toEqual(clock.now());
+
+    const [requests, taken] = [service.received.length, slots.length];
+    expect(await faultOf(upstream.send(PAYOUT))).toEqual({
+      kind: 'circuit_open',
+      reached: 'no',
+      detail: null,
+    });
+    expect(service.received).toHaveLength(requests);
+    expect(slots).toHaveLength(taken);
+    expect(told.at(-1)).toBe('money circuit_open null');
+
+    // 5 s less a tenth.
+    clock.advance(4_499);
+    expect(state()).toBe('open');
+    clock.advance(1);
+    expect(state()).toBe('half_open');
+    service.answer = (response) => held.push(response);
+    const probe = faultOf(upstream.send(PAYOUT));
+    await service.next();
+    expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'circuit_open' });
+    json(held[0]!, 503, {});
+    expect(await probe).toMatchObject({ kind: 'server_error' });
+    expect(state()).toBe('open');
+
+    clock.advance(8_999);
+    expect(state()).toBe('open');
+    clock.advance(1);
+    expect(state()).toBe('half_open');
+    service.answer = (response) => json(response, 200, {});
+    await upstream.send(PAYOUT);
+    expect(state()).toBe('closed');
+    expect(upstream.state().since).toEqual(clock.now());
+  });
+
+  test('stays open for a minute at most', async () => {
+    const { upstream, service, clock } = await start();
+    await service.shut();
+    for (let count = 0; count < 5; count += 1) await faultOf(upstream.send(PAYOUT));
+    for (let count = 0; count < 10; count += 1) {
+      clock.advance(60_000);
+      expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'unreachable' });
+    }
+    clock.advance(53_999);
+    expect(upstream.state().circuit).toBe('open');
+    clock.advance(1);
+    expect(upstream.state().circuit).toBe('half_open');
+  });
+
+  test('is not opened by what cannot be read, nor by a refusal', async () => {
+    const { upstream, service } = await start((response) => response.end('<html>'));
+    for (let count = 0; count < 6; count += 1) await faultOf(upstream.send(WALLET));
+    service.answer = (response) => json(response, 429, {}, { 'retry-after': '3600' });
+    for (let count = 0; count < 6; count += 1) await errorOf(upstream.send(WALLET));
+    expect(upstream.state().circuit).toBe('closed');
+  });
+});
+
+describe('closing', () => {
+  test('lets end what is under way, and sends nothing more', async () => {
+    const held: ServerResponse[] = [];
+    const { upstream, service } = await start((response) => held.push(response));
+    const sent = upstream.send(PAYOUT);
+    await service.next();
+    const closed = upstream.close();
+    expect(await faultOf(upstream.send(PAYOUT))).toEqual({
+      kind: 'unreachable',
+      reached: 'no',
+      detail: 'closed',
+    });
+    json(held[0]!, 200, { ok: true });
+    expect(await sent).toMatchObject({ body: { ok: true } });
+    await closed;
+  });
+
+  test('ends a pause before a second try', async () => {
+    const { upstream } = await start((response) => json(response, 502, {}));
+    const read = faultOf(upstream.get(WALLET));
+    await turns(50);
+    await upstream.close();
+    expect(await read).toMatchObject({ kind: 'server_error' });
+  });
+});

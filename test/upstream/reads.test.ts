@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import { RateLimitError } from '../../server/src/kernel/errors.ts';
+import { createReads } from '../../server/src/upstream/reads.ts';
+import {
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamClass,
+  UpstreamFault,
+} from '../../server/src/upstream/upstream.ts';
+import { createManualClock } from '../support/clock.ts';
+
+interface Asked {
+  environment: string;
+  path: string;
+  class: UpstreamClass;
+  answer(body: unknown, status?: number): void;
+  fail(error: unknown): void;
+}
+
+function start(limit?: { entries: number; bytes: number }) {
+  const clock = createManualClock();
+  const asked: Asked[] = [];
+  const told: string[] = [];
+  const upstream: Pick<Upstream, 'get'> = {
+    get: ({ environment, path, errand }) =>
+      new Promise<UpstreamAnswer>((resolve, reject) => {
+        asked.push({
+          environment,
+          path,
+          class: errand.class,
+          answer: (body, status = 200) => resolve({ status, body, headers: {} }),
+          fail: reject,
+        });
+      }),
+  };
+  const reads = createReads({
+    upstream,
+    clock,
+    ...(limit ? { limit } : {}),
+    onRead: (of, source) => told.push(`${of} ${source}`),
+  });
+  const get = (path: `/v1/${string}`, keepMs = 0, of: UpstreamClass = 'query') =>
+    reads.get('live', path, { errand: { class: of }, keepMs });
+  /** Reads it from the service now. */
+  const read = async (path: `/v1/${string}`, body: unknown) => {
+    const answered = get(path);
+    asked.at(-1)!.answer(body);
+    return answered;
+  };
+  return { clock, asked, told, reads, get, read };
+}
+
+const outOfTurn = () => new RateLimitError('120 requests a minute to the payments service', 30);
+const down = () => new UpstreamFault('timeout', 'maybe');
+
+describe('reads', () => {
+  test('that are the same and under way are one request; of another path or environment they are not', async () => {
+    const { asked, reads, get, told, clock } = start();
+    const same = Array.from({ length: 100 }, () => get('/v1/wallet'));
+    const other = get('/v1/products');
+    const elsewhere = reads.get('sandbox', '/v1/wallet', { errand: { class: 'query' }, keepMs: 0 });
+    expect(asked.map(({ environment, path }) => `${environment} ${path}`)).toEqual([
+      'live /v1/wallet',
+      'live /v1/products',
+      'sandbox /v1/wallet',
+    ]);
+    const began = clock.now();
+    clock.advance(300);
+    for (const [index, { answer }] of asked.entries()) answer({ index });
+    for (const read of await Promise.all(same))
+      expect(read).toEqual({ status: 200, body: { index: 0 }, at: began, stale: false });
+    expect((await other).body).toEqual({ index: 1 });
+    expect((await elsewhere).body).toEqual({ index: 2 });
+    expect(told.filter((each) => each === 'query shared')).toHaveLength(99);
+  });
+
+  test('are answered from memory for as long as the asker says, and not a moment longer', async () => {
+    const { asked, read, get, clock, told } = start();
+    await read('/v1/wallet', 'old');
+    clock.advance(1_999);
+    expect(await get('/v1/wallet', 2_000)).toMatchObject({ body: 'old', stale: false });
+    expect(told.at(-1)).toBe('query memory');
+    clock.advance(1);
+    const next = get('/v1/wallet', 2_000);
+    asked.at(-1)!.answer('new');
+    expect((await next).body).toBe('new');
+    expect((await get('/v1/wallet', Number.POSITIVE_INFINITY)).body).toBe('new');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('keep refusals as they keep answers', async () => {
+    const { asked, get } = start();
+    const first = get('/v1/products/none');
+    asked[0]!.answer({ error: 'Product not found' }, 404);
+    expect((await first).status).toBe(404);
+    expect((await get('/v1/products/none', 1_000)).status).toBe(404);
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each([
+    ['the budget is spent', outOfTurn],
+    ['the service fails', down],
+  ])(
+    'are answered by what is last known where %s, which they say; where nothing is known they fail',
+    async (_, because) => {
+      const { asked, read, get, clock, told } = start();
+      const first = get('/v1/wallet');
+      asked[0]!.fail(because());
+      await expect(first).rejects.toThrow(because().message);
+      const { at } = await read('/v1/wallet', 'known');
+      clock.advance(3_600_000);
+      const next = get('/v1/wallet', 1_000);
+      asked.at(-1)!.fail(because());
+      expect(await next).toEqual({ status: 200, body: 'known', at, stale: true });
+      expect(told.at(-1)).toBe('query stale');
+    },
+  );
+
+  test('do not hide a fault of ours', async () => {
+    const { asked, read, get } = start();
+    await read('/v1/wallet', 'known');
+    const next = get('/v1/wallet');
+    asked.at(-1)!.fail(new Error('the database is gone'));
+    await expect(next).rejects.toThrow('the database is gone');
+  });
+
+  test('that shared one which had no turn go themselves where they are more important, once for all', async () => {
+    const { asked, get, told } = start();
+    const poll = get('/v1/wallet', 0, 'poll');
+    const queries = Array.from({ length: 3 }, () => get('/v1/wallet'));
+    const otherPoll = get('/v1/wallet', 0, 'poll');
+    expect(asked).toHaveLength(1);
+    asked[0]!.fail(outOfTurn());
+    await expect(poll).rejects.toThrow(RateLimitError);
+    await expect(otherPoll).rejects.toThrow(RateLimitError);
+    expect(asked.map(({ class: of }) => of)).toEqual(['poll', 'query']);
+    asked[1]!.answer('now');
+    for (const read of await Promise.all(queries)) expect(read.body).toBe('now');
+    expect(told).toEqual(['query upstream', 'query shared', 'query shared']);
+  });
+});
+
+describe('after a write', () => {
+  test('nothing that was read before is fresh; it is still what is last known', async () => {
+    const { asked, read, reads, get } = start();
+    await read('/v1/wallet', 'before');
+    reads.forget('sandbox');
+    expect((await get('/v1/wallet', 60_000)).body).toBe('before');
+    reads.forget('live');
+    const next = get('/v1/wallet', 60_000);
+    asked.at(-1)!.fail(down());
+    expect(await next).toMatchObject({ body: 'before', stale: true });
+    const after = get('/v1/wallet', 60_000);
+    asked.at(-1)!.answer('after');
+    expect(await after).toMatchObject({ body: 'after', stale: false });
+    expect((await get('/v1/wallet', 60_000)).body).toBe('after');
+    expect(asked).toHaveLength(3);
+  });
+
+  test('a reading that began before is not shared, and does not take the place of a later one', async () => {
+    const { asked, reads, get } = start();
+    const early = get('/v1/wallet', 60_000);
+    reads.forget('live');
+    const late = get('/v1/wallet', 60_000);
+    const later = get('/v1/wallet', 60_000);
+    expect(asked).toHaveLength(2);
+    asked[1]!.answer('after');
+    expect((await late).body).toBe('after');
+    asked[0]!.answer('before');
+    expect((await early).body).toBe('before');
+    expect((await later).body).toBe('after');
+    expect((await get('/v1/wallet', 60_000)).body).toBe('after');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('a reading that began before and ends alone is last known, not fresh', async () => {
+    const { asked, reads, get } = start();
+    const early = get('/v1/wallet', 60_000);
+    reads.forget('live');
+    asked[0]!.answer('before');
+    await early;
+    const next = get('/v1/wallet', 60_000);
+    expect(asked).toHaveLength(2);
+    asked[1]!.fail(outOfTurn());
+    expect(await next).toMatchObject({ body: 'before', stale: true });
+  });
+});
+
+describe('the memory', () => {
+  test('keeps so many answers, and drops what was not used the longest', async () => {
+    const { asked, read, get } = start({ entries: 3, bytes: 10_000 });
+    for (const name of ['a', 'b', 'c'] as const) await read(`/v1/${name}`, name);
+    await get('/v1/a', 60_000);
+    await read('/v1/d', 'd');
+    const before = asked.length;
+    for (const name of ['a', 'c', 'd'] as const) expect((await get(`/v1/${name}`, 60_000)).body).toBe(name);
+    expect(asked).toHaveLength(before);
+    const again = get('/v1/b', 60_000);
+    expect(asked).toHaveLength(before + 1);
+    asked.at(-1)!.answer('b');
+    await again;
+  });
+
+  test('keeps so many bytes, and never an answer that is larger than all of it', async () => {
+    const { asked, read, get } = start({ entries: 100, bytes: 1_000 });
+    await read('/v1/a', 'a'.repeat(400));
+    await read('/v1/b', 'b'.repeat(400));
+    await read('/v1/b', 'b'.repeat(500));
+    await read('/v1/huge', 'h'.repeat(2_000));
+    const before = asked.length;
+    await get('/v1/a', 60_000);
+    await get('/v1/b', 60_000);
+    expect(asked).toHaveLength(before);
+    await read('/v1/c', 'c'.repeat(400));
+    await get('/v1/b', 60_000);
+    expect(asked).toHaveLength(before + 1);
+    void get('/v1/a', 60_000);
+    void get('/v1/huge', 60_000);
+    expect(asked).toHaveLength(before + 3);
+  });
+});
