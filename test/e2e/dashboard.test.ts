@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { bringAxe, faultsOf } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
 import { openShop } from './shop.ts';
 import { startServiceStand } from './stand.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const shop = openShop(startServiceStand);
 // Ten payouts an hour are all that an account may have.
 beforeEach(() => shop.stand.pass(3_600_001));
@@ -218,7 +216,7 @@ describe.each([
     await credit(50_000);
     const visitor = await openDashboard({ colorScheme, viewport, reducedMotion: 'reduce' });
     const { page, context } = visitor;
-    await context.addInitScript({ content: AXE });
+    await bringAxe(context);
     await page.reload();
     await request(page, { amount: '12,00', destination: 'demora@psa.example' });
     await says(page, 'Pendente');
@@ -247,11 +245,3 @@ describe.each([
     }
   });
 });
-
-/** What axe finds on the page, by rule and element. */
-async function faultsOf(page: Page): Promise<string[]> {
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(),
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
-}

@@ -1,23 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { LIVE_KEY } from '../support/app.ts';
-import { CARD, comeToRest, payOn } from '../support/browser.ts';
+import { bringAxe, faultsOf } from '../support/axe.ts';
+import { CARD, payOn } from '../support/browser.ts';
 import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const shop = openShop();
-
-/** What axe finds on the page, by rule and element. */
-async function faultsOf(page: Page): Promise<string[]> {
-  // What is still moving has not its own colours yet.
-  await comeToRest(page);
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(),
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
-}
 
 // That none of them violates its own Content-Security-Policy is seen by every test: the browser would complain.
 describe.each([
@@ -28,7 +16,7 @@ describe.each([
     const visitor = await shop.visit({ colorScheme, viewport });
     visitor.expectProblems(/status of 422/);
     const { page, context } = visitor;
-    await context.addInitScript({ content: AXE });
+    await bringAxe(context);
     await page.reload();
     const product = productOf(page, 'caneca');
     await product.payButton.waitFor();
