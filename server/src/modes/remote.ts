@@ -97,7 +97,10 @@ export async function createRemoteMode({
   };
 
   const wallet = createRemoteWallet(facade);
-  const payouts = createRemotePayouts(facade);
+  const payouts = createRemotePayouts({
+    ...facade,
+    readWallet: (tenant) => wallet.current(tenant, { class: 'money' }),
+  });
   const subaccounts = createRemoteSubaccounts(facade);
   const products = createRemoteProducts(facade);
   const sandbox = createRemoteSandbox(facade);

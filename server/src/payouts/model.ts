@@ -513,6 +513,30 @@ function destinationAfter(
   return isMasked(known.destination) && told !== NOT_TOLD && !isMasked(told) ? told : known.destination;
 }
 
+/** Whether two destinations, each masked in its own way or whole, can be the same one. */
+export function canBeSame(
+  left: Pick<ShownPayout, 'method' | 'destination'>,
+  right: Pick<ShownPayout, 'method' | 'destination'>,
+): boolean {
+  const [one, other] = [left, right].map((each) => maskDestination(each, { masksCrypto: true })) as [
+    string,
+    string,
+  ];
+  if (one === other || one === NOT_TOLD || other === NOT_TOLD) return true;
+  return shows(left.destination, right.destination) || shows(right.destination, left.destination);
+}
+
+/** What is masked shows how the whole begins and ends; of another that is masked, no more than that one shows. */
+function shows(masked: string, whole: string): boolean {
+  if (!isMasked(masked)) return false;
+  if (isMasked(whole)) {
+    const [less, more] = [masked, whole].map((text) => text.replace(/[^0-9a-z]/gi, '')) as [string, string];
+    return less.length >= 4 && more.includes(less);
+  }
+  const [begins, ends] = [/^[^*•….]*/, /[^*•….]*$/].map((part) => part.exec(masked)![0]) as [string, string];
+  return begins.length + ends.length >= 4 && whole.startsWith(begins) && whole.endsWith(ends);
+}
+
 function showsTheSame(left: ShownPayout, right: ShownPayout): boolean {
   const shown = (payout: ShownPayout) => JSON.stringify({ ...payout, version: 0 });
   return shown(left) === shown(right);

@@ -108,6 +108,23 @@ export async function listObserved(
   return rows.map((row) => ({ place: row.number, observed: toObserved(row) }));
 }
 
+/** Of these, those that were known already when the newest that was known had this place. */
+export async function selectKnownUpTo(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  { ids, place }: { ids: readonly string[]; place: number },
+): Promise<Set<string>> {
+  const known = ids.filter(isStorable);
+  if (known.length === 0) return new Set();
+  const rows = await ofTenant(sql, tenant, resource)
+    .select('id')
+    .where('id', 'in', known)
+    .where('number', '<=', place)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 export async function countObserved(
   sql: Sql,
   tenant: Tenant,

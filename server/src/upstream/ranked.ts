@@ -39,6 +39,14 @@ export interface RankedList<Where, Item> {
     where: Where,
     range: RankedRange<Item>,
   ): Promise<{ items: { place: number; item: Item }[]; more: boolean }>;
+  /**
+   * The newest `limit` that are wanted, on no more than `pages` pages, and whether all were looked at or as many found.
+   * @throws what `fetchPage` throws
+   */
+  find(
+    where: Where,
+    wanted: { wants: (item: Item) => boolean; limit: number; pages: number },
+  ): Promise<{ items: Item[]; complete: boolean }>;
   /** @throws as `list` */
   count(where: Where, filter: RankedFilter<Item>): Promise<number>;
 }
@@ -78,7 +86,7 @@ export function createRankedList<Where, Item>({
   let generations = 0;
 
   /** One answer's reading. */
-  function beginReading(where: Where) {
+  function beginReading(where: Where, most = LARGEST_SCAN) {
     const key = keyOf(where);
     const seen = new Map<number, Item | null>();
     let pages = 0;
@@ -87,7 +95,7 @@ export function createRankedList<Where, Item>({
     const keptUnder = (rank: number) => `${known()?.generation} ${rank}`;
 
     async function read(offset: number): Promise<void> {
-      if (pages >= LARGEST_SCAN) throw tooMuch();
+      if (pages >= most) throw tooMuch(most);
       pages += 1;
       const { items, total, at } = await fetchPage(where, { limit: LARGEST_PAGE, offset });
       const counted = Math.max(total, offset + items.length);
@@ -143,7 +151,9 @@ export function createRankedList<Where, Item>({
     }
 
     const total = () => known()?.total ?? 0;
-    return { newest: () => read(0), isKnown: () => known() !== null, total, itemAt };
+    /** It has read as much as it may. */
+    const isSpent = () => pages >= most;
+    return { newest: () => read(0), isSpent, isKnown: () => known() !== null, total, itemAt };
   }
 
   return {
@@ -177,6 +187,22 @@ export function createRankedList<Where, Item>({
       return { items: end === 'first' ? found : found.reverse(), more };
     },
 
+    async find(where, { wants, limit, pages }) {
+      const reading = beginReading(where, pages);
+      await reading.newest();
+      const items: Item[] = [];
+      for (let rank = reading.total(); rank >= 1 && items.length < limit; rank -= 1) {
+        const item = await reading.itemAt(rank, 'older').catch((error: unknown) => {
+          if (!(error instanceof RateLimitError && reading.isSpent())) throw error;
+          return 'spent' as const;
+        });
+        if (item === 'spent') return { items, complete: false };
+        if (item === undefined) break;
+        if (item !== null && wants(item)) items.push(item);
+      }
+      return { items, complete: true };
+    },
+
     async count(where, { wants, isBeyond }) {
       const reading = beginReading(where);
       await reading.newest();
@@ -192,9 +218,10 @@ export function createRankedList<Where, Item>({
   };
 }
 
-function tooMuch(): RateLimitError {
+/** Who asks again gets further. */
+export function tooMuch(pages: number): RateLimitError {
   return new RateLimitError(
-    `${LARGEST_SCAN} pages of the payments service for one answer; what was read is kept, so ask again`,
+    `${pages} pages of the payments service for one answer; what was read is kept, so ask again`,
     ASK_AGAIN_SECONDS,
   );
 }

@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { readAfter } from '../../server/src/events/log.ts';
+import type { Asker } from '../../server/src/kernel/asker.ts';
+import { PermissionError, RateLimitError, UpstreamError } from '../../server/src/kernel/errors.ts';
+import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
+import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
+import { readWallet } from '../../server/src/wallet/wire.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { startFacade } from '../support/facade.ts';
+import { lost, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
+
+/** The shown names alone. */
+const TOLD = {
+  balance: 1_000.1,
+  disputeBlocked: 100,
+  withdrawable: 600.1,
+  withdrawableCents: 60_010,
+  pendingRelease: 8.2,
+  cryptoBalanceLtc: 0.1,
+};
+const WALLET = {
+  environment: 'live',
+  balanceCents: 100_010,
+  disputeBlockedCents: 10_000,
+  withdrawableCents: 60_010,
+  pendingReleaseCents: 820,
+  subaccountsBalanceCents: 30_000,
+  assignableCents: 60_010,
+  cryptoBalanceLitoshi: 10_000_000,
+};
+
+describe('a wallet that a service shows', () => {
+  test('is read by the names that the document shows', () => {
+    expect(readWallet(TOLD, 'live')).toEqual(WALLET);
+    expect(readWallet({ ...TOLD, moeda: 'BRL', saldoCentavos: 1, livre: null }, 'live')).toEqual(WALLET);
+  });
+
+  test('has no sum of subaccounts that could not be derived', () => {
+    const unknown = { subaccountsBalanceCents: null, assignableCents: null };
+    expect(readWallet({ ...TOLD, withdrawable: 900.1, withdrawableCents: 90_010 }, 'live')).toMatchObject(
+      unknown,
+    );
+    expect(readWallet({ ...TOLD, subaccountsBalance: null }, 'live')).toMatchObject(unknown);
+  });
+
+  test('is believed where it names as we do', () => {
+    expect(readWallet({ ...TOLD, subaccountsBalance: 0, assignableCents: 5 }, 'live')).toMatchObject({
+      subaccountsBalanceCents: 0,
+      assignableCents: 5,
+    });
+    expect(readWallet({ ...TOLD, assignableCents: null }, 'live')).toMatchObject({ assignableCents: null });
+  });
+
+  test('may lack all that is optional, and say numbers as text', () => {
+    const least = { disputeBlockedCents: 0, pendingReleaseCents: 0, cryptoBalanceLitoshi: 0 };
+    expect(readWallet({ balance: 5, withdrawable: 5 }, 'sandbox')).toMatchObject({
+      ...least,
+      balanceCents: 500,
+    });
+    expect(readWallet({ withdrawableCents: 7 }, 'live')).toMatchObject({
+      balanceCents: 7,
+      withdrawableCents: 7,
+    });
+    expect(readWallet({ ...TOLD, balance: '1000.10', pendingRelease: {} }, 'live')).toEqual({
+      ...WALLET,
+      pendingReleaseCents: 0,
+    });
+    expect(readWallet({ balance: -3, cryptoBalanceLtc: -1 }, 'live')).toMatchObject({
+      balanceCents: 0,
+      cryptoBalanceLitoshi: 0,
+    });
+  });
+
+  test.each([null, 'no', [], {}, { error: 'no' }, { balance: 'much' }, 5])('is none in %j', (body) => {
+    expect(readWallet(body, 'live')).toBeNull();
+  });
+});
+
+describeOnBothEngines('the wallet in front of another service', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  async function start() {
+    const upstream = scriptedUpstream(() => ({ body: TOLD }));
+    const facade = await startFacade({ database, upstream });
+    const remote = createRemoteWallet(facade);
+    const seen: { at: Date; stale: boolean }[] = [];
+    const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => seen.push({ at, stale }) };
+    const { tenant, clock } = facade;
+    const events = async () =>
+      (await readAfter(database.sql, tenant, { after: 0, topic: { resource: 'wallet' }, limit: 100 })).events;
+    return { upstream, remote, seen, service: remote.serviceFor(asker), tenant, clock, events };
+  }
+
+  test('is asked for once in two seconds, and says how old it is', async () => {
+    const { service, upstream, seen, tenant, clock } = await start();
+    const at = clock.now();
+    expect(await Promise.all([service.read(tenant), service.read(tenant)])).toEqual([WALLET, WALLET]);
+    clock.advance(1_999);
+    await service.read(tenant);
+    expect(upstream.asked).toEqual(['GET /v1/wallet']);
+    expect(seen).toEqual(Array(3).fill({ at, stale: false }));
+    clock.advance(1);
+    await service.read(tenant);
+    expect(upstream.asked).toHaveLength(2);
+  });
+
+  test('is announced when it changed, and only then', async () => {
+    const { remote, service, upstream, tenant, clock, events } = await start();
+    await service.read(tenant);
+    await remote.refresh(tenant, [], { class: 'lookup' });
+    expect(await events()).toMatchObject([
+      { kind: 'wallet.changed', resourceId: 'wallet', snapshot: WALLET },
+    ]);
+    upstream.script = () => ({ body: { ...TOLD, pendingRelease: 0 } });
+    await remote.refresh(tenant, [], { class: 'lookup' });
+    clock.advance(10_000);
+    await service.read(tenant);
+    expect((await events()).map(({ snapshot }) => snapshot)).toEqual([
+      WALLET,
+      { ...WALLET, pendingReleaseCents: 0 },
+    ]);
+  });
+
+  test.each([
+    ['the service is down', lost],
+    ['the budget is spent', () => new RateLimitError('the budget', 7)],
+  ])('is the one last known where %s, also on an instance that never asked', async (_, fault) => {
+    const { service, upstream, seen, tenant, clock } = await start();
+    const at = clock.now();
+    await service.read(tenant);
+    upstream.script = fault;
+    clock.advance(60_000);
+    expect(await service.read(tenant)).toEqual(WALLET);
+    const other = await startFacade({ database, upstream, tenant, clock });
+    const saw: unknown[] = [];
+    const asker: Asker = {
+      rank: 'person',
+      subject: null,
+      saw: (when, stale) => saw.push({ at: when, stale }),
+    };
+    expect(await createRemoteWallet(other).serviceFor(asker).read(tenant)).toEqual(WALLET);
+    expect(seen.at(-1)).toEqual({ at, stale: true });
+    expect(saw).toEqual([{ at, stale: true }]);
+  });
+
+  test('that was never seen is an error where nobody answers', async () => {
+    const { service, upstream, tenant } = await start();
+    upstream.script = unreachable;
+    await expect(service.read(tenant)).rejects.toBeInstanceOf(UpstreamError);
+    upstream.script = () => new RateLimitError('the budget', 7);
+    await expect(service.read(tenant)).rejects.toBeInstanceOf(RateLimitError);
+    upstream.script = () => ({ body: { hello: 'world' } });
+    await expect(service.read(tenant)).rejects.toThrow('cannot be read');
+    upstream.script = () => ({ status: 401, body: { error: 'Invalid API key' } });
+    await expect(service.readWithVersion(tenant)).rejects.toThrow('does not accept the key of this server');
+  });
+
+  test.each([
+    [{ status: 404 }, UpstreamError, 'has no endpoint for the wallet'],
+    [new UpstreamFault('server_error', 'maybe', '501'), UpstreamError, 'has no endpoint for the wallet'],
+    [{ status: 403, body: { error: 'Not for you' } }, PermissionError, 'Not for you'],
+    [{ status: 418, body: { error: 'x'.repeat(5_000) } }, UpstreamError, /status 418: x{500}$/],
+  ])('is refused with what the service says: %j', async (said, kind, message) => {
+    const { service, upstream, tenant } = await start();
+    upstream.script = () => said;
+    const refused = service.read(tenant);
+    await expect(refused).rejects.toBeInstanceOf(kind);
+    await expect(refused).rejects.toThrow(message);
+  });
+
+  test('begins a subscription from what is known, without asking', async () => {
+    const { service, upstream, tenant, events } = await start();
+    const first = await service.readWithVersion(tenant);
+    expect(first).toEqual({ version: (await events()).at(-1)!.version, wallet: WALLET });
+    expect(await service.readWithVersion(tenant)).toEqual(first);
+    expect(upstream.asked).toHaveLength(1);
+  });
+
+  test('is polled every ten seconds by one of several instances, and at once when nudged', async () => {
+    const { remote, upstream, tenant, clock } = await start();
+    const other = createRemoteWallet(await startFacade({ database, upstream, tenant, clock }));
+    const wanted = { all: true, ids: [] };
+    const next = await remote.poll(tenant, wanted);
+    expect(next!.getTime() - clock.now().getTime()).toBe(10_000);
+    await other.poll(tenant, wanted);
+    expect(upstream.asked).toHaveLength(1);
+    clock.advance(1_000);
+    await other.poll(tenant, { ...wanted, nudged: true });
+    expect(upstream.asked).toHaveLength(2);
+    clock.advance(10_000);
+    upstream.script = lost;
+    await expect(remote.poll(tenant, wanted)).rejects.toBeInstanceOf(UpstreamFault);
+    expect(upstream.requests.at(-1)!.errand.class).toBe('poll');
+  });
+});
