@@ -453,9 +453,8 @@ export function createRemotePayouts({
       },
       count: (tenant, filter) => answered(ranked.count(whereOf(tenant, asker), rankedFilter(filter))),
       async recheck(tenant, withdrawalId) {
-        const found = (await answered(searchFor(now(tenant, errandOf(asker)), [withdrawalId]))).get(
-          withdrawalId,
-        );
+        const { found: all } = await answered(searchFor(now(tenant, errandOf(asker)), [withdrawalId]));
+        const found = all.get(withdrawalId);
         return found !== undefined && !isFinal(found.status);
       },
     }),
