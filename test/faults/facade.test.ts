@@ -1,0 +1,401 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { runNode } from '../../server/scripts/progress.mjs';
+import { createPostgresDatabase } from '../support/database.ts';
+import { type Arrival, type Fault, PASS, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
+import { createClient, type GraphQLClient } from '../support/graphql.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
+import { audit } from './audit.ts';
+import { type ChildServer, spawnServer } from './child.ts';
+import { createFacade, type Facade } from './facades.ts';
+import { chosenSeed, createRandom, type Random } from './random.ts';
+import { type Kind, send, type Wish } from './wishes.ts';
+
+/** Requests of the facades that come to the service, or are lost on their way. */
+const CALLS = Number(process.env.PSA_FAULTS_CALLS ?? 10_000);
+const FORGED = CALLS;
+const BUDGET = 120;
+const WINDOW_MS = 1_000;
+const CALLERS = 24;
+const SUBACCOUNTS = 8;
+const KEYS = { live: 'ps_live_faulty0123456789', sandbox: 'ps_test_faulty0123456789' };
+/** Ten an hour in either environment is all that the service lets out; of some more it is seen that they are refused. */
+const PAYOUTS = 14;
+const DAYS_LATE_MS = 72 * 3_600_000;
+
+const UPSTREAM = {
+  windowMs: WINDOW_MS,
+  // A look at an unknown outcome after 20 ms at first, and after eighteen seconds one that was never there is given up.
+  upstreamTuning: { timeouts: { readMs: 800, writeMs: 1_000 }, skewMs: 20, pace: 0.02 },
+};
+
+beforeAll(async () => {
+  // Vitest's own NODE_ENV would build a widget for developers.
+  const env = { NODE_ENV: 'production' };
+  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
+  if (!ok) throw new Error(output);
+});
+
+test(
+  `${CALLS} requests of two facades over a network that fails: the budget holds, nothing is done twice, every outcome becomes known`,
+  { timeout: 900_000 },
+  async () => {
+    const seed = chosenSeed();
+    const random = createRandom(seed);
+    const say = (line: string) => process.stdout.write(`  ${line}\n`);
+    say(`PSA_FAULTS_SEED=${seed}`);
+
+    // ── The service, and the two in front of it ──
+    const service = spawnServer();
+    onTestFinished(service.kill);
+    const { url: serviceUrl } = await service.ask('start', {
+      environment: {
+        DATABASE_URL: await createPostgresDatabase(),
+        PSA_BOOTSTRAP_LIVE_KEY: KEYS.live,
+        PSA_BOOTSTRAP_TEST_KEY: KEYS.sandbox,
+        PSA_GRAPHQL_LIMIT: '1000000',
+      },
+      restLimit: 1_000_000,
+    });
+    await service.ask('credit', { name: 'opening', cents: 10_000_000_000, litoshi: 100_000_000_000 });
+    const post = startPost(random);
+    const receiver = await startReceiver((response, received) => {
+      response.end();
+      post.take(received);
+    });
+    const secrets: string[] = [];
+    for (const key of Object.values(KEYS)) {
+      const merchant = createClient(`${serviceUrl}/graphql`, key);
+      const { done } = await merchant.request(CONFIGURE, { input: { url: receiver.url } });
+      secrets.push(done.secret);
+    }
+    await createClient(`${serviceUrl}/graphql`, KEYS.sandbox).request(TEST_PAYMENT);
+
+    const proxy = await startFaultProxy({ target: serviceUrl });
+    onTestFinished(() => proxy.close());
+    const start = {
+      ...UPSTREAM,
+      environment: {
+        DATABASE_URL: await createPostgresDatabase(),
+        PSA_UPSTREAM_URL: proxy.url,
+        PSA_UPSTREAM_LIVE_KEY: KEYS.live,
+        PSA_UPSTREAM_TEST_KEY: KEYS.sandbox,
+        PSA_UPSTREAM_WEBHOOK_SECRET: secrets.join(','),
+        PSA_UPSTREAM_LIMIT: String(BUDGET),
+        PSA_GRAPHQL_LIMIT: '1000000',
+      },
+    };
+    const facades = ['A', 'B'].map((name) => createFacade(name, start, KEYS)) as [Facade, Facade];
+    for (const facade of facades) onTestFinished(facade.end);
+    const [steady, mortal] = facades;
+    post.deliverTo(facades);
+
+    const subaccounts: string[] = [];
+    for (let index = 0; index < SUBACCOUNTS; index++) {
+      const { done } = await (await steady.live()).request(OPEN, { input: { name: `customer ${index}` } });
+      subaccounts.push(done.subaccount.subaccountId);
+      const { done: given } = await (await mortal.live()).request(GIVE, {
+        input: { subaccountId: subaccounts.at(-1), amountCents: 500_000_000, idempotencyKey: `first:${index}` },
+      });
+      expect(given.subaccount, JSON.stringify(given)).toBeDefined();
+    }
+    const watchers = facades.flatMap((facade) => FOLLOWED.map((followed) => follow(facade, followed)));
+    await Promise.all(watchers.map(({ ready }) => ready));
+
+    // ── What callers do ──
+    proxy.plan = failing(createRandom(seed + 1));
+    const wishes: Wish[] = [];
+    const reads = { answered: 0, refused: 0 };
+    const wanted: Record<Kind, number> = { payout: 0, subaccountPayout: 0, transfer: 0, cardPayment: 0 };
+    let stopping = false;
+    let killed: Promise<void> | null = null;
+
+    function newWish(kind: Kind): Wish {
+      const number = wanted[kind]++;
+      const environment = kind === 'payout' && number % 2 === 1 ? 'sandbox' : 'live';
+      const wish: Wish = {
+        kind,
+        environment,
+        amountCents: AMOUNTS[kind] + number,
+        key: random.below(2) === 0 ? `${kind}:${number}` : null,
+        subaccountId: random.pick(subaccounts),
+        destination: random.pick(kind === 'payout' && environment === 'live' ? DESTINATIONS : PIX_KEYS),
+        told: [],
+      };
+      wishes.push(wish);
+      return wish;
+    }
+
+    async function ask(wish: Wish, facade: Facade) {
+      const api = await (wish.environment === 'live' ? facade.live() : facade.sandbox());
+      const life = facade.lives();
+      return send(wish, api, () => facade.lives() !== life);
+    }
+
+    async function move(kind: Kind, facade: Facade, other: Facade): Promise<void> {
+      const wish = newWish(kind);
+      // An impatient one asks both at once, under its key.
+      const both = wish.key !== null && random.below(3) === 0;
+      const [told] = await Promise.all([ask(wish, facade), both && ask(wish, other)]);
+      // Under the same key it may be asked for again, wherever; without one never.
+      if (told.outcome !== 'done' && wish.key !== null && random.below(2) === 0) await ask(wish, other);
+      if (kind !== 'cardPayment' || told.outcome !== 'done' || random.below(3) === 0) return;
+      await service.ask('pay', { orderCode: told.id, cardNumber: '4242424242424242' });
+    }
+
+    async function read(facade: Facade): Promise<void> {
+      const done = wishes.filter(({ told }) => told.some(({ outcome }) => outcome === 'done'));
+      const wish = done.length > 0 ? random.pick(done) : null;
+      const id = wish?.told.find((told) => told.outcome === 'done')?.id;
+      const api = await (wish?.environment === 'sandbox' ? facade.sandbox() : facade.live());
+      const life = facade.lives();
+      const [query, variables] = random.pick([
+        ['{ wallet { withdrawableCents } }', {}],
+        ['{ payouts(first: 20) { nodes { withdrawalId status } } }', {}],
+        ['{ subaccounts(first: 50) { nodes { subaccountId balanceCents } } }', {}],
+        ['query ($id: String!) { subaccount(subaccountId: $id) { statement(first: 20) { nodes { refId } } } }', { id: random.pick(subaccounts) }],
+        ...(wish?.kind === 'cardPayment' ? Array(8).fill(['query ($id: String!) { cardPayment(orderCode: $id) { status } }', { id }]) : []),
+        ...(wish?.kind === 'subaccountPayout' ? Array(8).fill([LOOK_UP, { subaccountId: wish.subaccountId, reference: id }]) : []),
+      ] as [string, object][]);
+      try {
+        const { body } = await api.send(query, variables as Record<string, unknown>);
+        if (!body.errors) reads.answered += 1;
+        else if (body.errors.every(({ extensions }: { extensions?: { code?: string } }) => MAY_BE_READ_AS.has(extensions?.code ?? '')))
+          reads.refused += 1;
+        else throw new Error(`${query}: ${JSON.stringify(body.errors)}`);
+      } catch (error) {
+        if (!(error instanceof TypeError) || facade.lives() === life) throw error;
+      }
+    }
+
+    async function caller(index: number): Promise<void> {
+      const facade = facades[index % 2]!;
+      const other = facades[(index + 1) % 2]!;
+      while (!stopping) {
+        const drawn = random.below(100);
+        if (drawn < 2 && wanted.payout < PAYOUTS * 2) await move('payout', facade, other);
+        else if (drawn < 30) await move('subaccountPayout', facade, other);
+        else if (drawn < 36) await move('transfer', facade, other);
+        else if (drawn < 40) await move('cardPayment', facade, other);
+        else await read(facade);
+        if (proxy.arrivals.length >= CALLS / 2) killed ??= mortal.killAndStartAgain();
+        if (proxy.arrivals.length >= CALLS) stopping = true;
+      }
+    }
+
+    const began = performance.now();
+    const ended = (error: unknown) => {
+      stopping = true;
+      throw error;
+    };
+    const calling = Array.from({ length: CALLERS }, (_, index) => caller(index).catch(ended));
+    await Promise.all(calling).finally(() => Promise.allSettled(calling));
+    await killed;
+    const seconds = (performance.now() - began) / 1_000;
+    say(`${proxy.arrivals.length} arrivals in ${seconds.toFixed(0)} s`);
+
+    // ── The network is well again, and all becomes known ──
+    proxy.plan = () => PASS;
+    const books = await steady.server();
+    await expect
+      .poll(() => rows(books, OPEN_ENDS), { timeout: 120_000, interval: 250, message: `PSA_FAULTS_SEED=${seed}` })
+      .toEqual([]);
+    say(`all outcomes known; ${proxy.arrivals.length} arrivals`);
+
+    void turn;
+    void randomBytes;
+    void createHmac;
+    void audit;
+    void watchers;
+    void DAYS_LATE_MS;
+    void FORGED;
+    const counted = new Map<string, number>();
+    for (const { kind, told } of wishes)
+      for (const each of told) {
+        const name = `${kind} ${each.outcome}${each.outcome === 'refused' ? ` ${each.code}` : ''}`;
+        counted.set(name, (counted.get(name) ?? 0) + 1);
+      }
+    say([...counted].map(([name, count]) => `${name} ${count}`).join(', '));
+    say(`reads ${JSON.stringify(reads)}; fullest window ${proxy.maxInWindow(WINDOW_MS)}`);
+    say(facades.flatMap((facade) => facade.faults()).slice(0, 10).join('\n'));
+  },
+);
+
+const AMOUNTS: Record<Kind, number> = {
+  payout: 10_000_000,
+  subaccountPayout: 1_000_000,
+  transfer: 20_000_000,
+  cardPayment: 30_000_000,
+};
+const PIX_KEYS = ['bia@cliente.example', 'bia@cliente.example', 'nega@psa.example', 'recusa@psa.example'];
+const DESTINATIONS = [...PIX_KEYS, 'demora@psa.example', 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3'];
+const MAY_BE_READ_AS = new Set(['RATE_LIMITED', 'UPSTREAM_UNAVAILABLE']);
+
+const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
+  done: configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { secret } ... on UserError { message } }
+}`;
+const TEST_PAYMENT = `mutation {
+  createTestPayment(input: { valueCents: 999999999 }) { ... on UserError { message } }
+}`;
+const OPEN = `mutation ($input: CreateSubaccountInput!) {
+  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { message } }
+}`;
+const GIVE = `mutation ($input: TransferToSubaccountInput!) {
+  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { message } }
+}`;
+const LOOK_UP = `query ($subaccountId: String!, $reference: String!) {
+  subaccountPayout(subaccountId: $subaccountId, reference: $reference) { payoutId status reversed amountCents version }
+}`;
+const OPEN_ENDS = `
+  select operation, key, state, looks, summary from upstream_intent where state in ('sending', 'in_doubt') limit 5`;
+
+async function rows(server: ChildServer, statement: string): Promise<object[]> {
+  const [found] = await server.ask('query', [statement]);
+  return found!;
+}
+
+/** Every way to fail, so many of a thousand requests; a main account's payout, of which there are few, fails often. */
+function failing(random: Random): Plan {
+  const faults: [number, Fault][] = [
+    [2, { kind: 'status', status: 429, when: 'before', retryAfterSeconds: 1 }],
+    [2, { kind: 'status', status: 429, when: 'before' }],
+    [8, { kind: 'status', status: 500, when: 'before' }],
+    [10, { kind: 'status', status: 500, when: 'after' }],
+    [8, { kind: 'status', status: 502, when: 'before' }],
+    [10, { kind: 'status', status: 502, when: 'after' }],
+    [4, { kind: 'status', status: 503, when: 'before' }],
+    [12, { kind: 'reset', when: 'before' }],
+    [15, { kind: 'reset', when: 'after' }],
+    [5, { kind: 'hang', when: 'before' }],
+    [10, { kind: 'hang', when: 'after' }],
+    // Its sender has given it up when it comes.
+    [8, { kind: 'delay', when: 'before', ms: 1_500 }],
+    [8, { kind: 'delay', when: 'after', ms: 1_500 }],
+    [20, { kind: 'delay', when: 'after', ms: 100 }],
+    [8, { kind: 'slow', bytesPerSecond: 1 }],
+  ];
+  return ({ method, path }: Arrival) => {
+    let drawn = random.below(method === 'POST' && path === '/v1/payouts' ? 250 : 1_000);
+    for (const [share, fault] of faults) {
+      if (drawn < share) return fault;
+      drawn -= share;
+    }
+    return PASS;
+  };
+}
+
+// ── Webhooks ────────────────────────────────────────────────────────────────────────────────────
+
+/** Takes the service's webhooks in, and delivers them in any order: most at once, some twice, some not until much later. */
+function startPost(random: Random) {
+  const taken: Received[] = [];
+  const waiting: Received[] = [];
+  let facades: readonly Facade[] = [];
+  let under = 0;
+
+  async function pump(): Promise<void> {
+    while (waiting.length > 0 && facades.length > 0) {
+      const [message] = waiting.splice(random.below(waiting.length), 1);
+      await deliver(message!, random.pick(facades)).catch(() => waiting.push(message!));
+    }
+  }
+
+  async function deliver(message: Received, facade: Facade): Promise<void> {
+    const { status } = await sendTo(await facade.url(), message);
+    if (status !== 200) throw new Error(`${status}`);
+  }
+
+  return {
+    taken,
+    take(message: Received) {
+      taken.push(message);
+      const times = random.pick([0, 1, 1, 1, 1, 1, 1, 2]);
+      for (let time = 0; time < times; time++) waiting.push(message);
+      if (under >= 4) return;
+      under += 1;
+      void pump().finally(() => {
+        under -= 1;
+      });
+    },
+    deliverTo(given: readonly Facade[]) {
+      facades = given;
+    },
+    isIdle: () => under === 0 && waiting.length === 0,
+  };
+}
+
+function sendTo(url: string, { headers, body }: Pick<Received, 'headers' | 'body'>): Promise<Response> {
+  const own = Object.entries(headers).filter(([name]) => /^(content-type|x-webhook-|webhook-)/.test(name));
+  return fetch(`${url}/webhooks/psa`, {
+    method: 'POST',
+    headers: Object.fromEntries(own) as Record<string, string>,
+    body,
+  });
+}
+
+// ── Following ───────────────────────────────────────────────────────────────────────────────────
+
+interface Followed {
+  readonly resource: 'payout' | 'subaccount_payout' | 'card_payment';
+  readonly environment: 'live' | 'sandbox';
+  readonly subscription: string;
+}
+
+const FOLLOWED: readonly Followed[] = [
+  {
+    resource: 'subaccount_payout',
+    environment: 'live',
+    subscription: `subscription ($after: String) {
+      update: allSubaccountPayoutUpdates(after: $after) { cursor it: subaccountPayout { id: payoutId status reversed version } }
+    }`,
+  },
+  ...(['live', 'sandbox'] as const).map((environment) => ({
+    resource: 'payout' as const,
+    environment,
+    subscription: `subscription ($after: String) {
+      update: allPayoutUpdates(after: $after) { cursor it: payout { id: withdrawalId status version } }
+    }`,
+  })),
+  {
+    resource: 'card_payment',
+    environment: 'live',
+    subscription: `subscription ($after: String) {
+      update: allCardPaymentUpdates(after: $after) { cursor it: cardPayment { id: orderCode status version } }
+    }`,
+  },
+];
+
+interface Update {
+  id: string;
+  status: string;
+  reversed?: boolean;
+  version: number;
+}
+
+/** Follows all of a kind at a facade, and comes back with the last cursor when that was killed. */
+function follow(facade: Facade, { resource, environment, subscription }: Followed) {
+  const seen: Update[] = [];
+  let after: string | null = null;
+  const ready = (async () => {
+    const api: GraphQLClient = await facade[environment]();
+    after = (await api.request('{ updatesCursor }')).updatesCursor;
+  })();
+  const ended = ready.then(async () => {
+    for (;;) {
+      const api = await facade[environment]();
+      const life = facade.lives();
+      const stream = api.ws(subscription, { after });
+      try {
+        for (;;) {
+          const { update } = await stream.data();
+          after = update.cursor;
+          seen.push(update.it);
+        }
+      } catch (error) {
+        if (facade.lives() === life) return error;
+      }
+    }
+  });
+  return { facade, resource, environment, seen, ready, ended };
+}
