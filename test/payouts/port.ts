@@ -513,7 +513,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await list({ status: ['denied'] })).toEqual({ found: [], more: false });
       expect(await list({ status: [] })).toEqual({ found: [], more: false });
       const [, second, , fourth] = made;
-      const between = { requestedAfter: second!.requestedAt, requestedBefore: fourth!.requestedAt };
+      const between = { requestedAfter: second!.requestedAt!, requestedBefore: fourth!.requestedAt! };
       expect(await list(between)).toEqual({ found: [2, 1], more: false });
       expect(await payouts.count(tenant, {})).toBe(4);
       expect(await payouts.count(tenant, { method: ['pix'], status: ['completed'] })).toBe(2);
