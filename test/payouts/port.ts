@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../server/src/kernel/errors.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import type { Payout, PayoutRange, RequestPayoutInput } from '../../server/src/payouts/model.ts';
+import type { PayoutRange, RequestPayoutInput, ShownPayout } from '../../server/src/payouts/model.ts';
 import { fund } from '../support/funds.ts';
 import type { Harness, StartHarness } from '../support/harness.ts';
 
@@ -114,7 +114,7 @@ export function describePort(startMerchant: StartHarness): void {
         ...payout,
         version: 2,
         status: 'completed',
-        processedAt: plusMs(payout.requestedAt, 2 * SECOND),
+        processedAt: plusMs(payout.requestedAt!, 2 * SECOND),
         endToEndId: done!.endToEndId,
       });
       const endToEndId = expect.stringMatching(/^E\d{8}202603021200[0-9A-Z]{11}$/);
@@ -300,7 +300,7 @@ export function describePort(startMerchant: StartHarness): void {
     test('a sandbox payout is never denied', async () => {
       const merchant = (await start()).inSandbox();
       await fund(merchant.service, { cents: 100_000 });
-      const payouts: Payout[] = [];
+      const payouts: ShownPayout[] = [];
       for (const name of ['nega', 'recusa', 'demora', 'verifica'])
         payouts.push(
           (await request(merchant, { destination: `${name}@psa.example`, amountCents: 10_000 })).payout,
@@ -488,7 +488,7 @@ export function describePort(startMerchant: StartHarness): void {
     test('newest first, from either end, and filtered', async () => {
       const merchant = await start();
       const { payouts, tenant } = merchant;
-      const made: Payout[] = [];
+      const made: ShownPayout[] = [];
       for (const input of [{}, { method: 'pix_turbo' }, {}, { method: 'usd', destination: USDT }] as const) {
         made.push((await request(merchant, input)).payout);
         await merchant.pass(MINUTE);
@@ -513,7 +513,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await list({ status: ['denied'] })).toEqual({ found: [], more: false });
       expect(await list({ status: [] })).toEqual({ found: [], more: false });
       const [, second, , fourth] = made;
-      const between = { requestedAfter: second!.requestedAt, requestedBefore: fourth!.requestedAt };
+      const between = { requestedAfter: second!.requestedAt!, requestedBefore: fourth!.requestedAt! };
       expect(await list(between)).toEqual({ found: [2, 1], more: false });
       expect(await payouts.count(tenant, {})).toBe(4);
       expect(await payouts.count(tenant, { method: ['pix'], status: ['completed'] })).toBe(2);
@@ -530,7 +530,7 @@ function request({ payouts, tenant }: Harness, input: Partial<RequestPayoutInput
   return payouts.request(tenant, { method: 'pix', amountCents: 1_000, destination: KEY, ...input });
 }
 
-function again({ payouts, tenant }: Harness, { withdrawalId }: Payout): Promise<Payout | null> {
+function again({ payouts, tenant }: Harness, { withdrawalId }: ShownPayout): Promise<ShownPayout | null> {
   return payouts.find(tenant, withdrawalId);
 }
 

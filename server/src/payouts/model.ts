@@ -490,15 +490,21 @@ function statusAfter(
   method: ShownPayout['method'],
   claimed: PayoutClaim['status'],
 ): ShownPayout['status'] {
-  // Of a payout that is not turbo the document knows no such state: the word means something that we do not know.
-  const told =
-    claimed === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : claimed;
+  const told = asOf(method, claimed);
   if (!known) return told ?? 'unknown';
-  const { status } = known;
+  const status = asOf(method, known.status);
   if (told === null || told === status || isFinal(status)) return status;
   if (told === 'unknown') return told;
   if (status === 'unknown') return told === 'pending' ? status : told;
   return told === 'pending' || (status === 'processing' && !isFinal(told)) ? status : told;
+}
+
+/** Of a payout that is not turbo the document knows no `processing`: the word means something that we do not know. */
+function asOf<Status extends PayoutClaim['status']>(
+  method: ShownPayout['method'],
+  status: Status,
+): Status | 'unknown' {
+  return status === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : status;
 }
 
 /** A PIX key is kept masked; of an address what tells more. */
@@ -510,7 +516,7 @@ function destinationAfter(
   const told =
     claimed === null ? NOT_TOLD : maskDestination({ method, destination: claimed }, { masksCrypto: false });
   if (!known || known.destination === NOT_TOLD) return told;
-  return isMasked(known.destination) && told !== NOT_TOLD && !isMasked(told) ? told : known.destination;
+  return !isMasked(told) && shows(known.destination, told) ? told : known.destination;
 }
 
 /** Whether two destinations, each masked in its own way or whole, can be the same one. */
@@ -538,8 +544,9 @@ function shows(masked: string, whole: string): boolean {
 }
 
 function showsTheSame(left: ShownPayout, right: ShownPayout): boolean {
-  const shown = (payout: ShownPayout) => JSON.stringify({ ...payout, version: 0 });
-  return shown(left) === shown(right);
+  const shown = (value: ShownPayout[keyof ShownPayout]) => (value instanceof Date ? value.getTime() : value);
+  const fields = Object.keys(right) as (keyof ShownPayout)[];
+  return fields.every((field) => field === 'version' || shown(left[field]) === shown(right[field]));
 }
 
 // ── As an event's snapshot ──────────────────────────────────────────────────────────────────────

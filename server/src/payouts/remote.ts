@@ -19,6 +19,7 @@ import {
   noEndpoint,
   refusalOf,
 } from '../upstream/answers.ts';
+import { createEndpoints } from '../upstream/endpoints.ts';
 import { errandOf, type Facade } from '../upstream/facade.ts';
 import { type Intent, type Look, unavailable } from '../upstream/intents.ts';
 import { type Observation, observed, writesOfObserved } from '../upstream/mirror.ts';
@@ -73,8 +74,6 @@ const LIST = '/v1/payouts';
 
 /** A query within so long after another of the same page is answered from memory. */
 const KEPT_MS = 2_000;
-/** A service that has no such endpoint is not asked for it again for so long. */
-const NO_ENDPOINT_MS = 10 * 60_000;
 /** Pages and single payouts that one search may cost. */
 const SEARCH = { pages: 5, singles: 5 };
 /** How often what lies behind the newest page is searched while it is followed. */
@@ -120,7 +119,8 @@ export function createRemotePayouts({
 }): RemotePayouts {
   /** By what was read, which is shared: it is taken over once. */
   const takenOver = new WeakMap<object, Promise<(ShownPayout | null)[]>>();
-  const cannotRequestUntil = new Map<string, Date>();
+  /** Of an environment, whether payouts can be requested at all. */
+  const endpoints = createEndpoints(clock);
 
   const ranked = createRankedList<Where, ShownPayout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
@@ -310,8 +310,7 @@ export function createRemotePayouts({
     idempotencyKey: string | null,
     summary: Summary,
   ): Promise<Observation> {
-    const until = cannotRequestUntil.get(tenant.environment);
-    if (until && until > clock.now()) throw noEndpoint('payouts');
+    if (endpoints.isMissing(tenant.environment)) throw noEndpoint('payouts');
     const at = clock.now();
     const answer = await upstream
       .send({
@@ -349,7 +348,7 @@ export function createRemotePayouts({
   }
 
   function cannotRequest(tenant: Tenant): UpstreamError {
-    cannotRequestUntil.set(tenant.environment, plusMs(clock.now(), NO_ENDPOINT_MS));
+    endpoints.markMissing(tenant.environment);
     return noEndpoint('payouts');
   }
 
@@ -391,14 +390,16 @@ export function createRemotePayouts({
     const payouts = await takeOver(tenant, list.items, at);
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
-    const made = await intents.claimed(tenant, REQUEST, ids);
+    // First who waits, then what was found: one that ends in between is counted twice, and not its payout.
+    const open = await intents.open(tenant, REQUEST);
+    const claimed = await intents.claimed(tenant, REQUEST, ids);
 
     // The newest come first, so what stands in front of one that was known came after it.
     const firstKnown = payouts.findIndex((payout) => payout !== null && before.has(payout.withdrawalId));
     const since = plusMs(intent.createdAt, -SKEW_MS);
     const equal = list.items.flatMap((claim, index) => {
       const payout = payouts[index] ?? null;
-      if (!claim || !payout || before.has(payout.withdrawalId) || made.has(payout.withdrawalId)) return [];
+      if (!claim || !payout || before.has(payout.withdrawalId) || claimed.has(payout.withdrawalId)) return [];
       const { requestedAt } = payout;
       const isAfter = requestedAt ? requestedAt >= since : firstKnown < 0 ? null : index < firstKnown;
       return isAfter !== false && isLike(payout, summary) ? [{ claim, isAfter }] : [];
@@ -411,16 +412,14 @@ export function createRemotePayouts({
       const reachesBack = list.items.length >= list.total || firstKnown >= 0 || payouts.some(isOlder);
       return reachesBack && !payouts.includes(null) ? 'not_there' : 'unclear';
     }
-    const waiting = (await intents.open(tenant, REQUEST)).filter((each) =>
-      sameRequest(each.summary as Summary, summary),
+    const others = open.filter(
+      (each) => each.id !== intent.id && sameRequest(each.summary as Summary, summary),
     );
-    // One that is on its way may have made one of these.
-    const isSent = waiting.some(({ id, state }) => id !== intent.id && state === 'sending');
-    const turn = waiting.sort(inOrder).findIndex(({ id }) => id === intent.id);
-    const own = equal.reverse()[turn];
-    if (isSent || equal.length < waiting.length || !own) return 'unclear';
+    // One that is on its way may have made one of these; and of fewer than there are waiting nobody knows whose they are.
+    if (equal.length <= others.length || others.some(({ state }) => state === 'sending')) return 'unclear';
+    const { claim } = equal.reverse()[[...others, intent].sort(inOrder).indexOf(intent)]!;
     nudge(tenant, 'wallet');
-    return { found: observationOf(ofIntent(own.claim, summary), at), claims: own.claim.withdrawalId };
+    return { found: observationOf(ofIntent(claim, summary), at), claims: claim.withdrawalId };
   };
 
   const whereOf = (tenant: Tenant, asker: Asker): Where => ({
@@ -453,9 +452,9 @@ export function createRemotePayouts({
       },
       count: (tenant, filter) => answered(ranked.count(whereOf(tenant, asker), rankedFilter(filter))),
       async recheck(tenant, withdrawalId) {
-        const { found: all } = await answered(searchFor(now(tenant, errandOf(asker)), [withdrawalId]));
-        const found = all.get(withdrawalId);
-        return found !== undefined && !isFinal(found.status);
+        const { found } = await answered(searchFor(now(tenant, errandOf(asker)), [withdrawalId]));
+        const payout = found.get(withdrawalId);
+        return payout !== undefined && !isFinal(payout.status);
       },
     }),
 

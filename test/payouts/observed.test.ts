@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  canBeSame,
+  isFinal,
+  maskDestination,
+  mergeClaim,
+  NOT_TOLD,
+  PAYOUT_METHODS,
+  PAYOUT_STATUSES,
+  type PayoutClaim,
+  type ShownPayout,
+} from '../../server/src/payouts/model.ts';
+import { readPayout, readPayoutEvent, readPayoutList } from '../../server/src/payouts/wire.ts';
+
+const ID = '65f000000000000000000001';
+const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
+const CLAIM: PayoutClaim = {
+  withdrawalId: ID,
+  code: 'SAQ-1',
+  method: 'pix_turbo',
+  status: 'pending',
+  amountCents: 10_000,
+  feeCents: null,
+  destination: 'a***@padaria.example',
+  requestedAt: new Date('2026-03-02T12:00:00.000Z'),
+  processedAt: null,
+  deniedReason: null,
+};
+
+/** What is known after these, one after the other; each with what was published of it. */
+function knownAfter(...claims: Partial<PayoutClaim>[]): ShownPayout[] {
+  let known: ShownPayout | null = null;
+  return claims.flatMap((claim) => {
+    const merged = mergeClaim(known, { ...CLAIM, ...claim });
+    known = merged ?? known;
+    return merged ?? [];
+  });
+}
+
+const statuses = (...claims: Partial<PayoutClaim>[]) => knownAfter(...claims).map(({ status }) => status);
+
+describe('what is known of a payout', () => {
+  test.each([
+    [['pending', 'processing', 'completed']],
+    [['pending', 'completed']],
+    [['pending', 'unknown', 'processing', 'denied']],
+    [['unknown', 'completed']],
+  ] as const)('goes %j', (steps) => {
+    expect(statuses(...steps.map((status) => ({ status })))).toEqual(steps);
+  });
+
+  test.each([
+    [['processing', 'pending'], ['processing']],
+    [['completed', 'pending', 'processing', 'denied', 'unknown'], ['completed']],
+    [['denied', 'completed'], ['denied']],
+    [['unknown', 'pending'], ['unknown']],
+    [['pending', 'pending'], ['pending']],
+  ] as const)('after %j is %j', (told, published) => {
+    expect(statuses(...told.map((status) => ({ status })))).toEqual(published);
+  });
+
+  test('never comes from a word that the document does not have for its method', () => {
+    expect(statuses({ method: 'pix', status: 'processing' })).toEqual(['unknown']);
+  });
+
+  test('keeps what was told once', () => {
+    const [first, second, third] = knownAfter(
+      { code: null, destination: null, feeCents: null, method: null, requestedAt: null },
+      { feeCents: 100 },
+      { status: 'completed', code: null, processedAt: new Date(5), destination: null, requestedAt: null },
+    );
+    expect(first).toMatchObject({
+      code: ID,
+      destination: NOT_TOLD,
+      feeCents: 0,
+      method: 'unknown',
+      version: 1,
+    });
+    expect(second).toMatchObject({ code: 'SAQ-1', feeCents: 100, method: 'pix_turbo', version: 2 });
+    expect(third).toEqual({ ...second, status: 'completed', processedAt: new Date(5), version: 3 });
+  });
+
+  test('keeps a PIX key masked, and the whole of an address', () => {
+    expect(knownAfter({ destination: 'ana@padaria.example' })[0]!.destination).toBe('a***@padaria.example');
+    const whole = knownAfter(
+      { method: 'ltc', destination: 'ltc1qw…n4n9' },
+      { destination: LTC },
+      { destination: 'ltc1qw…n4n9' },
+    );
+    expect(whole.map(({ destination }) => destination)).toEqual(['ltc1qw…n4n9', LTC]);
+    expect(knownAfter({ method: null, destination: '+5511987654321' })[0]!.destination).toBe('****4321');
+  });
+
+  test('is nothing without an amount', () => {
+    expect(mergeClaim(null, { ...CLAIM, amountCents: null })).toBeNull();
+  });
+
+  test('never goes back, whatever is told in whatever order', () => {
+    const claim = fc.record({
+      status: fc.constantFrom(...PAYOUT_STATUSES, 'unknown' as const, null),
+      method: fc.constantFrom(...PAYOUT_METHODS, 'unknown' as const, null),
+      code: fc.constantFrom('SAQ-1', null),
+      feeCents: fc.constantFrom(100, null),
+      destination: fc.constantFrom('a***@padaria.example', LTC, null),
+      processedAt: fc.constantFrom(new Date(1), null),
+    });
+    fc.assert(
+      fc.property(fc.array(claim, { minLength: 1, maxLength: 12 }), (claims) => {
+        const published = knownAfter(...claims);
+        published.forEach((next, index) => {
+          const before = published[index - 1];
+          if (!before) return;
+          expect(next.version).toBe(before.version + 1);
+          if (isFinal(before.status)) expect(next.status).toBe(before.status);
+          if (next.status === 'pending') expect(before.status).toBe('pending');
+          if (next.status === 'processing') expect(['pix_turbo', 'unknown']).toContain(next.method);
+          for (const field of ['method', 'code', 'destination', 'processedAt'] as const)
+            if (![null, 'unknown', ID, NOT_TOLD].includes(before[field] as never))
+              expect(next[field]).toEqual(before[field]);
+        });
+        // Said again it is no news.
+        expect(knownAfter(...claims, claims.at(-1)!)).toHaveLength(published.length);
+      }),
+    );
+  });
+});
+
+describe('a destination', () => {
+  test.each([
+    '***.456.789-**',
+    '****4321',
+    'a***@padaria.example',
+    '**.345.678/0001-**',
+    '+55 •••• 21',
+    NOT_TOLD,
+  ])('that is masked already stays as it is: %s', (destination) => {
+    expect(maskDestination({ method: 'pix', destination }, { masksCrypto: true })).toBe(destination);
+  });
+
+  test('can be the same masked in another way', () => {
+    const pix = (destination: string) => ({ method: 'pix' as const, destination });
+    const ltc = (destination: string) => ({ method: 'ltc' as const, destination });
+    expect(canBeSame(pix('***.456.789-**'), pix('***456789**'))).toBe(true);
+    expect(canBeSame(pix('***.456.789-**'), pix('***.456.780-**'))).toBe(false);
+    expect(canBeSame(pix('an***@padaria.example'), pix('a***@padaria.example'))).toBe(true);
+    expect(canBeSame(pix('a***@padaria.example'), pix('b***@padaria.example'))).toBe(false);
+    expect(canBeSame(pix(NOT_TOLD), pix('a***@padaria.example'))).toBe(true);
+    expect(canBeSame(ltc(LTC), ltc('ltc1qw…n4n9'))).toBe(true);
+    expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n9'))).toBe(true);
+    expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n8'))).toBe(false);
+  });
+});
+
+describe('a withdrawal that a service tells', () => {
+  const OURS = {
+    id: ID,
+    withdrawalId: ID,
+    code: 'SAQ-1',
+    amount: 100,
+    method: 'pix_turbo',
+    walletAddress: 'a***@padaria.example',
+    status: 'pendente',
+    requestedAt: '2026-03-02T12:00:00.000Z',
+    processedAt: null,
+  };
+  const OTHERS = {
+    _id: ID,
+    protocolo: 'SAQ-1',
+    amount: 100,
+    metodo: 'pix_turbo',
+    chave: 'a***@padaria.example',
+    situacao: 'pendente',
+    criadoEm: '2026-03-02T12:00:00.000Z',
+    atualizadoEm: '2026-03-02T12:30:00.000Z',
+    loja: { nome: 'Padaria' },
+  };
+
+  test('is read by our names, and by the shape of what is named otherwise', () => {
+    expect(readPayout(OURS)).toEqual(CLAIM);
+    expect(readPayout(OTHERS)).toEqual(CLAIM);
+    expect(readPayout({ ok: true, saque: OTHERS })).toEqual(CLAIM);
+  });
+
+  test('may have words that nobody knows, and lack what it will', () => {
+    expect(readPayout({ id: 'w-1', amount: 8.2, status: 'em_analise', method: 'boleto' })).toEqual({
+      ...Object.fromEntries(Object.keys(CLAIM).map((name) => [name, null])),
+      withdrawalId: 'w-1',
+      amountCents: 820,
+      status: 'unknown',
+      method: 'unknown',
+    });
+    expect(readPayout({ id: 7, amount: 'x' })).toBeNull();
+    expect(readPayout({ ok: true })).toBeNull();
+  });
+
+  test('comes in a list, whatever it is called', () => {
+    expect(readPayoutList({ saques: [OTHERS], total: 1, limit: 50, offset: 0 })).toEqual({
+      items: [CLAIM],
+      total: 1,
+    });
+    expect(readPayoutList({ avisos: [], payouts: [OURS, { id: 5 }], total: 2 })).toEqual({
+      items: [CLAIM, null],
+      total: 2,
+    });
+    for (const none of [null, [], {}, { payouts: [] }, { total: 3 }, { payouts: [{ a: 1 }], total: 1 }])
+      expect(readPayoutList(none)).toBeNull();
+  });
+
+  test('comes in an event by the names of the document', () => {
+    const event = {
+      ...OURS,
+      id: undefined,
+      event: 'withdrawal.test.requested',
+      walletAddress: 'ana@padaria.example',
+    };
+    expect(readPayoutEvent(event)).toEqual({ ...CLAIM, destination: 'ana@padaria.example' });
+    expect(readPayoutEvent({ ...event, event: 'withdrawal.completed' })).toMatchObject({ status: null });
+    expect(
+      readPayoutEvent({
+        ...event,
+        event: 'withdrawal.completed',
+        status: 'concluido',
+        requestedAt: undefined,
+        processedAt: OURS.requestedAt,
+      }),
+    ).toMatchObject({ status: 'completed', requestedAt: null, processedAt: CLAIM.requestedAt });
+    expect(readPayoutEvent({ ...event, event: 'card_payment.paid' })).toBeNull();
+    expect(readPayoutEvent({ event: 'withdrawal.requested' })).toBeNull();
+  });
+});

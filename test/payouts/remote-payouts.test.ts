@@ -1,0 +1,658 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { readAfter } from '../../server/src/events/log.ts';
+import type { Asker } from '../../server/src/kernel/asker.ts';
+import {
+  IdempotencyError,
+  InsufficientFundsError,
+  PermissionError,
+  RateLimitError,
+  UpstreamError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
+import type { RequestPayoutInput } from '../../server/src/payouts/model.ts';
+import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
+import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
+import type { Wallet } from '../../server/src/wallet/model.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { startFacade } from '../support/facade.ts';
+import { lost, type Script, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
+
+const MINUTE = 60_000;
+const KEY = 'ana@padaria.example';
+const MASKED = 'a***@padaria.example';
+const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
+
+const WALLET: Wallet = {
+  environment: 'live',
+  balanceCents: 50_000,
+  disputeBlockedCents: 0,
+  withdrawableCents: 20_000,
+  pendingReleaseCents: 0,
+  subaccountsBalanceCents: null,
+  assignableCents: null,
+  cryptoBalanceLitoshi: 5,
+};
+
+interface Told {
+  id: string;
+  code?: string;
+  amount: number;
+  method: string;
+  walletAddress?: string;
+  status: string;
+  requestedAt?: string | undefined;
+  processedAt?: string;
+  fee?: number;
+}
+
+describeOnBothEngines('payouts in front of another service', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  /** A service with a list of withdrawals, which does what it is asked unless `post` says otherwise. */
+  async function start({ dates = true }: { dates?: boolean } = {}) {
+    /** Newest first. */
+    const list: Told[] = [];
+    let made = 0;
+    let post: Script = ({ body }) => ({ status: 201, body: add(body as Partial<Told>) });
+    let get: Script | null = null;
+    const script: Script = (request) => {
+      const said = request.method === 'POST' ? post(request) : get?.(request);
+      if (said || request.method === 'POST') return said;
+      const [, id] = /^\/v1\/payouts\/(.+)$/.exec(request.path) ?? [];
+      const url = new URL(request.path, 'http://service');
+      if (id)
+        return list.some((each) => each.id === id)
+          ? { body: list.find((each) => each.id === id) }
+          : undefined;
+      if (url.pathname !== '/v1/payouts') return undefined;
+      const [limit, offset] = ['limit', 'offset'].map((name) => Number(url.searchParams.get(name)));
+      return { body: { payouts: list.slice(offset, offset! + limit!), total: list.length, limit, offset } };
+    };
+    const upstream = scriptedUpstream(script);
+    const facade = await startFacade({ database, upstream });
+    const { clock, tenant } = facade;
+    const create = (on: typeof facade) => {
+      const remote = createRemotePayouts({ ...on, readWallet: async () => WALLET });
+      Object.assign(on.looks, remote.looks);
+      return remote;
+    };
+    const remote = create(facade);
+    const seen: { at: Date; stale: boolean }[] = [];
+    const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => seen.push({ at, stale }) };
+
+    function add({ amount = 100, method = 'pix', ...told }: Partial<Told> = {}): Told {
+      made += 1;
+      const payout: Told = {
+        id: made.toString(16).padStart(24, '0'),
+        code: `SAQ-${made}`,
+        amount,
+        method,
+        status: 'pendente',
+        ...(dates && { requestedAt: clock.now().toISOString() }),
+        ...told,
+        walletAddress: method === 'ltc' ? 'ltc1qw…n4n9' : MASKED,
+      };
+      list.unshift(payout);
+      return payout;
+    }
+
+    return {
+      ...{ upstream, facade, remote, clock, tenant, list, add, seen, asker },
+      service: remote.serviceFor(asker),
+      /** Another instance on the same database. */
+      other: async () => {
+        const there = await startFacade({ database, upstream, tenant, clock });
+        return { facade: there, service: create(there).serviceFor(asker), remote: create(there) };
+      },
+      answering(scripts: { post?: Script; get?: Script | null }) {
+        if (scripts.post) post = scripts.post;
+        if (scripts.get !== undefined) get = scripts.get;
+      },
+      /** What becomes of an intent in the background, at the next look. */
+      async look() {
+        clock.advance(MINUTE);
+        await facade.work.settled();
+      },
+      posts: () => upstream.requests.filter(({ method }) => method === 'POST'),
+      gets: () => upstream.asked.filter((asked) => asked.startsWith('GET')),
+      async events() {
+        const { events } = await readAfter(database.sql, tenant, {
+          after: 0,
+          topic: { resource: 'payout' },
+          limit: 500,
+        });
+        return events.map(({ kind, resourceId }) => ({ kind, resourceId }));
+      },
+    };
+  }
+
+  const pix = (input: Partial<RequestPayoutInput> = {}): RequestPayoutInput => ({
+    method: 'pix',
+    amountCents: 10_000,
+    destination: KEY,
+    ...input,
+  });
+  const page = { end: 'first', limit: 10 } as const;
+
+  describe('a request', () => {
+    test('is sent once, whole, and is kept masked', async () => {
+      const { service, tenant, posts, events, facade } = await start();
+      const { payout, replayed } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
+      expect(replayed).toBe(false);
+      expect(payout).toMatchObject({
+        status: 'pending',
+        amountCents: 10_000,
+        destination: MASKED,
+        code: 'SAQ-1',
+      });
+      expect(posts()).toMatchObject([
+        {
+          path: '/v1/payouts',
+          body: { amount: 100, method: 'pix', walletAddress: KEY, idempotencyKey: 'one' },
+          errand: { class: 'money' },
+        },
+      ]);
+      expect(await service.request(tenant, pix({ idempotencyKey: 'one' }))).toEqual({
+        payout,
+        replayed: true,
+      });
+      expect(posts()).toHaveLength(1);
+      const twice = service.request(tenant, pix({ idempotencyKey: 'one', amountCents: 1 }));
+      await expect(twice).rejects.toBeInstanceOf(IdempotencyError);
+      expect(await events()).toEqual([{ kind: 'payout.pending', resourceId: payout.withdrawalId }]);
+      expect(facade.nudged).toContain('payout');
+      expect(facade.nudged).toContain('wallet');
+      const { rows } = await allOf(database);
+      expect(JSON.stringify(rows)).not.toContain(KEY);
+    });
+
+    test('without a key of the caller carries none', async () => {
+      const { service, tenant, posts } = await start();
+      await service.request(tenant, pix());
+      expect(posts()[0]!.body).toEqual({ amount: 100, method: 'pix', walletAddress: KEY });
+    });
+
+    test('is filled up with what the answer does not say', async () => {
+      const { service, tenant, answering } = await start();
+      answering({ post: () => ({ body: { ok: true, withdrawal: { id: 'f'.repeat(24) } } }) });
+      const { payout } = await service.request(tenant, pix({ method: 'ltc', destination: LTC }));
+      expect(payout).toMatchObject({
+        withdrawalId: 'f'.repeat(24),
+        code: 'f'.repeat(24),
+        method: 'ltc',
+        status: 'pending',
+        destination: LTC,
+        feeCents: 0,
+        requestedAt: null,
+      });
+    });
+
+    test('whose answer names no payout is found in the list', async () => {
+      const { service, tenant, answering, add, posts } = await start();
+      answering({
+        post({ body }) {
+          add(body as Partial<Told>);
+          return { status: 202, body: { ok: true } };
+        },
+      });
+      const { payout, replayed } = await service.request(tenant, pix());
+      expect(payout.code).toBe('SAQ-1');
+      expect(replayed).toBe(false);
+      expect(posts()).toHaveLength(1);
+    });
+
+    test.each([
+      [{ status: 403, body: { error: 'Not with this key' } }, PermissionError, 'Not with this key'],
+      [{ status: 400, body: { error: 'No such key' } }, ValidationError, 'input: No such key'],
+      [{ status: 401 }, UpstreamError, 'does not accept the key of this server'],
+      [{ status: 418, body: { error: 'Tea' } }, UpstreamError, 'refused with status 418: Tea'],
+      [{ status: 409, body: { error: 'Busy' } }, UpstreamError, 'refused with status 409: Busy'],
+      [new RateLimitError('withdrawals', 60), RateLimitError, 'withdrawals'],
+      [unreachable(), UpstreamError, 'cannot be reached'],
+    ])('that the service refuses was not done (%#)', async (said, kind, message) => {
+      const { service, tenant, answering, list, posts } = await start();
+      answering({ post: () => said });
+      const refused = service.request(tenant, pix());
+      await expect(refused).rejects.toBeInstanceOf(kind);
+      await expect(refused).rejects.toThrow(message);
+      await expect(refused).rejects.not.toMatchObject({ moneyMayHaveMoved: true });
+      expect(list).toEqual([]);
+      expect(posts()).toHaveLength(1);
+    });
+
+    test('under a key that the service knows from another input is a conflict', async () => {
+      const { service, tenant, answering } = await start();
+      answering({ post: () => ({ status: 409, body: { error: 'Used' } }) });
+      const refused = service.request(tenant, pix({ idempotencyKey: 'one' }));
+      await expect(refused).rejects.toBeInstanceOf(IdempotencyError);
+    });
+
+    test('for more than there is tells the figures of the wallet', async () => {
+      const { service, tenant, answering } = await start();
+      answering({ post: () => ({ status: 400, body: { error: 'Too much' } }) });
+      const refused = service.request(tenant, pix({ amountCents: 20_001 }));
+      await expect(refused).rejects.toBeInstanceOf(InsufficientFundsError);
+      await expect(refused).rejects.toMatchObject({
+        message: 'Too much',
+        requestedCents: 20_001,
+        withdrawableCents: 20_000,
+        balanceCents: 50_000,
+        cryptoBalanceLitoshi: null,
+      });
+      const inLtc = service.request(tenant, pix({ method: 'ltc', destination: LTC }));
+      await expect(inLtc).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS', cryptoBalanceLitoshi: 5 });
+    });
+
+    test.each([{ status: 404 }, { status: 405 }, new UpstreamFault('server_error', 'maybe', '501')])(
+      'to a service without such an endpoint is asked once in ten minutes (%#)',
+      async (said) => {
+        const { service, tenant, answering, posts, clock } = await start();
+        answering({ post: () => said });
+        for (let time = 0; time < 3; time += 1)
+          await expect(service.request(tenant, pix())).rejects.toThrow('has no endpoint for payouts');
+        expect(posts()).toHaveLength(1);
+        clock.advance(10 * MINUTE);
+        await expect(service.request(tenant, pix())).rejects.toThrow('has no endpoint for payouts');
+        expect(posts()).toHaveLength(2);
+      },
+    );
+  });
+
+  describe('a request whose answer is lost', () => {
+    /** Done, and nobody is told. */
+    const doneAndLost =
+      (add: (told: Partial<Told>) => unknown): Script =>
+      ({ body }) => {
+        add(body as Partial<Told>);
+        return lost();
+      };
+
+    test('is found in the list at once, and not sent again', async () => {
+      const { service, tenant, answering, add, posts, events } = await start();
+      add({ amount: 100 });
+      await service.list(tenant, page);
+      answering({ post: doneAndLost(add) });
+      const { payout } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
+      expect(payout).toMatchObject({ code: 'SAQ-2', status: 'pending' });
+      expect(await service.request(tenant, pix({ idempotencyKey: 'one' }))).toEqual({
+        payout,
+        replayed: true,
+      });
+      expect(posts()).toHaveLength(1);
+      expect(await events()).toHaveLength(2);
+    });
+
+    test('is reported as one that may have moved money until it is found', async () => {
+      const { service, tenant, answering, add, posts, look, facade } = await start();
+      answering({ post: doneAndLost(add), get: lost });
+      const doubt = service.request(tenant, pix({ idempotencyKey: 'one' }));
+      await expect(doubt).rejects.toMatchObject({ moneyMayHaveMoved: true, retryable: false });
+      await look();
+      expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(1);
+      answering({ get: null });
+      await look();
+      expect(await facade.intents.open(tenant, 'requestPayout')).toEqual([]);
+      expect((await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout.code).toBe('SAQ-1');
+      expect(posts()).toHaveLength(1);
+    });
+
+    test('and that was never done may be repeated under its key after a quarter of an hour', async () => {
+      const { service, tenant, answering, add, posts, look } = await start();
+      add({ amount: 55 });
+      answering({ post: () => lost() });
+      const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
+      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      for (let minute = 0; minute < 45; minute += 1) await look();
+      expect(posts()).toHaveLength(1);
+      answering({ post: ({ body }) => ({ body: add(body as Partial<Told>) }) });
+      expect((await again()).payout.code).toBe('SAQ-2');
+      expect(posts()).toHaveLength(2);
+    });
+
+    test.each([
+      ['another amount', { amount: 101 }],
+      ['another method', { method: 'pix_turbo' }],
+      ['an older one', { requestedAt: '2026-03-02T11:58:00.000Z' }],
+    ])('is not taken for %s', async (_, told) => {
+      const { service, tenant, answering, add } = await start();
+      answering({
+        post() {
+          add(told);
+          return lost();
+        },
+      });
+      await expect(service.request(tenant, pix())).rejects.toMatchObject({ moneyMayHaveMoved: true });
+    });
+
+    test('is not taken for one that was known before, nor for one that another request has made', async () => {
+      const { service, tenant, answering, add, look, facade } = await start();
+      add();
+      await service.list(tenant, page);
+      await service.request(tenant, pix());
+      answering({ post: () => lost() });
+      await expect(service.request(tenant, pix())).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      await look();
+      expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(1);
+    });
+
+    test('with two equal ones in doubt gets each its own payout', async () => {
+      const { service, tenant, answering, add, look, list, facade } = await start();
+      answering({ post: doneAndLost(add), get: lost });
+      for (const idempotencyKey of ['one', 'two'])
+        await expect(service.request(tenant, pix({ idempotencyKey }))).rejects.toBeInstanceOf(UpstreamError);
+      answering({ get: null });
+      await look();
+      await look();
+      expect(await facade.intents.open(tenant, 'requestPayout')).toEqual([]);
+      const ids = await Promise.all(
+        ['one', 'two'].map(async (idempotencyKey) => {
+          const { payout, replayed } = await service.request(tenant, pix({ idempotencyKey }));
+          expect(replayed).toBe(true);
+          return payout.withdrawalId;
+        }),
+      );
+      expect(ids.sort()).toEqual(list.map(({ id }) => id).sort());
+    });
+
+    test('with two equal ones in doubt and one payout stays unclear', async () => {
+      const { service, tenant, answering, add, look, facade } = await start();
+      answering({ post: doneAndLost(add), get: lost });
+      await expect(service.request(tenant, pix())).rejects.toBeInstanceOf(UpstreamError);
+      answering({ post: () => lost() });
+      await expect(service.request(tenant, pix())).rejects.toBeInstanceOf(UpstreamError);
+      answering({ get: null });
+      for (let minute = 0; minute < 30; minute += 1) await look();
+      expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(2);
+    });
+
+    test('to a service that tells no dates is found where something older is known', async () => {
+      const { service, tenant, answering, add } = await start({ dates: false });
+      add();
+      add({ amount: 7 });
+      answering({ post: doneAndLost(add) });
+      // What stands in the list may all have been there before.
+      await expect(service.request(tenant, pix({ amountCents: 700 }))).rejects.toBeInstanceOf(UpstreamError);
+      expect((await service.request(tenant, pix({ amountCents: 900 }))).payout.amountCents).toBe(900);
+    });
+  });
+
+  describe('reading', () => {
+    test('observes each page once, and the same again changes nothing', async () => {
+      const { service, tenant, add, events, clock, list, gets } = await start();
+      for (let count = 0; count < 3; count += 1) add();
+      await service.list(tenant, page);
+      clock.advance(MINUTE);
+      await service.list(tenant, page);
+      expect(await events()).toHaveLength(3);
+      list[0]!.status = 'concluido';
+      list[0]!.processedAt = clock.now().toISOString();
+      expect((await service.list(tenant, page)).items[0]!.payout.status).toBe('pending');
+      clock.advance(2_000);
+      expect((await service.list(tenant, page)).items[0]!.payout).toMatchObject({
+        status: 'completed',
+        version: 2,
+      });
+      expect((await events()).at(-1)).toEqual({ kind: 'payout.completed', resourceId: list[0]!.id });
+      expect(gets()).toHaveLength(3);
+    });
+
+    test('what is final costs nothing more', async () => {
+      const { service, tenant, add, gets, clock } = await start();
+      const { id, code } = add({ status: 'concluido' });
+      const found = await service.find(tenant, id);
+      clock.advance(MINUTE);
+      expect(await service.find(tenant, code!)).toEqual(found);
+      expect(await service.findMany(tenant, [code!, id, id])).toEqual([found, found, found]);
+      expect(gets()).toHaveLength(1);
+    });
+
+    test('many open ones cost one call', async () => {
+      const { service, tenant, add, gets } = await start();
+      const all = Array.from({ length: 60 }, () => add());
+      const found = await service.findMany(tenant, [...all.map(({ id }) => id), 'a'.repeat(24)]);
+      expect(found.map((payout) => payout?.withdrawalId ?? null)).toEqual([...all.map(({ id }) => id), null]);
+      expect(gets()).toHaveLength(1);
+    });
+
+    test('finds one behind many others, by itself where the list is long', async () => {
+      const { service, tenant, add, gets } = await start();
+      const { id } = add();
+      for (let count = 0; count < 620; count += 1) add({ status: 'concluido' });
+      expect((await service.find(tenant, id))?.withdrawalId).toBe(id);
+      expect(gets()).toHaveLength(6);
+      expect(gets().at(-1)).toBe(`GET /v1/payouts/${id}`);
+      await expect(service.find(tenant, 'b'.repeat(24))).resolves.toBeNull();
+    });
+
+    test('asks nobody for what can be no reference', async () => {
+      const { service, tenant, gets } = await start();
+      expect(await service.findMany(tenant, ['', 'with \u0000', 'half \ud83e', 'a b'])).toEqual([
+        null,
+        null,
+        null,
+        null,
+      ]);
+      expect(gets()).toEqual([]);
+    });
+
+    test.each([
+      ['down', lost],
+      ['beyond the budget', () => new RateLimitError('the budget', 9)],
+    ])('gives what is last known with its age where the service is %s', async (_, fault) => {
+      const { service, tenant, add, answering, seen, clock, other } = await start();
+      const at = clock.now();
+      const { id } = add();
+      const known = await service.find(tenant, id);
+      answering({ get: fault });
+      clock.advance(MINUTE);
+      const there = await other();
+      expect(await there.service.find(tenant, id)).toEqual(known);
+      expect(seen.at(-1)).toEqual({ at, stale: true });
+      await expect(there.service.find(tenant, 'c'.repeat(24))).rejects.toMatchObject({
+        code: expect.stringMatching(/RATE_LIMITED|UPSTREAM_UNAVAILABLE/),
+      });
+      await expect(there.service.list(tenant, page)).rejects.not.toBeInstanceOf(UpstreamFault);
+    });
+
+    test('begins a subscription from what is known, without asking', async () => {
+      const { service, tenant, add, gets } = await start();
+      const { id } = add();
+      const first = await service.findWithVersion(tenant, id);
+      expect(first).toMatchObject({ version: 1, payout: { withdrawalId: id } });
+      expect(await service.findWithVersion(tenant, id)).toEqual(first);
+      expect(await service.findWithVersion(tenant, 'd'.repeat(24))).toBeNull();
+      expect(gets()).toHaveLength(1);
+    });
+
+    test('filters and counts', async () => {
+      const { service, tenant, add, clock } = await start();
+      for (let count = 0; count < 30; count += 1) {
+        add({ status: count % 3 === 0 ? 'negado' : 'concluido', method: count % 2 ? 'pix' : 'usd' });
+        clock.advance(MINUTE);
+      }
+      expect(await service.count(tenant, {})).toBe(30);
+      expect(await service.count(tenant, { status: ['denied'] })).toBe(10);
+      const requestedAfter = new Date('2026-03-02T12:20:00.000Z');
+      const denied = await service.list(tenant, {
+        ...page,
+        status: ['denied'],
+        method: ['usd'],
+        requestedAfter,
+      });
+      expect(denied.items.map(({ payout }) => payout.code)).toEqual(['SAQ-25']);
+      expect(denied.more).toBe(false);
+      expect(await service.listPage(tenant, { limit: 2, offset: 29 })).toMatchObject({
+        items: [{ code: 'SAQ-1' }],
+        total: 30,
+      });
+    });
+
+    test('shows words that nobody knows as unknown', async () => {
+      const { service, tenant, add, events } = await start();
+      add({ status: 'em_analise', method: 'boleto' });
+      expect((await service.list(tenant, page)).items[0]!.payout).toMatchObject({
+        status: 'unknown',
+        method: 'unknown',
+      });
+      expect(await events()).toMatchObject([{ kind: 'payout.unknown' }]);
+    });
+
+    test('of something that is no list is an error, and no crash', async () => {
+      const { service, tenant, answering } = await start();
+      answering({ get: () => ({ body: '<html>' }) });
+      await expect(service.list(tenant, page)).rejects.toThrow('cannot be read');
+    });
+  });
+
+  describe('while it is followed', () => {
+    const following = (...ids: string[]) => ({ all: false, ids });
+    const ALL = { all: true, ids: [] };
+
+    test('a turbo payout is asked for every two seconds, an older one seldom, a final one never', async () => {
+      const { service, remote, tenant, add, clock, list, events } = await start();
+      const waitsFor = async (wanted: typeof ALL | ReturnType<typeof following>) => {
+        const next = await remote.poll(tenant, wanted);
+        return next && next.getTime() - clock.now().getTime();
+      };
+      const turbo = add({ method: 'pix_turbo' });
+      const slow = add();
+      await service.list(tenant, page);
+      expect(await waitsFor(following(turbo.id))).toBe(2_000);
+      clock.advance(5_000);
+      expect(await waitsFor(following(slow.id))).toBe(5_000);
+      expect(await waitsFor(ALL)).toBe(2_000);
+      list[1]!.status = 'processing';
+      clock.advance(5_000);
+      await waitsFor(following(turbo.id));
+      expect((await events()).at(-1)).toEqual({ kind: 'payout.processing', resourceId: turbo.id });
+      clock.advance(30 * MINUTE);
+      expect(await waitsFor(ALL)).toBeCloseTo(30_000, -3);
+      clock.advance(300 * MINUTE);
+      expect(await waitsFor(ALL)).toBe(60_000);
+      for (const payout of list) payout.status = 'concluido';
+      clock.advance(MINUTE);
+      expect(await waitsFor(following(turbo.id, slow.id))).toBeNull();
+      expect(await waitsFor(ALL)).toBe(30_000);
+    });
+
+    test('is asked for by one of several instances, and at once when nudged', async () => {
+      const { service, remote, tenant, add, gets, other, clock, upstream } = await start();
+      const { id } = add();
+      await service.list(tenant, page);
+      const { remote: there } = await other();
+      await remote.poll(tenant, following(id));
+      await there.poll(tenant, following(id));
+      expect(gets()).toHaveLength(2);
+      clock.advance(1_000);
+      await there.poll(tenant, { ...following(id), nudged: true });
+      expect(gets()).toHaveLength(3);
+      expect(upstream.requests.at(-1)!.errand.class).toBe('poll');
+    });
+
+    test('sees what was requested elsewhere', async () => {
+      const { remote, tenant, add, events, clock } = await start();
+      await remote.poll(tenant, ALL);
+      const { id } = add();
+      clock.advance(30_000);
+      await remote.poll(tenant, ALL);
+      expect(await events()).toEqual([{ kind: 'payout.pending', resourceId: id }]);
+    });
+
+    test('looks behind the newest page once a minute', async () => {
+      const { service, remote, tenant, add, clock, gets, list } = await start();
+      const { id } = add();
+      await service.find(tenant, id);
+      for (let count = 0; count < 150; count += 1) add({ status: 'concluido' });
+      list.at(-1)!.status = 'negado';
+      clock.advance(5_000);
+      expect(await remote.poll(tenant, following(id))).toBeNull();
+      expect(gets().length).toBeLessThanOrEqual(4);
+      expect((await service.find(tenant, id))?.status).toBe('denied');
+    });
+
+    test('tells whoever polls that nobody answered', async () => {
+      const { service, remote, tenant, add, answering } = await start();
+      const { id } = add();
+      await service.list(tenant, page);
+      answering({ get: lost });
+      await expect(remote.poll(tenant, following(id))).rejects.toBeInstanceOf(UpstreamFault);
+      await expect(remote.refresh(tenant, [id], { class: 'lookup' })).rejects.toBeInstanceOf(UpstreamFault);
+    });
+  });
+
+  describe('a webhook', () => {
+    const EVENT = {
+      event: 'withdrawal.completed',
+      withdrawalId: 'e'.repeat(24),
+      code: 'SAQ-9',
+      amount: 100,
+      method: 'pix',
+      walletAddress: KEY,
+      status: 'concluido',
+      processedAt: '2026-03-02T11:59:00.000Z',
+    };
+
+    test('is a claim, held against what is known; late, double and out of order it changes nothing', async () => {
+      const { remote, tenant, facade, events, service, gets } = await start();
+      const apply = async (payload: unknown) => {
+        const { observation, reference } = remote.sighting(payload)!;
+        expect(reference).toBe(EVENT.withdrawalId);
+        await facade.committer.change({
+          tenant,
+          read: (reader) => observation.read(reader),
+          decide(state) {
+            const { resourceId, writes } = observation.decide(state);
+            return { outcome: resourceId, writes };
+          },
+        });
+      };
+      const requested = {
+        ...EVENT,
+        event: 'withdrawal.requested',
+        status: 'pendente',
+        processedAt: undefined,
+      };
+      for (const payload of [
+        EVENT,
+        EVENT,
+        requested,
+        { ...EVENT, event: 'withdrawal.denied', status: 'negado' },
+      ])
+        await apply(payload);
+      expect(await events()).toEqual([{ kind: 'payout.completed', resourceId: EVENT.withdrawalId }]);
+      expect(await service.find(tenant, 'SAQ-9')).toMatchObject({ status: 'completed', destination: MASKED });
+      expect(gets()).toEqual([]);
+      const { rows } = await allOf(database);
+      expect(JSON.stringify(rows)).not.toContain(KEY);
+    });
+
+    test('of anything else is not ours', async () => {
+      const { remote } = await start();
+      for (const payload of [null, {}, { event: 'card_payment.paid' }, { event: 'withdrawal.requested' }])
+        expect(remote.sighting(payload)).toBeNull();
+    });
+
+    test('is checked against the service', async () => {
+      const { remote, tenant, add, events, upstream } = await start();
+      const { id } = add();
+      await remote.refresh(tenant, [id], { class: 'lookup' });
+      expect(upstream.requests.map(({ errand }: UpstreamRequest) => errand.class)).toEqual(['lookup']);
+      expect(await events()).toHaveLength(1);
+    });
+  });
+});
+
+/** All that is kept of what is seen and asked for. */
+async function allOf(database: Database) {
+  const [observed, intents, events] = await Promise.all([
+    database.sql.selectFrom('observed').selectAll().execute(),
+    database.sql.selectFrom('upstream_intent').selectAll().execute(),
+    database.sql.selectFrom('event').selectAll().execute(),
+  ]);
+  return { rows: [observed, intents, events] };
+}
