@@ -3,7 +3,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
 import { type Arrival, type Fault, PASS, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
-import { createClient, type GraphQLClient } from '../support/graphql.ts';
+import { createClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { spawnServer } from './child.ts';
 import {
@@ -106,9 +106,9 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
 
   const subaccounts: string[] = [];
   for (let index = 0; index < SUBACCOUNTS; index++) {
-    const { done } = await (await steady.live()).request(OPEN, { input: { name: `customer ${index}` } });
+    const { done } = await (await steady.now()).live.request(OPEN, { input: { name: `customer ${index}` } });
     subaccounts.push(done.subaccount.subaccountId);
-    const { done: given } = await (await mortal.live()).request(GIVE, {
+    const { done: given } = await (await mortal.now()).live.request(GIVE, {
       input: { subaccountId: subaccounts.at(-1), amountCents: 500_000_000, idempotencyKey: `first:${index}` },
     });
     expect(given.subaccount, JSON.stringify(given)).toBeDefined();
@@ -141,9 +141,8 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
   }
 
   async function ask(wish: Wish, facade: Facade) {
-    const api = await (wish.environment === 'live' ? facade.live() : facade.sandbox());
-    const life = facade.lives();
-    return send(wish, api, () => facade.lives() !== life);
+    const life = await facade.now();
+    return send(wish, life[wish.environment], life.isOver);
   }
 
   async function move(kind: Kind, facade: Facade, other: Facade): Promise<void> {
@@ -161,8 +160,7 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
     const done = wishes.filter(({ told }) => told.some(({ outcome }) => outcome === 'done'));
     const wish = done.length > 0 ? random.pick(done) : null;
     const id = wish?.told.find((told) => told.outcome === 'done')?.id;
-    const api = await (wish?.environment === 'sandbox' ? facade.sandbox() : facade.live());
-    const life = facade.lives();
+    const life = await facade.now();
     const [query, variables] = random.pick([
       ['{ wallet { withdrawableCents } }', {}],
       ['{ payouts(first: 20) { nodes { withdrawalId status } } }', {}],
@@ -177,7 +175,10 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
         : []),
     ] as [string, object][]);
     try {
-      const { body } = await api.send(query, variables as Record<string, unknown>);
+      const { body } = await life[wish?.environment ?? 'live'].send(
+        query,
+        variables as Record<string, unknown>,
+      );
       if (!body.errors) reads.push('answered');
       else if (
         body.errors.every(({ extensions }: { extensions?: { code?: string } }) =>
@@ -187,7 +188,7 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
         reads.push(body.errors[0].extensions.code);
       else throw new Error(`${query}: ${JSON.stringify(body.errors)}`);
     } catch (error) {
-      if (!(error instanceof TypeError) || facade.lives() === life) throw error;
+      if (!(error instanceof TypeError && life.isOver())) throw error;
     }
   }
 
@@ -219,7 +220,7 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
 
   // ── The network is well again, and all becomes known ──
   proxy.plan = () => PASS;
-  const books = await steady.server();
+  const { server: books } = await steady.now();
   await expect.poll(() => rowsOf(books, OPEN_ENDS), { timeout: 120_000, interval: 250, message }).toEqual([]);
   say(`all outcomes known; ${proxy.arrivals.length} arrivals`);
 
@@ -245,7 +246,7 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
   expect(complaints, message).toEqual([]);
 
   // ── Days later everything is told again, in any order, and by others too ──
-  for (const facade of facades) await (await facade.server()).ask('pass', { ms: DAYS_LATE_MS });
+  for (const facade of facades) await (await facade.now()).server.ask('pass', { ms: DAYS_LATE_MS });
   const late = shuffled(
     post.taken.flatMap((webhook) => Array<Received>(1 + random.below(7)).fill(webhook)),
     random,
@@ -253,7 +254,7 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
   const forged = Array.from({ length: FORGED }, () => forge(random.pick(post.taken), random));
   const statuses = new Map<string, number>();
   await inParallel(shuffled([...late, ...forged], random), 16, async (webhook) => {
-    const { status } = await sendTo(await random.pick(facades).url(), webhook);
+    const { status } = await sendTo((await random.pick(facades).now()).url, webhook);
     const name = `${'forged' in webhook ? 'forged' : 'late'} ${status}`;
     statuses.set(name, (statuses.get(name) ?? 0) + 1);
   });
@@ -310,7 +311,7 @@ const OPEN_ENDS = `
 async function refresh(facade: Facade, { observed }: FacadeBooks): Promise<void> {
   const open = observed.filter(({ final }) => !final);
   await inParallel(open, 8, async ({ resource, id, environment, parent }) => {
-    const api = await facade[environment]();
+    const { [environment]: api } = await facade.now();
     const [query, variables] = {
       payout: [FIND_PAYOUT, { id }],
       card_payment: [FIND_CARD_PAYMENT, { id }],
@@ -337,7 +338,7 @@ async function complaintsOfLookups(
   );
   await inParallel(lookups, 8, async ({ wish, reference, facade }) => {
     const { subaccountId, amountCents, kind } = wish;
-    const { subaccountPayout: it } = await (await facade.live()).request(LOOK_UP, {
+    const { subaccountPayout: it } = await (await facade.now()).live.request(LOOK_UP, {
       subaccountId,
       reference,
     });
@@ -396,7 +397,7 @@ function startPost(random: Random) {
   }
 
   async function deliver(message: Received, facade: Facade): Promise<void> {
-    const { status } = await sendTo(await facade.url(), message);
+    const { status } = await sendTo((await facade.now()).url, message);
     if (status !== 200) throw new Error(`${status}`);
   }
 
@@ -474,13 +475,12 @@ function follow(facade: Facade, { resource, environment, subscription }: Followe
   const seen: Update[] = [];
   let after: string | null = null;
   const ready = (async () => {
-    const api: GraphQLClient = await facade[environment]();
+    const { [environment]: api } = await facade.now();
     after = (await api.request('{ updatesCursor }')).updatesCursor;
   })();
   const ended = ready.then(async () => {
     for (;;) {
-      const api = await facade[environment]();
-      const life = facade.lives();
+      const { [environment]: api, isOver } = await facade.now();
       const stream = api.ws(subscription, { after });
       try {
         for (;;) {
@@ -489,7 +489,7 @@ function follow(facade: Facade, { resource, environment, subscription }: Followe
           seen.push(update.it);
         }
       } catch (error) {
-        if (facade.lives() === life) return error;
+        if (!isOver()) return error;
       }
     }
   });

@@ -1,16 +1,21 @@
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { type ChildServer, type Requests, spawnServer } from './child.ts';
 
+/** A facade as it lives now. */
+export interface Life {
+  readonly url: string;
+  readonly live: GraphQLClient;
+  readonly sandbox: GraphQLClient;
+  readonly server: ChildServer;
+  /** It was killed: what it has not answered it never will. */
+  isOver(): boolean;
+}
+
 /** A facade that may be killed, and then lives again elsewhere. */
 export interface Facade {
   readonly name: string;
-  /** The process that lives now, or that is about to. */
-  server(): Promise<ChildServer>;
-  url(): Promise<string>;
-  live(): Promise<GraphQLClient>;
-  sandbox(): Promise<GraphQLClient>;
-  /** Whether a request that was sent with this client's life has been cut off by its end. */
-  lives(): number;
+  /** Its life, or the next as soon as that has begun. */
+  now(): Promise<Life>;
   /** SIGKILL, and a new process over the same database. */
   killAndStartAgain(): Promise<void>;
   end(): void;
@@ -18,36 +23,37 @@ export interface Facade {
   faults(): string[];
 }
 
-/** Starts one; a second process is loaded already, for when the first is killed. */
 export function createFacade(
   name: string,
   request: Parameters<Requests['start']>[0],
   keys: { live: string; sandbox: string },
 ): Facade {
-  const processes = [spawnServer()];
-  let lives = 1;
-  let started = start(processes[0]!);
+  const processes: ChildServer[] = [];
+  const over = new Set<ChildServer>();
+  let started = start();
 
-  async function start(server: ChildServer) {
+  async function start(): Promise<Life> {
+    const server = spawnServer();
+    processes.push(server);
     const { url } = await server.ask('start', request);
     const client = (key: string) => createClient(`${url}/graphql`, key);
-    return { server, url, live: client(keys.live), sandbox: client(keys.sandbox) };
+    return {
+      url,
+      server,
+      live: client(keys.live),
+      sandbox: client(keys.sandbox),
+      isOver: () => over.has(server),
+    };
   }
 
   return {
     name,
-    server: async () => (await started).server,
-    url: async () => (await started).url,
-    live: async () => (await started).live,
-    sandbox: async () => (await started).sandbox,
-    lives: () => lives,
+    now: () => started,
     async killAndStartAgain() {
       const { server } = await started;
-      const next = spawnServer();
-      processes.push(next);
-      lives += 1;
+      over.add(server);
       server.kill();
-      started = server.death.then(() => start(next));
+      started = server.death.then(start);
       await started;
     },
     end() {
