@@ -19,7 +19,6 @@ import {
   noEndpoint,
   refusalOf,
 } from '../upstream/answers.ts';
-import { createEndpoints } from '../upstream/endpoints.ts';
 import { errandOf, type Facade } from '../upstream/facade.ts';
 import { type Intent, type Look, unavailable } from '../upstream/intents.ts';
 import { type Observation, observed, writesOfObserved } from '../upstream/mirror.ts';
@@ -74,6 +73,8 @@ const LIST = '/v1/payouts';
 
 /** A query within so long after another of the same page is answered from memory. */
 const KEPT_MS = 2_000;
+/** A service that has no such endpoint is not asked for it again for so long. */
+const NO_ENDPOINT_MS = 10 * 60_000;
 /** Pages and single payouts that one search may cost. */
 const SEARCH = { pages: 5, singles: 5 };
 /** How often what lies behind the newest page is searched while it is followed. */
@@ -119,8 +120,7 @@ export function createRemotePayouts({
 }): RemotePayouts {
   /** By what was read, which is shared: it is taken over once. */
   const takenOver = new WeakMap<object, Promise<(ShownPayout | null)[]>>();
-  /** Of an environment, whether payouts can be requested at all. */
-  const endpoints = createEndpoints(clock);
+  const cannotRequestUntil = new Map<string, Date>();
 
   const ranked = createRankedList<Where, ShownPayout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
@@ -310,7 +310,8 @@ export function createRemotePayouts({
     idempotencyKey: string | null,
     summary: Summary,
   ): Promise<Observation> {
-    if (endpoints.isMissing(tenant.environment)) throw noEndpoint('payouts');
+    const until = cannotRequestUntil.get(tenant.environment);
+    if (until && until > clock.now()) throw noEndpoint('payouts');
     const at = clock.now();
     const answer = await upstream
       .send({
@@ -348,7 +349,7 @@ export function createRemotePayouts({
   }
 
   function cannotRequest(tenant: Tenant): UpstreamError {
-    endpoints.markMissing(tenant.environment);
+    cannotRequestUntil.set(tenant.environment, plusMs(clock.now(), NO_ENDPOINT_MS));
     return noEndpoint('payouts');
   }
 
@@ -390,16 +391,14 @@ export function createRemotePayouts({
     const payouts = await takeOver(tenant, list.items, at);
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
-    // First who waits, then what was found: one that ends in between is counted twice, and not its payout.
-    const open = await intents.open(tenant, REQUEST);
-    const claimed = await intents.claimed(tenant, REQUEST, ids);
+    const made = await intents.claimed(tenant, REQUEST, ids);
 
     // The newest come first, so what stands in front of one that was known came after it.
     const firstKnown = payouts.findIndex((payout) => payout !== null && before.has(payout.withdrawalId));
     const since = plusMs(intent.createdAt, -SKEW_MS);
     const equal = list.items.flatMap((claim, index) => {
       const payout = payouts[index] ?? null;
-      if (!claim || !payout || before.has(payout.withdrawalId) || claimed.has(payout.withdrawalId)) return [];
+      if (!claim || !payout || before.has(payout.withdrawalId) || made.has(payout.withdrawalId)) return [];
       const { requestedAt } = payout;
       const isAfter = requestedAt ? requestedAt >= since : firstKnown < 0 ? null : index < firstKnown;
       return isAfter !== false && isLike(payout, summary) ? [{ claim, isAfter }] : [];
@@ -412,14 +411,16 @@ export function createRemotePayouts({
       const reachesBack = list.items.length >= list.total || firstKnown >= 0 || payouts.some(isOlder);
       return reachesBack && !payouts.includes(null) ? 'not_there' : 'unclear';
     }
-    const others = open.filter(
-      (each) => each.id !== intent.id && sameRequest(each.summary as Summary, summary),
+    const waiting = (await intents.open(tenant, REQUEST)).filter((each) =>
+      sameRequest(each.summary as Summary, summary),
     );
-    // One that is on its way may have made one of these; and of fewer than there are waiting nobody knows whose they are.
-    if (equal.length <= others.length || others.some(({ state }) => state === 'sending')) return 'unclear';
-    const { claim } = equal.reverse()[[...others, intent].sort(inOrder).indexOf(intent)]!;
+    // One that is on its way may have made one of these.
+    const isSent = waiting.some(({ id, state }) => id !== intent.id && state === 'sending');
+    const turn = waiting.sort(inOrder).findIndex(({ id }) => id === intent.id);
+    const own = equal.reverse()[turn];
+    if (isSent || equal.length < waiting.length || !own) return 'unclear';
     nudge(tenant, 'wallet');
-    return { found: observationOf(ofIntent(claim, summary), at), claims: claim.withdrawalId };
+    return { found: observationOf(ofIntent(own.claim, summary), at), claims: own.claim.withdrawalId };
   };
 
   const whereOf = (tenant: Tenant, asker: Asker): Where => ({
