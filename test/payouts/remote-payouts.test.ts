@@ -307,7 +307,7 @@ describeOnBothEngines('payouts in front of another service', (open) => {
       const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
       await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
       await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
-      for (let minute = 0; minute < 25; minute += 1) await look();
+      for (let minute = 0; minute < 45; minute += 1) await look();
       expect(posts()).toHaveLength(1);
       answering({ post: ({ body }) => ({ body: add(body as Partial<Told>) }) });
       expect((await again()).payout.code).toBe('SAQ-2');
