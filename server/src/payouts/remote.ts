@@ -10,6 +10,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { reaisFromCents } from '../kernel/money.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
   hasNoEndpoint,
@@ -121,6 +122,9 @@ export function createRemotePayouts({
   const takenOver = new WeakMap<object, Promise<(ShownPayout | null)[]>>();
   /** Of an environment, whether payouts can be requested at all. */
   const endpoints = createEndpoints(clock);
+
+  /** However many webhooks come at once, one reading is under way, and one more for those that came meanwhile. */
+  const refreshed = createSharedReads<Page>();
 
   const ranked = createRankedList<Where, ShownPayout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
@@ -480,7 +484,14 @@ export function createRemotePayouts({
     },
 
     async refresh(tenant, ids, errand) {
-      await searchFor(now(tenant, errand), ids);
+      const { items } = await refreshed(tenantKey(tenant), () => {
+        // There is news: what was read before, or is being read, may not have it.
+        reads.forget(tenant.environment);
+        return readPage(now(tenant, errand), { limit: LARGEST_PAGE, offset: 0 });
+      });
+      const seen = new Set(items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])));
+      const behind = ids.filter((id) => !seen.has(id));
+      if (behind.length > 0) await searchFor({ ...now(tenant, errand), keepMs: KEPT_MS }, behind);
     },
 
     sighting(payload) {
@@ -531,13 +542,17 @@ function take(
   const writes = writesOfObserved({
     ...record,
     names: [withdrawalId, code],
-    event: {
-      kind: `payout.${status}`,
-      resource: 'payout',
-      resourceId: withdrawalId,
-      previousStatus: before?.status ?? null,
-      snapshot: payout,
-    },
+    // A webhook tells less than the list does: what comes to be known besides is no change of the payout.
+    event:
+      before?.status === status
+        ? null
+        : {
+            kind: `payout.${status}`,
+            resource: 'payout',
+            resourceId: withdrawalId,
+            previousStatus: before?.status ?? null,
+            snapshot: payout,
+          },
   });
   return { record, writes };
 }
