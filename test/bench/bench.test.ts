@@ -13,6 +13,8 @@ test('every benchmark still runs, and prints each of its rows', async () => {
     /^sales, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^payouts, (one account|64 accounts), (PGlite|PostgreSQL) .*\/s/gm,
     /^paid → update, (ws|sse), (PGlite|PostgreSQL) .* ms/gm,
+    /^(wallet|20 cardPayments.*), REST, bare proxy .*\/s/gm,
+    /^100 followers of 10, (no budget|budget of 120) .*\/min/gm,
     /^widget, (initial|total) .* kB/gm,
   ])
     expect(stdout.match(row), `${row} in ${stdout}`).not.toBeNull();

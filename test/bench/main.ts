@@ -3,6 +3,8 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
 import { measureDelay } from './delay.ts';
+import { measureFacade } from './facade.ts';
+import { measureFollowers } from './followers.ts';
 import { measurePayouts } from './payouts.ts';
 import { measurePostings } from './postings.ts';
 import { measureReads } from './reads.ts';
@@ -19,6 +21,8 @@ const parts: Record<string, (postgresUrl: string) => Promise<Row[]>> = {
   postings: measurePostings,
   payouts: measurePayouts,
   delay: measureDelay,
+  facade: measureFacade,
+  followers: measureFollowers,
   widget: async () => measureWidget(),
 };
 const chosen = positionals.length > 0 ? positionals : Object.keys(parts);
@@ -48,7 +52,9 @@ try {
 console.log(`\n${table(rows)}`);
 const seconds = Math.round((performance.now() - started) / 1_000);
 if (QUICK) console.log('\nA quick run: these figures mean nothing.');
-console.log(`\nDone in ${seconds} s. A ratio is the median of the rounds’ ratios, ours to the floor.`);
+console.log(
+  `\nDone in ${seconds} s. A ratio is the median of the rounds’ ratios, ours to what it was measured against.`,
+);
 if (values.json) {
   writeFileSync(values.json, `${JSON.stringify({ machine, seconds, rows }, null, 2)}\n`);
   console.log(`Written to ${values.json}`);

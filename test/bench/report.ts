@@ -2,7 +2,7 @@
 export const QUICK = process.argv.includes('--quick');
 export const size = (full: number, quick: number) => (QUICK ? quick : full);
 
-/** One figure, and the floor that was measured in turns with it. */
+/** One figure, and the floor, or somebody else's, that was measured in turns with it. */
 export interface Row {
   name: string;
   unit: string;
@@ -18,7 +18,7 @@ export interface Row {
 
 export function table(rows: readonly Row[]): string {
   const lines = [
-    ['', 'ours', 'floor', 'ratio', ''],
+    ['', 'ours', 'against', 'ratio', ''],
     ...rows.map(({ name, unit, ours, floor, ratio, beside }) => [
       name,
       `${figure(ours)} ${unit}`,
@@ -33,7 +33,10 @@ export function table(rows: readonly Row[]): string {
       .join('  ')
       .trimEnd(),
   );
-  const explanations = rows.map(({ name, explanation }) => `${name}: ${explanation}`);
+  const explained = new Map<string, string[]>();
+  for (const { name, explanation } of rows)
+    explained.set(explanation, [...(explained.get(explanation) ?? []), name]);
+  const explanations = [...explained].map(([explanation, names]) => `${names.join(' · ')}: ${explanation}`);
   return [...aligned, '', ...explanations].join('\n');
 }
 
@@ -60,20 +63,18 @@ export function progress(text: string): void {
   else console.log(`… ${text}`);
 }
 
-/** Measures both in turns, which of them first by turns too: what disturbs the machine disturbs both. */
-export async function inTurns<Result>(
+/** Measures all in turns, which of them first by turns too: what disturbs the machine disturbs each of them. */
+export async function inTurns<Result, Name extends string = 'ours' | 'floor'>(
   rounds: number,
-  measure: { ours: () => Promise<Result>; floor: () => Promise<Result> },
-): Promise<{ ours: Result; floor: Result }[]> {
-  const results: { ours: Result; floor: Result }[] = [];
+  measure: Record<Name, () => Promise<Result>>,
+): Promise<Record<Name, Result>[]> {
+  const names = Object.keys(measure) as Name[];
+  const results: Record<Name, Result>[] = [];
   for (let round = 0; round < rounds; round++) {
-    if (round % 2 === 0) {
-      const ours = await measure.ours();
-      results.push({ ours, floor: await measure.floor() });
-    } else {
-      const floor = await measure.floor();
-      results.push({ floor, ours: await measure.ours() });
-    }
+    const first = round % names.length;
+    const found: Partial<Record<Name, Result>> = {};
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) found[name] = await measure[name]();
+    results.push(found as Record<Name, Result>);
   }
   return results;
 }

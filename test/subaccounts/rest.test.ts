@@ -50,7 +50,7 @@ describe('POST and GET /v1/subaccounts', () => {
       createdAt: app.clock.now().toISOString(),
     });
     const again = await app.rest().post('/subaccounts', { name: 'Bia', externalId: 'cliente-1' });
-    expect(again).toMatchObject({ status: 201, body: created.body });
+    expect(again).toMatchObject({ status: 200, body: created.body });
     expect(await app.rest().get(`/subaccounts/${created.body.id}`)).toMatchObject({
       status: 200,
       body: created.body,

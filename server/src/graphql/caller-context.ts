@@ -100,7 +100,7 @@ export function createContextFactory({
         takeRootField: () => order.next(() => limits.take(callerOf({ caller }), presented.address)),
         rateLimit: () => limits.look(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
-        extensions: () => (upstream ? { upstream: { ...age.seen(), ...upstream() } } : null),
+        extensions: () => (upstream ? { upstream: { ...age.seen(), circuit: upstream().circuit } } : null),
       };
     },
   };

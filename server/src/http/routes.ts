@@ -32,7 +32,12 @@ export class HttpError extends Error {
  * @throws HttpError 413, 400 (not UTF-8, or cut off)
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
-  return textOf(await readBytes(request, limitBytes));
+  const bytes = await readBytes(request, limitBytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new HttpError(400, 'The body is not UTF-8');
+  }
 }
 
 /**
@@ -55,15 +60,6 @@ export async function readBytes(request: IncomingMessage, limitBytes: number): P
     throw error instanceof HttpError ? error : new HttpError(400, 'The body was cut off');
   }
   return Buffer.concat(chunks);
-}
-
-/** @throws HttpError 400, where they are not UTF-8 */
-export function textOf(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new HttpError(400, 'The body is not UTF-8');
-  }
 }
 
 export function send(

@@ -133,7 +133,8 @@ export async function createRemoteMode({
     publicUrl,
     tenantOf,
     sightings: [cardPayments.sighting, payouts.sighting, subaccounts.sighting],
-    refresh: (tenant, resource, id) => mirrored[resource].refresh(tenant, [id], { class: 'lookup' }),
+    refresh: (tenant, resource, reference) =>
+      mirrored[resource].refresh(tenant, [reference], { class: 'lookup' }),
     nudge: facade.nudge,
     onFault,
   });

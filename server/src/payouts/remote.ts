@@ -153,10 +153,12 @@ export function createRemotePayouts({
     const list = readPayoutList(read.body);
     if (!list) throw new UpstreamFault('unreadable', 'maybe');
     const body = read.body as object;
-    const taking = takenOver.get(body) ?? takeOver(tenant, list.items, at);
+    const before = takenOver.get(body);
+    const taking = before ?? takeOver(tenant, list.items, at);
     takenOver.set(body, taking);
     taking.catch(() => takenOver.delete(body));
-    const items = await taking;
+    // Of what comes from memory a webhook may have told more since.
+    const items = before ? await asKnown(tenant, await before) : await taking;
     asker?.saw(at, stale);
     return { items, total: list.total, at, stale };
   }
@@ -189,6 +191,21 @@ export function createRemotePayouts({
       });
     await touchObserved(database.sql, tenant, 'payout', { ids, at });
     return taken.payouts;
+  }
+
+  /** Each as it is known now. */
+  async function asKnown(
+    tenant: Tenant,
+    payouts: readonly (ShownPayout | null)[],
+  ): Promise<(ShownPayout | null)[]> {
+    const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
+    const known = new Map(
+      (await selectObserved(database.sql, tenant, 'payout', ids)).map((each) => [each.id, each]),
+    );
+    return payouts.map((payout) => {
+      const record = payout && known.get(payout.withdrawalId);
+      return record ? payoutIn(record) : payout;
+    });
   }
 
   /** By withdrawal id or code, from the mirror. */
@@ -249,7 +266,7 @@ export function createRemotePayouts({
   ): Promise<(ShownPayout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
     const known = await mirrored(tenant, names);
-    const open = names.filter((name) => !known.get(name)?.final);
+    const open = names.filter((name) => !isConfirmed(known.get(name)));
     let found = new Map<string, ShownPayout>();
     if (open.length > 0)
       try {
@@ -513,7 +530,8 @@ function observationOf(claim: PayoutClaim, at: Date | null): Observation {
     read: (reader) => reader.load(observed.payout, withdrawalId),
     decide(state: State) {
       const known = state.get(observed.payout, withdrawalId);
-      const taken = take(known, claim, at ?? known?.observedAt ?? state.now);
+      const said = known?.observedAt ?? claim.processedAt ?? claim.requestedAt ?? state.now;
+      const taken = take(known, claim, at ?? new Date(Math.min(said.getTime(), state.now.getTime())));
       return { resourceId: withdrawalId, writes: taken?.writes ?? {} };
     },
   };
@@ -582,6 +600,13 @@ function takeAll(
 
 function payoutIn({ snapshot }: Observed): ShownPayout {
   return payoutFromJson(snapshot);
+}
+
+/** The service itself has told its end since it came; a webhook tells less of it. */
+function isConfirmed(known: Observed | undefined): boolean {
+  if (!known?.final) return false;
+  const { processedAt } = payoutIn(known);
+  return processedAt === null || known.observedAt > processedAt;
 }
 
 /** What the service does not say of a payout that was asked for here. Of an address it may say less than we know. */

@@ -359,16 +359,17 @@ export function createIntents({
     });
     if (typeof looked !== 'string' && (await finish(tenant, intent, looked)) !== null) return;
     await step(tenant, intent, (current, now) => {
-      const age = now.getTime() - current.createdAt.getTime();
-      if (looked === 'not_there' && age >= ABSENT_AFTER_MS * pace)
+      const absentAt = plusMs(current.createdAt, ABSENT_AFTER_MS * pace);
+      if (looked === 'not_there' && now >= absentAt)
         return {
           records: [put(intents, { ...current, state: 'absent' })],
           done: [{ kind: RESOLVE, key }],
         };
       const after = LOOK_AGAIN_MS[Math.min(current.looks, LOOK_AGAIN_MS.length - 1)]!;
+      const next = plusMs(now, after * pace);
       return {
         records: [put(intents, { ...current, state: 'in_doubt', looks: current.looks + 1 })],
-        tasks: [taskOf(current, plusMs(now, after * pace))],
+        tasks: [taskOf(current, now < absentAt && absentAt < next ? absentAt : next)],
       };
     });
   }

@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Committer, put, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
-import { HttpError, type Route, readBytes, sendJson, textOf } from '../http/routes.ts';
+import { HttpError, type Route, readBytes, sendJson } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError, RateLimitError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -71,10 +72,11 @@ export function createReceiver({
   /** Each slice's reading of a payload; the first that knows it. */
   sightings: readonly ((payload: unknown) => Sighting | null)[];
   /**
-   * Asks the service for what a webhook has claimed, as far as the budget allows, whatever is known of it here; notes in
-   * the mirror when the service has said the same or something newer. @throws RateLimitError, UpstreamFault, UpstreamError
+   * Asks the service for what a webhook has claimed, by the sighting's reference, as far as the budget allows and
+   * whatever is known of it here; notes in the mirror when the service has said the same or something newer.
+   * @throws RateLimitError, UpstreamFault, UpstreamError
    */
-  refresh: (tenant: Tenant, resource: MirroredResource, id: string) => Promise<void>;
+  refresh: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
   /** Something has changed. */
   nudge: (tenant: Tenant, resource: MirroredResource) => void;
   onFault: (fault: unknown) => void;
@@ -103,7 +105,9 @@ export function createReceiver({
       complain('A webhook was refused: none of PSA_UPSTREAM_WEBHOOK_SECRET has signed it');
       throw new HttpError(401, 'Invalid webhook signature');
     }
-    const body = textOf(bytes);
+    // It is kept as text and may be passed on: what text cannot keep byte for byte is refused.
+    if (!isUtf8(bytes)) throw new HttpError(400, 'The body is not UTF-8');
+    const body = bytes.toString('utf8');
     const bodyHash = createHash('sha256').update(bytes).digest('hex');
     const id = headerOf(request, 'x-webhook-id') ?? '';
     const webhookId = isWebhookId(id) ? id : bodyHash;
@@ -166,18 +170,17 @@ export function createReceiver({
     ],
     tasks: {
       [VERIFY]: async (task) => {
-        const [resource, id] = claimOf(task.key);
+        const { resource, reference, id } = claimIn(task.key);
         const askedAt = clock.now();
-        await refresh(task, resource, id).catch((error: unknown) => {
-          if (
-            error instanceof RateLimitError ||
-            error instanceof UpstreamFault ||
-            error instanceof UpstreamError
-          )
-            throw new NotYet(error.message, { cause: error });
+        try {
+          await refresh(task, resource, reference);
+        } catch (error) {
+          if (isTemporary(error)) throw new NotYet(error.message, { cause: error });
+          // Where there is no endpoint for it, nobody will ever know better.
+          if (error instanceof UpstreamError) return;
           // It says that there is no such thing, or not for us: that confirms nothing.
           if (!(error instanceof PaymentError)) throw error;
-        });
+        }
         const [now] = await selectObserved(database.sql, task, resource, [id]);
         if (!now || now.observedAt >= askedAt) return;
         if (task.attempts < LOOKS) throw new NotYet('The service still says something older');
@@ -191,11 +194,16 @@ export function createReceiver({
 
 // ── What a payload is ───────────────────────────────────────────────────────────────────────────
 
-/** @throws HttpError 400 */
+/**
+ * In its texts, what Postgres cannot keep is replaced: no event is lost for a character. What is passed on keeps it.
+ * @throws HttpError 400
+ */
 function objectOf(body: string): Readonly<Record<string, unknown>> {
   let payload: unknown;
   try {
-    payload = JSON.parse(body);
+    payload = JSON.parse(body, (_, value: unknown) =>
+      typeof value === 'string' ? value.replaceAll('\u0000', '\ufffd').toWellFormed() : value,
+    );
   } catch {
     throw new HttpError(400, 'The body is not JSON');
   }
@@ -239,17 +247,34 @@ function decideClaim(state: State, { resource, reference, observation }: Sightin
   const before = known(state, resource, reference);
   const { resourceId, writes } = observation.decide(state);
   if (before?.final) return writes;
-  const verify = {
-    kind: VERIFY,
-    key: `${resource} ${resourceId}`,
-    at: plusMs(state.now, VERIFY_AFTER_MS),
-  };
+  const key = claimKey({ resource, reference, id: resourceId });
+  const verify = { kind: VERIFY, key, at: plusMs(state.now, VERIFY_AFTER_MS) };
   return { ...writes, tasks: [...(writes.tasks ?? []), verify] };
 }
 
-function claimOf(key: string): [MirroredResource, string] {
-  const end = key.indexOf(' ');
-  return [key.slice(0, end) as MirroredResource, key.slice(end + 1)];
+/** What is looked up: as the event called it, and as the program does. */
+interface Claim {
+  resource: MirroredResource;
+  reference: string;
+  id: string;
+}
+
+function claimKey({ resource, reference, id }: Claim): string {
+  return JSON.stringify([resource, reference, id]);
+}
+
+function claimIn(key: string): Claim {
+  const [resource, reference, id] = JSON.parse(key) as [MirroredResource, string, string];
+  return { resource, reference, id };
+}
+
+/** The service was not asked, or did not answer: it may another time. */
+function isTemporary(error: unknown): error is Error {
+  return (
+    error instanceof RateLimitError ||
+    error instanceof UpstreamFault ||
+    (error instanceof UpstreamError && error.retryable)
+  );
 }
 
 /** By these a receiver knows the service; they are passed on as they came. */

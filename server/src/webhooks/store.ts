@@ -59,7 +59,7 @@ export interface NewDelivery extends WebhookDelivery {
   headers: Record<string, string> | null;
 }
 
-/** What is there already under the same id stays as it is. */
+/** What is there already under the same id stays as it is: the ids of what is passed on are another service's to give. */
 export async function insertDeliveries(
   sql: Sql,
   tenant: Tenant,

@@ -4,22 +4,29 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { answerParent } from './answer.mjs';
 
+/** Stands in a body for what no request had there before, and is as long. */
+const NEW = '<number>';
+let made = 0;
+
 answerParent({
   async run({ url, path, headers, body, connections, ms }) {
     const { hostname, port } = new URL(url);
     const head = [`POST ${path} HTTP/1.1`, `host: ${hostname}:${port}`];
     for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
     head.push(`content-length: ${Buffer.byteLength(body)}`);
-    const request = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+    const text = `${head.join('\r\n')}\r\n\r\n${body}`;
+    const ready = Buffer.from(text);
+    const next = body.includes(NEW)
+      ? () => Buffer.from(text.replaceAll(NEW, () => String(++made).padStart(NEW.length, '0')))
+      : () => ready;
     const clients = await Promise.all(
       Array.from({ length: connections }, () => open(hostname, Number(port))),
     );
     const started = performance.now();
     const endsAt = started + ms;
-    const counts = await Promise.all(clients.map((client) => loop(client, request, endsAt)));
+    const delays = (await Promise.all(clients.map((client) => loop(client, next, endsAt)))).flat();
     const seconds = (performance.now() - started) / 1_000;
-    const requests = counts.reduce((sum, count) => sum + count, 0);
-    return { requests, perSecond: requests / seconds };
+    return { requests: delays.length, perSecond: delays.length / seconds, delays };
   },
 });
 
@@ -30,10 +37,17 @@ async function open(host, port) {
   return socket;
 }
 
-/** @param {import('node:net').Socket} socket @param {Buffer} request @param {number} endsAt @returns {Promise<number>} */
-function loop(socket, request, endsAt) {
+/**
+ * How long each answer took, in milliseconds.
+ *
+ * @param {import('node:net').Socket} socket @param {() => Buffer} next @param {number} endsAt
+ * @returns {Promise<number[]>}
+ */
+function loop(socket, next, endsAt) {
   return new Promise((resolve, reject) => {
-    let count = 0;
+    /** @type {number[]} */
+    const delays = [];
+    let sentAt = performance.now();
     /** @type {Buffer} */
     let held = Buffer.alloc(0);
     socket.on('error', reject);
@@ -45,12 +59,14 @@ function loop(socket, request, endsAt) {
       if (held.length > length) return reject(new Error('more came than one answer'));
       if (held.toString('latin1', 9, 12) !== '200') return reject(new Error(held.toString('utf8', 0, 500)));
       held = Buffer.alloc(0);
-      count += 1;
-      if (performance.now() < endsAt) return socket.write(request);
+      const now = performance.now();
+      delays.push(now - sentAt);
+      sentAt = now;
+      if (now < endsAt) return socket.write(next());
       socket.removeAllListeners('close').destroy();
-      resolve(count);
+      resolve(delays);
     });
-    socket.write(request);
+    socket.write(next());
   });
 }
 

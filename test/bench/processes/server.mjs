@@ -20,9 +20,15 @@ const CARD = {
 let app;
 
 answerParent({
-  async start(environment) {
+  /** `options` of the configuration that no variable sets, for a benchmark alone. */
+  async start({ options: { upstream, ...options } = {}, ...environment }) {
+    const config = readConfig({ ...environment, PORT: '0' });
     app = await createApp({
-      config: readConfig({ ...environment, PORT: '0' }),
+      config: {
+        ...config,
+        ...options,
+        upstream: config.upstream && { ...config.upstream, ...upstream },
+      },
       clock: createSystemClock(),
       log: createLog(),
       onFatal(/** @type {Error} */ error) {

@@ -1,0 +1,9 @@
+export const LIVE_KEY = 'ps_live_measured0123456789';
+
+/** What a facade in front of this service is started with. */
+export function facadeEnvironment(upstreamUrl: string): Record<string, string> {
+  return { PSA_UPSTREAM_URL: upstreamUrl, PSA_UPSTREAM_LIVE_KEY: LIVE_KEY, PSA_DEMO: 'off' };
+}
+
+/** Options of the configuration: no budget, and root fields a minute beyond what a variable may say. */
+export const UNLIMITED = { graphqlLimit: 100_000_000, upstream: { requestsPerMinute: 0 } };

@@ -1,0 +1,130 @@
+// A payments service that answers each request of the REST interface 5 ms after it came, and counts what it
+// is asked. It knows any order code and takes any live key.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { answerParent } from './answer.mjs';
+
+const built = (/** @type {string} */ file) =>
+  import(new URL(`../../../server/dist/${file}`, import.meta.url).href);
+const { createCardPaymentRoutes } = await built('card-payments/routes.js');
+const { describeOperations } = await built('http/openapi.js');
+const { createWalletRoutes } = await built('wallet/routes.js');
+
+const LATENCY_MS = 5;
+const MINUTE_MS = 60_000;
+
+const startedAt = Date.now();
+const startedText = new Date(startedAt).toISOString();
+
+const INVALID_KEY = bytesOf({ error: 'Invalid API key' });
+const NOT_FOUND = bytesOf({ error: 'Not found' });
+
+const wallet = bytesOf({
+  currency: 'BRL',
+  balance: 12345.67,
+  balanceCents: 1234567,
+  disputeBlocked: 0,
+  withdrawable: 12000.5,
+  withdrawableCents: 1200050,
+  pendingRelease: 149.9,
+  pendingReleaseCents: 14990,
+  subaccountsBalance: 345.17,
+  assignableCents: 1200050,
+  cryptoBalanceLtc: 0,
+});
+
+/** Pending, for what is final may be kept for good. @param {string} orderCode */
+const cardPayment = (orderCode) => ({
+  orderCode,
+  status: 'pending',
+  amountCents: 4990,
+  currency: 'BRL',
+  checkoutUrl: `https://pay.example/checkout/${orderCode}`,
+  expiresAt: new Date(startedAt + 30 * MINUTE_MS).toISOString(),
+  amount: 49.9,
+  description: `Pedido ${orderCode}`,
+  customer: null,
+  metadata: null,
+  paidAt: null,
+  paidLate: false,
+  refundedAt: null,
+  failureReason: null,
+  createdAt: startedText,
+});
+
+/** A turbo withdrawal on its way, of which no webhook will tell. @param {string} withdrawalId */
+const payout = (withdrawalId) => ({
+  id: withdrawalId,
+  withdrawalId,
+  code: `SAQ-${withdrawalId.slice(-12).toUpperCase()}`,
+  amount: 49.9,
+  method: 'turbo',
+  walletAddress: 'a***@padaria.example',
+  status: 'processing',
+  requestedAt: startedText,
+  processedAt: null,
+  fee: 1,
+});
+
+/** Of the merchant, newest first. @type {string[]} */
+let withdrawalIds = [];
+/** By the first part of the path behind `/v1`. @type {Record<string, number>} */
+let calls = {};
+
+answerParent({
+  async start(given) {
+    withdrawalIds = given?.withdrawalIds ?? [];
+    const server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+      if (pathname === '/v1/openapi.json') return send(response, 200, description(request));
+      const [, , family = '', id] = pathname.split('/');
+      calls[family] = (calls[family] ?? 0) + 1;
+      const knownKey = request.headers.authorization?.startsWith('Bearer ps_live_');
+      const body = knownKey ? answerOf(family, id, searchParams) : INVALID_KEY;
+      const status = body === INVALID_KEY ? 401 : body === NOT_FOUND ? 404 : 200;
+      request.resume();
+      setTimeout(() => send(response, status, body), LATENCY_MS);
+    });
+    // No client's next request shall meet a connection that is being closed.
+    server.keepAliveTimeout = MINUTE_MS;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+    return { url: `http://127.0.0.1:${address.port}` };
+  },
+  /** What it was asked since the last time, by family of resources. */
+  calls() {
+    const counted = calls;
+    calls = {};
+    return counted;
+  },
+});
+
+/** @param {string} family @param {string | undefined} id @param {URLSearchParams} search */
+function answerOf(family, id, search) {
+  if (family === 'wallet') return wallet;
+  if (family === 'card-payments' && id) return bytesOf(cardPayment(id));
+  if (family !== 'payouts') return NOT_FOUND;
+  if (id) return withdrawalIds.includes(id) ? bytesOf(payout(id)) : NOT_FOUND;
+  const limit = Number(search.get('limit') ?? 50);
+  const offset = Number(search.get('offset') ?? 0);
+  const payouts = withdrawalIds.slice(offset, offset + limit).map(payout);
+  return bytesOf({ payouts, total: withdrawalIds.length, limit, offset });
+}
+
+/** Of what a query is measured with, as the service describes itself. @param {import('node:http').IncomingMessage} request */
+function description({ headers: { host } }) {
+  const operations = [...createWalletRoutes({}), ...createCardPaymentRoutes({})];
+  return bytesOf(describeOperations(operations, `http://${host}`));
+}
+
+/** @param {unknown} value */
+function bytesOf(value) {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** @param {import('node:http').ServerResponse} response @param {number} status @param {Buffer} body */
+function send(response, status, body) {
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
+  response.end(body);
+}

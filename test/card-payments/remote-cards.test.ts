@@ -1,0 +1,577 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { CheckoutGrant, SoldProduct } from '../../server/src/card-payments/model.ts';
+import { createRemoteCardPayments } from '../../server/src/card-payments/remote.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import type { Asker } from '../../server/src/kernel/asker.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import { RateLimitError } from '../../server/src/kernel/errors.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Observation } from '../../server/src/upstream/mirror.ts';
+import { openFreshPglite } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { startFacade } from '../support/facade.ts';
+import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
+
+const OURS = 'https://facade.example/webhooks/psa';
+const PATH = '/v1/card-payments';
+const LIST = '/v1/card-payments?limit=100';
+const MINUTE = 60_000;
+const ATTEMPT = 'attempt_0123456789abcdef';
+const OTHER = 'attempt_fedcba9876543210';
+const MAY_HAVE = { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: true };
+
+let database: Database;
+beforeAll(async () => {
+  database = await openFreshPglite();
+});
+
+/** A service that creates payments as the document says, in front of which a facade stands. */
+async function start({ product = null }: { product?: SoldProduct | null } = {}) {
+  const script = createScriptedService();
+  const facade = await startFacade({ database, upstream: script.upstream });
+  const cards = createRemoteCardPayments({
+    ...facade,
+    callbackUrl: OURS,
+    findProduct: async () => product,
+  });
+  Object.assign(facade.looks, cards.looks);
+  const saw: { at: Date; stale: boolean }[] = [];
+  const asker = (rank: Asker['rank'], subject: string | null = null) =>
+    cards.serviceFor({ rank, subject, saw: (at, stale) => saw.push({ at, stale }) });
+  const kept = new Map<string, Record<string, unknown>>();
+  function create(valueCents: number, status = 'pending') {
+    const now = facade.clock.now();
+    const payment = {
+      ...{ orderCode: `PEDIDO${objectId()}`, status, amountCents: valueCents, currency: 'BRL' },
+      expiresAt: plusMs(now, 30 * MINUTE).toISOString(),
+    };
+    kept.set(payment.orderCode, payment);
+    return payment;
+  }
+  const page = (orderCode: string) => `https://pay.example/${orderCode}`;
+  script.on('POST', PATH, ({ body }) => {
+    const payment = create((body as { valueCents: number }).valueCents);
+    return ok({ ...payment, checkoutUrl: page(payment.orderCode) });
+  });
+  script.on('GET', `${PATH}/`, ({ path }) => {
+    const found = kept.get(decodeURIComponent(path.slice(PATH.length + 1)));
+    return found ? ok(found) : refused(404, 'Not found');
+  });
+  const tell = (observation: Observation) =>
+    facade.committer.change({
+      tenant: facade.tenant,
+      read: observation.read,
+      decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
+    });
+  return {
+    ...{ facade, cards, script, saw, kept, create, page, tenant: facade.tenant, clock: facade.clock },
+    person: asker('person'),
+    payer: (token: string) => asker('payer', token),
+    webhook: async (payload: object) => tell(cards.sighting(payload)!.observation),
+    events: async () =>
+      (
+        await database.sql
+          .selectFrom('event')
+          .select(['kind', 'previous_status', 'resource_id'])
+          .where('account_id', '=', facade.tenant.accountId)
+          .orderBy('version')
+          .execute()
+      ).map(({ kind, previous_status, resource_id }) => [kind, previous_status, resource_id]),
+  };
+}
+
+describe('a card payment, created at the service', () => {
+  test('is asked for as the document says, with our own callbackUrl; the merchant’s stays here', async () => {
+    const { person, script, tenant, page, facade, events, clock } = await start();
+    const given = {
+      ...{
+        valueCents: 4990,
+        description: 'Pão',
+        callbackUrl: 'https://shop.example/hook',
+        metadata: '{"a":1}',
+      },
+      ...{ customer: { name: 'Ana', email: null }, successUrl: 'https://shop.example/ok' },
+    };
+    const { payment, replayed } = await person.create(tenant, { ...given, cancelUrl: null });
+    expect(script.asked).toHaveLength(1);
+    expect(script.asked[0]).toMatchObject({
+      ...{ method: 'POST', path: PATH, environment: 'live', errand: { class: 'money' } },
+    });
+    expect(script.asked[0]!.body).toEqual({
+      ...{ valueCents: 4990, description: 'Pão', callbackUrl: OURS, metadata: '{"a":1}' },
+      ...{ customer: { name: 'Ana' }, successUrl: 'https://shop.example/ok' },
+    });
+    expect(payment).toMatchObject({
+      ...{ status: 'pending', version: 1, amountCents: 4990, description: 'Pão', cancelUrl: null },
+      ...{ callbackUrl: 'https://shop.example/hook', checkoutUrl: page(payment.orderCode) },
+      ...{ createdAt: clock.now(), expiresAt: plusMs(clock.now(), 30 * MINUTE) },
+    });
+    expect(replayed).toBe(false);
+    expect(await events()).toEqual([['card_payment.pending', null, payment.orderCode]]);
+    expect(facade.nudged).toContain('card_payment');
+    expect((await person.list(tenant, { first: 10 })).items.map(({ payment: each }) => each)).toEqual([
+      payment,
+    ]);
+    expect(await person.count(tenant, { status: ['paid'] })).toBe(0);
+  });
+
+  test('is one for a key, and its state is today’s', async () => {
+    const { person, script, tenant, webhook } = await start();
+    const input = { valueCents: 80, idempotencyKey: 'order-1' };
+    const [first, second] = await Promise.all([person.create(tenant, input), person.create(tenant, input)]);
+    expect(second.payment.orderCode).toBe(first.payment.orderCode);
+    await webhook({ orderCode: first.payment.orderCode, status: 'paid', amount: 0.8 });
+    expect(await person.create(tenant, input)).toMatchObject({ replayed: true, payment: { status: 'paid' } });
+    await expect(person.create(tenant, { ...input, valueCents: 81 })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_CONFLICT',
+    });
+    expect(script.asked).toHaveLength(1);
+  });
+
+  test('does not run in sandbox, and nobody is asked', async () => {
+    const { person, script, tenant } = await start();
+    const sandbox = { ...tenant, environment: 'sandbox' as const };
+    await expect(person.create(sandbox, { valueCents: 80 })).rejects.toMatchObject({
+      code: 'NOT_IN_SANDBOX',
+    });
+    expect(await person.find(sandbox, 'PEDIDO1')).toBeNull();
+    expect(script.asked).toEqual([]);
+  });
+
+  test.each([
+    [400, { code: 'VALIDATION', fields: [{ path: 'input', message: 'no' }] }],
+    [401, { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: false }],
+    [403, { code: 'PERMISSION_DENIED', message: 'no' }],
+    [409, { code: 'CARD_PAYMENTS_NOT_CONFIGURED' }],
+    [422, { code: 'CARD_PAYMENTS_NOT_CONFIGURED' }],
+    [418, { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: false }],
+  ])('is refused by status %i, and the key may be used again', async (status, error) => {
+    const { person, script, tenant } = await start();
+    let refuses = true;
+    script.on('POST', PATH, () =>
+      refuses ? refused(status, 'no') : ok({ orderCode: `P${objectId()}`, amountCents: 80 }),
+    );
+    const input = { valueCents: 80, idempotencyKey: 'order-1' };
+    await expect(person.create(tenant, input)).rejects.toMatchObject(error);
+    refuses = false;
+    expect((await person.create(tenant, input)).payment.checkoutUrl).toBeNull();
+  });
+
+  test.each([404, 405])(
+    'has no endpoint by status %i, which is remembered for ten minutes',
+    async (status) => {
+      const { person, script, tenant, clock } = await start();
+      script.on('POST', PATH, () => refused(status, 'Not found'));
+      const create = () => person.create(tenant, { valueCents: 80 });
+      for (let time = 0; time < 3; time += 1)
+        await expect(create()).rejects.toMatchObject({
+          code: 'UPSTREAM_UNAVAILABLE',
+          moneyMayHaveMoved: false,
+        });
+      expect(script.asked).toHaveLength(1);
+      clock.advance(10 * MINUTE);
+      await expect(create()).rejects.toThrow('no endpoint');
+      expect(script.asked).toHaveLength(2);
+    },
+  );
+});
+
+describe('a creation whose answer was lost', () => {
+  /** The payment is made, and the answer lost; only the first time. */
+  async function startLost({ listed }: { listed: boolean }) {
+    const service = await start();
+    const { script, kept, create } = service;
+    let lost = true;
+    const made: Record<string, unknown>[] = [];
+    script.on('POST', PATH, ({ body }) => {
+      const { callbackUrl: _, ...shown } = body as { valueCents: number; callbackUrl: string };
+      const payment: Record<string, unknown> = { ...shown, ...create(shown.valueCents) };
+      payment.checkoutUrl = service.page(String(payment.orderCode));
+      made.push(payment);
+      kept.set(String(payment.orderCode), payment);
+      if (!lost) return ok(payment);
+      lost = false;
+      return timeout();
+    });
+    if (listed) script.on('GET', LIST, () => ok({ cardPayments: [...made].reverse(), total: made.length }));
+    return { ...service, made };
+  }
+
+  test('is found in the list where there is one, by what it is like', async () => {
+    const { person, tenant, made, script, page } = await startLost({ listed: true });
+    const { payment, replayed } = await person.create(tenant, {
+      ...{ valueCents: 4990, metadata: '{"order":7}', callbackUrl: 'https://shop.example/hook' },
+    });
+    expect(made).toHaveLength(1);
+    expect(payment).toMatchObject({
+      ...{ orderCode: made[0]!.orderCode, metadata: '{"order":7}', checkoutUrl: page(payment.orderCode) },
+      callbackUrl: 'https://shop.example/hook',
+    });
+    expect(replayed).toBe(false);
+    expect(script.paths).toEqual([`POST ${PATH}`, `GET ${PATH}`]);
+  });
+
+  test('is not taken for another that is like it but was there before', async () => {
+    const { person, tenant, clock, script } = await start();
+    const old = { orderCode: 'P1', status: 'pending', amountCents: 80, createdAt: clock.now().toISOString() };
+    clock.advance(MINUTE);
+    script.on('POST', PATH, timeout);
+    script.on('GET', LIST, () => ok({ cardPayments: [old], total: 1 }));
+    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(MAY_HAVE);
+    script.on('GET', LIST, () =>
+      ok({ cardPayments: [{ ...old, createdAt: clock.now().toISOString(), metadata: '1' }], total: 1 }),
+    );
+    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(MAY_HAVE);
+  });
+
+  test('without a list is unknown, and the same key makes another: on the first nobody can pay', async () => {
+    const { person, tenant, made, script } = await startLost({ listed: false });
+    const input = { valueCents: 80, idempotencyKey: 'order-1' };
+    await expect(person.create(tenant, input)).rejects.toMatchObject(MAY_HAVE);
+    expect(made).toHaveLength(1);
+    const { payment } = await person.create(tenant, input);
+    expect(payment.orderCode).toBe(made[1]!.orderCode);
+    expect(await person.create(tenant, input)).toMatchObject({ payment, replayed: true });
+    expect(made).toHaveLength(2);
+    // That there is no list is remembered.
+    expect(script.paths).toEqual([`POST ${PATH}`, `GET ${PATH}`, `POST ${PATH}`]);
+  });
+
+  test('is asked for in the background until whatever was made has expired', async () => {
+    const { person, tenant, clock, facade } = await startLost({ listed: false });
+    await expect(person.create(tenant, { valueCents: 80, idempotencyKey: 'k' })).rejects.toMatchObject(
+      MAY_HAVE,
+    );
+    const states = async () =>
+      (
+        await database.sql
+          .selectFrom('upstream_intent')
+          .select('state')
+          .where('account_id', '=', tenant.accountId)
+          .execute()
+      ).map(({ state }) => state);
+    facade.work.start();
+    for (let minute = 0; minute < 25; minute += 1) {
+      clock.advance(MINUTE);
+      await facade.work.settled();
+    }
+    expect(await states()).toEqual(['in_doubt']);
+    for (let minute = 0; minute < 60; minute += 1) {
+      clock.advance(MINUTE);
+      await facade.work.settled();
+    }
+    expect(await states()).toEqual(['absent']);
+    expect((await person.create(tenant, { valueCents: 80, idempotencyKey: 'k' })).payment.status).toBe(
+      'pending',
+    );
+  });
+
+  test('is not guessed while another like it is being sent', async () => {
+    const { person, tenant, clock, script } = await start();
+    const [sent, answer] = [deferred(), deferred()];
+    const made: object[] = [];
+    script.on('POST', PATH, async () => {
+      const payment = {
+        ...{ orderCode: `P${objectId()}`, amountCents: 80, status: 'pending' },
+        createdAt: clock.now().toISOString(),
+      };
+      made.push(payment);
+      if (made.length === 1) return timeout();
+      sent.resolve();
+      await answer.promise;
+      return ok(payment);
+    });
+    script.on('GET', LIST, async () => {
+      await sent.promise;
+      return ok({ cardPayments: [...made].reverse(), total: made.length });
+    });
+    const lost = person.create(tenant, { valueCents: 80 });
+    const other = person.create(tenant, { valueCents: 80 });
+    await expect(lost).rejects.toMatchObject(MAY_HAVE);
+    answer.resolve();
+    expect((await other).payment).toMatchObject({ orderCode: (made[1] as { orderCode: string }).orderCode });
+  });
+});
+
+describe('a checkout token in front of the service', () => {
+  const grant = (rest: Partial<CheckoutGrant> = {}): CheckoutGrant => ({
+    ...{ amount: { kind: 'fixed', cents: 4990 }, reusable: false },
+    ...rest,
+  });
+  const token = (rest?: Partial<CheckoutGrant>) => ({ id: `tok_${objectId()}`, grant: grant(rest) });
+
+  test('starts one payment for an attempt, in the payers’ class and with its token as subject', async () => {
+    const { payer, tenant, script } = await start();
+    const given = token({ description: 'Caneca', callbackUrl: 'https://shop.example/hook' });
+    const service = payer(given.id);
+    const [first, second] = await Promise.all([
+      service.startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Ana' } }),
+      service.startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Ana' } }),
+    ]);
+    expect(first).toMatchObject({ amountCents: 4990, description: 'Caneca', customer: { name: 'Ana' } });
+    expect(second.orderCode).toBe(first.orderCode);
+    expect(script.asked).toHaveLength(1);
+    expect(script.asked[0]!.errand).toEqual({ class: 'payer', subject: given.id });
+    await expect(
+      service.startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Bia' } }),
+    ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  test('is used by one of two attempts at once, and free again when that has expired', async () => {
+    const { payer, tenant, kept, clock } = await start();
+    const given = token();
+    const service = payer(given.id);
+    const both = await Promise.allSettled(
+      [ATTEMPT, OTHER].map((attemptId) => service.startCheckout(tenant, given, { attemptId })),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'CHECKOUT_TOKEN_USED' },
+    });
+    expect(kept.size).toBe(1);
+    const [only] = kept.values();
+    clock.advance(31 * MINUTE);
+    // No webhook tells of it: the service is asked.
+    only!.status = 'expired';
+    const next = await service.startCheckout(tenant, given, { attemptId: `${OTHER}.2` });
+    expect(next.orderCode).not.toBe(only!.orderCode);
+  });
+
+  test('is free again when the service has refused, and not while nobody knows', async () => {
+    const { payer, tenant, script, clock } = await start();
+    const given = token();
+    const service = payer(given.id);
+    let answer: () => ReturnType<typeof refused> | Error = () => refused(409, 'no');
+    script.on('POST', PATH, () => answer());
+    await expect(service.startCheckout(tenant, given, { attemptId: ATTEMPT })).rejects.toMatchObject({
+      code: 'CARD_PAYMENTS_NOT_CONFIGURED',
+    });
+    answer = timeout;
+    await expect(service.startCheckout(tenant, given, { attemptId: OTHER })).rejects.toMatchObject(MAY_HAVE);
+    answer = () => ok({ orderCode: `P${objectId()}` });
+    await expect(service.startCheckout(tenant, given, { attemptId: ATTEMPT })).rejects.toMatchObject({
+      code: 'CHECKOUT_TOKEN_USED',
+    });
+    expect((await service.startCheckout(tenant, given, { attemptId: OTHER })).amountCents).toBe(4990);
+    const lost = token();
+    answer = timeout;
+    const again = payer(lost.id);
+    await expect(again.startCheckout(tenant, lost, { attemptId: OTHER })).rejects.toMatchObject(MAY_HAVE);
+    clock.advance(31 * MINUTE);
+    answer = () => ok({ orderCode: `P${objectId()}` });
+    expect((await again.startCheckout(tenant, lost, { attemptId: ATTEMPT })).status).toBe('pending');
+  });
+
+  test('that is reusable starts as many as there are attempts', async () => {
+    const { payer, tenant, kept } = await start();
+    const given = token({ reusable: true, amount: { kind: 'range', minCents: 100, maxCents: 200 } });
+    const service = payer(given.id);
+    for (const attemptId of [ATTEMPT, OTHER])
+      await service.startCheckout(tenant, given, { attemptId, valueCents: 150 });
+    expect(kept.size).toBe(2);
+    await expect(
+      service.startCheckout(tenant, given, { attemptId: `${OTHER}.2`, valueCents: 99 }),
+    ).rejects.toMatchObject({ code: 'VALIDATION', fields: [{ path: 'input.valueCents' }] });
+  });
+
+  test.each([
+    [null, { code: 'NOT_FOUND' }],
+    [{ name: 'Caneca', priceCents: null }, { code: 'UPSTREAM_UNAVAILABLE' }],
+  ])('sells no product %j', async (product, error) => {
+    const { payer, tenant, script } = await start({ product });
+    const given = token({ amount: { kind: 'product', productId: objectId() } });
+    await expect(payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).rejects.toMatchObject(
+      error,
+    );
+    expect(script.asked).toEqual([]);
+  });
+
+  test('sells a product by its price and name', async () => {
+    const { payer, tenant } = await start({ product: { name: 'Caneca', priceCents: 700 } });
+    const given = token({ amount: { kind: 'product', productId: objectId() } });
+    expect(await payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).toMatchObject({
+      ...{ amountCents: 700, description: 'Caneca' },
+    });
+  });
+});
+
+describe('a card payment, looked up', () => {
+  test('is asked for once for all who ask, and again after two seconds', async () => {
+    const { person, tenant, create, script, clock, saw, kept, events } = await start();
+    const { orderCode } = create(820);
+    const codes = [orderCode, orderCode, 'none'];
+    expect((await person.findMany(tenant, codes)).map((each) => each?.amountCents)).toEqual([
+      820,
+      820,
+      undefined,
+    ]);
+    expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'pending' });
+    expect(script.asked).toHaveLength(2);
+    kept.get(orderCode)!.status = 'paid';
+    clock.advance(2_000);
+    expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'paid', version: 2 });
+    expect(saw.at(-1)).toEqual({ at: clock.now(), stale: false });
+    expect((await events()).map(([kind]) => kind)).toEqual(['card_payment.pending', 'card_payment.paid']);
+  });
+
+  test('is not asked for where it can be none, and its code is one part of the path', async () => {
+    const { person, tenant, script } = await start();
+    for (const code of ['', '../wallet', 'a b', 'a\u0000', 'x'.repeat(65), 'ü'])
+      expect(await person.find(tenant, code)).toBeNull();
+    expect(script.asked).toEqual([]);
+  });
+
+  test('is never older than what a webhook has told', async () => {
+    const { person, payer, tenant, create, webhook } = await start();
+    const { orderCode } = create(820);
+    expect(await payer('t').find(tenant, orderCode)).toMatchObject({ status: 'pending' });
+    await webhook({ orderCode, tipo: 'card_payment.paid', amount: 8.2, em: '2026-03-02T12:00:01.000Z' });
+    // The service’s own answer is kept, and is behind.
+    for (const service of [payer('t'), person])
+      expect(await service.find(tenant, orderCode)).toMatchObject({
+        ...{ status: 'paid', paidAt: new Date('2026-03-02T12:00:01.000Z') },
+      });
+  });
+
+  test('is asked for no more when nothing can change', async () => {
+    const { person, tenant, create, script, clock } = await start();
+    const { orderCode } = create(820, 'refunded');
+    await person.find(tenant, orderCode);
+    clock.advance(MINUTE);
+    expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'refunded' });
+    expect(script.asked).toHaveLength(1);
+  });
+
+  test.each([
+    ['the budget is spent', () => new RateLimitError('120 a minute', 7), 'RATE_LIMITED'],
+    ['the service does not answer', timeout, 'UPSTREAM_UNAVAILABLE'],
+    ['the service has no such lookup', () => refused(405, 'no'), 'UPSTREAM_UNAVAILABLE'],
+  ])('is told as it was seen where %s', async (_, answer, code) => {
+    const { person, tenant, script, saw, clock } = await start();
+    const { payment } = await person.create(tenant, { valueCents: 80 });
+    const seenAt = clock.now();
+    clock.advance(MINUTE);
+    script.on('GET', `${PATH}/`, answer);
+    expect(await person.find(tenant, payment.orderCode)).toEqual(payment);
+    expect(saw).toEqual([{ at: seenAt, stale: true }]);
+    await expect(person.find(tenant, 'OTHER')).rejects.toMatchObject({ code });
+  });
+
+  test('that the service does not find any more is not gone', async () => {
+    const { person, tenant, kept } = await start();
+    const { payment } = await person.create(tenant, { valueCents: 80 });
+    kept.clear();
+    expect(await person.find(tenant, payment.orderCode)).toEqual(payment);
+  });
+
+  test('is followed from what was seen, without asking', async () => {
+    const { person, tenant, script, create } = await start();
+    const { payment } = await person.create(tenant, { valueCents: 80 });
+    expect(await person.findWithVersion(tenant, payment.orderCode)).toEqual({ version: 1, payment });
+    expect(script.asked).toHaveLength(1);
+    const other = create(99);
+    expect(await person.findWithVersion(tenant, other.orderCode)).toMatchObject({
+      ...{ version: 2, payment: { amountCents: 99 } },
+    });
+    expect(await person.findWithVersion(tenant, 'NONE')).toBeNull();
+  });
+});
+
+describe('a webhook of a card payment', () => {
+  test('is a claim about whatever has an order code, and says nothing twice', async () => {
+    const { cards, webhook, events, person, tenant } = await start();
+    expect(cards.sighting({ event: 'withdrawal.completed', withdrawalId: '1' })).toBeNull();
+    const paid = { tipo: 'card_payment.paid', orderCode: 'P1', amount: 8.2, situacao: 'paid' };
+    expect(cards.sighting(paid)).toMatchObject({ resource: 'card_payment', reference: 'P1' });
+    await webhook(paid);
+    await webhook(paid);
+    await webhook({ orderCode: 'P1', status: 'pending', amount: 8.2 });
+    expect(await events()).toEqual([['card_payment.paid', null, 'P1']]);
+    expect((await person.list(tenant, { first: 1 })).items[0]!.payment).toMatchObject({
+      ...{ amountCents: 820, status: 'paid', checkoutUrl: null },
+    });
+  });
+
+  test('is checked when there is room', async () => {
+    const { cards, tenant, create, events, script } = await start();
+    const { orderCode } = create(820, 'paid');
+    await cards.refresh(tenant, [orderCode, '../x'], { class: 'lookup' });
+    expect(script.asked.map(({ errand }) => errand.class)).toEqual(['lookup']);
+    expect(await events()).toEqual([['card_payment.paid', null, orderCode]]);
+    script.on('GET', PATH, () => new RateLimitError('120 a minute', 3));
+    await expect(cards.refresh(tenant, ['P2'], { class: 'lookup' })).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+    });
+  });
+});
+
+describe('what somebody follows', () => {
+  test('is asked for when it is due, a few at a time, the longest unseen first', async () => {
+    const { cards, person, tenant, script, clock, kept } = await start();
+    const codes: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      codes.push((await person.create(tenant, { valueCents: 80 })).payment.orderCode);
+      clock.advance(1);
+    }
+    script.asked.length = 0;
+    const poll = () => cards.poll(tenant, { all: true, ids: [] });
+    expect(await poll()).toEqual(new Date('2026-03-02T12:00:03.000Z'));
+    expect(script.asked).toEqual([]);
+    clock.advance(3_000);
+    kept.get(codes[1]!)!.status = 'paid';
+    const asked = () => script.asked.map(({ path, errand }) => [path.slice(PATH.length + 1), errand.class]);
+    const next = await poll();
+    expect(asked()).toEqual([
+      [codes[0], 'poll'],
+      [codes[1], 'poll'],
+    ]);
+    expect(next).toEqual(plusMs(clock.now(), 3_000));
+    clock.moveTo(next!);
+    await poll();
+    // The paid one is not polled for any more.
+    expect(
+      asked()
+        .slice(2)
+        .map(([code]) => code),
+    ).toEqual([codes[2], codes[0]]);
+  });
+
+  test('is asked for by one of several instances', async () => {
+    const { facade, cards, person, tenant, script, clock } = await start();
+    const other = createRemoteCardPayments({ ...facade, callbackUrl: null, findProduct: async () => null });
+    const { orderCode } = (await person.create(tenant, { valueCents: 80 })).payment;
+    clock.advance(3_000);
+    script.asked.length = 0;
+    await Promise.all([cards, other].map((each) => each.poll(tenant, { all: false, ids: [orderCode] })));
+    expect(script.asked).toHaveLength(1);
+  });
+
+  test('is let be where nothing can come, or the service cannot be asked', async () => {
+    const { cards, person, tenant, script, clock, kept } = await start();
+    expect(await cards.poll(tenant, { all: true, ids: [] })).toBeNull();
+    expect(await cards.poll({ ...tenant, environment: 'sandbox' }, { all: true, ids: [] })).toBeNull();
+    const { orderCode } = (await person.create(tenant, { valueCents: 80 })).payment;
+    const only = { all: false, ids: [orderCode] };
+    clock.advance(3_000);
+    script.on('GET', PATH, () => new RateLimitError('120 a minute', 3));
+    await expect(cards.poll(tenant, only)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    script.on('GET', PATH, () => ok({ ...kept.get(orderCode), status: 'failed' }));
+    clock.advance(3_000);
+    await cards.poll(tenant, only);
+    expect(await cards.poll(tenant, only)).toBeNull();
+  });
+
+  test('stays inside the share of all polling, two hundred of them as well', async () => {
+    const { cards, person, tenant, script, clock } = await start();
+    await Promise.all(Array.from({ length: 200 }, () => person.create(tenant, { valueCents: 80 })));
+    script.asked.length = 0;
+    const end = plusMs(clock.now(), 2 * MINUTE);
+    while (clock.now() < end) {
+      const next = await cards.poll(tenant, { all: true, ids: [] });
+      clock.moveTo(next!);
+    }
+    expect(script.asked.length).toBeGreaterThan(60);
+    expect(script.asked.length).toBeLessThanOrEqual(82);
+    expect(new Set(script.asked.map(({ path }) => path)).size).toBe(script.asked.length);
+  });
+});

@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  eventOf,
+  guidanceOf,
+  isFinal,
+  mergeSeen,
+  type SeenPayout,
+  type ShownSubaccountPayout,
+} from '../../server/src/subaccounts/model.ts';
+
+const AT = new Date('2026-03-02T12:00:00.000Z');
+const ID = `sqp_${'1'.repeat(32)}`;
+
+const REQUESTED: SeenPayout = {
+  payoutId: 'saq_idem_k',
+  withdrawalId: null,
+  code: null,
+  subaccountId: `sacc_${'0'.repeat(32)}`,
+  status: 'processing',
+  reversed: false,
+  amountCents: 10_000,
+  feeCents: 50,
+  platformFeeCents: null,
+  netAmountCents: null,
+  pixKey: 'b***@cliente.example',
+  endToEndId: null,
+  recipientName: null,
+  recipientBankName: null,
+  failureReason: null,
+  createdAt: AT,
+  completedAt: null,
+  reversedAt: null,
+};
+const SENT: SeenPayout = {
+  ...REQUESTED,
+  withdrawalId: 'a'.repeat(24),
+  code: 'TURBO-1',
+  platformFeeCents: 100,
+  netAmountCents: 9_850,
+};
+const COMPLETED: SeenPayout = {
+  ...SENT,
+  status: 'completed',
+  endToEndId: 'E1',
+  recipientName: 'Bia',
+  recipientBankName: 'Banco',
+  completedAt: AT,
+};
+const FAILED: SeenPayout = { ...SENT, status: 'failed', failureReason: 'Chave inválida' };
+const REFUSED: SeenPayout = { ...REQUESTED, status: 'failed', code: 'SUB-1', failureReason: 'Recusado' };
+const REVERSED: SeenPayout = { ...FAILED, reversed: true, reversedAt: AT };
+const ODD: SeenPayout = { ...SENT, status: 'unknown' };
+const ALL = [REQUESTED, SENT, COMPLETED, FAILED, REFUSED, REVERSED, ODD];
+
+function merged(...seen: SeenPayout[]): ShownSubaccountPayout {
+  return seen.reduce<ShownSubaccountPayout | null>(
+    (known, next) => mergeSeen(known, next, ID) ?? known,
+    null,
+  )!;
+}
+
+describe('what is seen of a subaccount’s payout', () => {
+  test('is the payout, from its first version on', () => {
+    expect(merged(REQUESTED)).toEqual({ id: ID, version: 1, ...REQUESTED });
+    expect(merged(REQUESTED, SENT)).toEqual({ id: ID, version: 2, ...SENT });
+    expect(merged(REQUESTED, SENT, COMPLETED)).toEqual({ id: ID, version: 3, ...COMPLETED });
+    expect(merged(SENT, FAILED, REVERSED)).toEqual({ id: ID, version: 3, ...REVERSED });
+  });
+
+  test.each(ALL.map((seen) => [seen.status, seen] as const))('twice is nothing new: %s', (_, seen) => {
+    expect(mergeSeen(merged(seen), seen, ID)).toBeNull();
+  });
+
+  test('late changes nothing but what was not known', () => {
+    expect(merged(COMPLETED, SENT)).toEqual(merged(COMPLETED));
+    expect(merged(REVERSED, FAILED)).toEqual(merged(REVERSED));
+    expect(merged({ ...COMPLETED, withdrawalId: null }, SENT)).toEqual({ ...merged(COMPLETED), version: 2 });
+  });
+
+  test('that contradicts how it ended is not believed', () => {
+    expect(merged(COMPLETED, FAILED)).toEqual(merged(COMPLETED));
+    expect(merged(COMPLETED, REVERSED)).toEqual(merged(COMPLETED));
+    expect(merged(FAILED, COMPLETED)).toEqual(merged(FAILED));
+  });
+
+  test('with a reversal of what did not fail is read without it', () => {
+    expect(merged({ ...COMPLETED, reversed: true, reversedAt: AT })).toEqual(merged(COMPLETED));
+    expect(merged(FAILED, { ...SENT, reversed: true })).toEqual(merged(FAILED));
+  });
+
+  test('has its SUB- code in place of the TURBO- one where it was refused after all', () => {
+    expect(merged(SENT, REFUSED)).toMatchObject({ code: 'SUB-1', withdrawalId: SENT.withdrawalId });
+    expect(merged(REFUSED, SENT).code).toBe('SUB-1');
+  });
+
+  test('of a status that nobody knows waits, and can become any', () => {
+    expect(guidanceOf(merged(ODD))).toBe('WAIT');
+    expect(isFinal(merged(ODD))).toBe(false);
+    expect(merged(ODD, COMPLETED).status).toBe('completed');
+    expect(merged(SENT, ODD)).toEqual(merged(SENT));
+  });
+
+  test('is told as its status, and as reversed once', () => {
+    expect(eventOf(null, merged(SENT))).toBe('processing');
+    expect(eventOf(merged(SENT), merged(SENT, FAILED))).toBe('failed');
+    expect(eventOf(merged(FAILED), merged(FAILED, REVERSED))).toBe('reversed');
+    expect(eventOf(null, merged(REVERSED))).toBe('reversed');
+  });
+
+  test('in whatever order never goes back, forgets nothing, and ends after a few steps', () => {
+    const maybe = <Value>(value: Value) => fc.constantFrom(value, null);
+    const seen = fc
+      .record({
+        base: fc.constantFrom(...ALL),
+        payoutId: maybe('saq_idem_k'),
+        withdrawalId: maybe('a'.repeat(24)),
+        code: fc.constantFrom('TURBO-1', 'SUB-1', null),
+        pixKey: maybe('b***@cliente.example'),
+        endToEndId: maybe('E1'),
+        reversed: fc.boolean(),
+      })
+      .map(({ base, ...rest }): SeenPayout => ({ ...base, ...rest }));
+    const progress = ({ status, reversed }: ShownSubaccountPayout) =>
+      ({ unknown: 0, processing: 1, completed: 2, failed: 2 })[status] + (reversed ? 1 : 0);
+    fc.assert(
+      fc.property(fc.array(seen, { minLength: 1, maxLength: 20 }), (history) => {
+        let known: ShownSubaccountPayout | null = null;
+        for (const next of history) {
+          const after = mergeSeen(known, next, ID);
+          if (!after) continue;
+          expect(after.version).toBe((known?.version ?? 0) + 1);
+          if (after.reversed) expect(after.status).toBe('failed');
+          if (known) {
+            expect(progress(after)).toBeGreaterThanOrEqual(progress(known));
+            if (known.status === 'completed' || known.status === 'failed')
+              expect(after.status).toBe(known.status);
+            for (const name of ['payoutId', 'withdrawalId', 'code', 'pixKey', 'endToEndId'] as const)
+              if (known[name] !== null) expect(after[name]).not.toBeNull();
+          }
+          known = after;
+        }
+        // All of it once more has nothing new to say.
+        const again = history.filter((next) => {
+          const after = mergeSeen(known, next, ID);
+          known = after ?? known;
+          return after !== null;
+        });
+        expect(again.length).toBeLessThanOrEqual(history.length > 1 ? 7 : 0);
+        for (const next of history) expect(mergeSeen(known, next, ID)).toBeNull();
+      }),
+    );
+  });
+});

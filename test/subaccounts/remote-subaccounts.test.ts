@@ -1,0 +1,577 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { firstTenant } from '../../server/src/access/engine.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { readAfter } from '../../server/src/events/log.ts';
+import type { Asker } from '../../server/src/kernel/asker.ts';
+import {
+  IdempotencyError,
+  InsufficientFundsError,
+  NotFoundError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { ShownSubaccountPayout } from '../../server/src/subaccounts/model.ts';
+import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote.ts';
+import { createBudget } from '../../server/src/upstream/budget.ts';
+import { createUpstream } from '../../server/src/upstream/client.ts';
+import type { Upstream } from '../../server/src/upstream/upstream.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openFreshPglite } from '../support/database.ts';
+import { startDocumentUpstream } from '../support/document-upstream.ts';
+import { startFacade } from '../support/facade.ts';
+import { type Fault, type FaultProxy, inTurn, PASS, startFaultProxy } from '../support/fault-proxy.ts';
+import { fund } from '../support/funds.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const KEY = 'bia@cliente.example';
+const NOWHERE = `sacc_${'0'.repeat(32)}`;
+const LOST: Fault = { kind: 'reset', when: 'after' };
+const NEVER: Fault = { kind: 'reset', when: 'before' };
+const BROKEN: Fault = { kind: 'status', status: 502, when: 'before' };
+
+let service: TestApp;
+let merchant: Tenant;
+let proxy: FaultProxy;
+let database: Database;
+const clock = createManualClock();
+beforeAll(async () => {
+  service = await startApp({ clock });
+  merchant = await firstTenant(service.database.sql);
+  await fund({ database: service.database, tenant: merchant }, { cents: 10_000_000 });
+  proxy = await startFaultProxy({ target: service.url, clock });
+  database = await openFreshPglite(clock);
+});
+beforeEach(() => {
+  proxy.plan = () => PASS;
+  clock.advance(MINUTE + SECOND);
+});
+afterAll(async () => {
+  await proxy.close();
+  await service.close();
+  await database.close();
+});
+
+/** Ends with the test. */
+async function start({ tenant, upstream }: { tenant?: Tenant; upstream?: Upstream } = {}) {
+  const facade = await startFacade({
+    ...{ database, clock, url: proxy.url, limit: 0 },
+    ...(tenant ? { tenant } : {}),
+    ...(upstream ? { upstream } : {}),
+  });
+  const remote = createRemoteSubaccounts(facade);
+  Object.assign(facade.looks, remote.looks);
+  const ages: { at: Date; stale: boolean }[] = [];
+  const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => ages.push({ at, stale }) };
+  return { ...facade, remote, ages, subaccounts: remote.serviceFor(asker) };
+}
+type Started = Awaited<ReturnType<typeof start>>;
+
+async function open(cents = 20_000): Promise<string> {
+  const { subaccount } = await service.subaccounts.create(merchant, { name: 'Bia' });
+  if (cents > 0)
+    await service.subaccounts.transfer(merchant, { subaccountId: subaccount.id, amountCents: cents });
+  return subaccount.id;
+}
+
+/** So long as a few answers of the database take: those of the service come as soon. */
+async function breath(): Promise<void> {
+  for (let answers = 0; answers < 5; answers += 1) await sql`select 1`.execute(database.sql);
+}
+
+/** Lets the clock go on until it has ended, for whoever waits for it. */
+async function going<Result>(promise: Promise<Result>): Promise<Result> {
+  let over = false;
+  const ended = promise.finally(() => {
+    over = true;
+  });
+  ended.catch(() => undefined);
+  while (!over) {
+    await breath();
+    clock.advance(50);
+  }
+  return ended;
+}
+
+/** What the service does by itself in so much time. */
+async function pass(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= SECOND) {
+    clock.advance(Math.min(SECOND, left));
+    await service.work.settled();
+  }
+}
+
+/** Lets the clock go on until the facade has found out by itself what became of every payout. */
+async function resolved({ intents, tenant }: Started): Promise<void> {
+  for (let seconds = 0; seconds < 20_000; seconds += 1) {
+    if ((await intents.open(tenant, 'requestSubaccountPayout')).length === 0) return;
+    clock.advance(SECOND);
+    await breath();
+  }
+  throw new Error('is in doubt for good');
+}
+
+const asked = (method = '') => proxy.arrivals.filter((arrival) => arrival.method.startsWith(method)).length;
+
+function request({ subaccounts, tenant }: Started, subaccountId: string, rest: object = {}) {
+  return subaccounts.requestPayout(tenant, { subaccountId, amountCents: 4_000, pixKey: KEY, ...rest });
+}
+
+async function events({ tenant }: Started, after = 0) {
+  const { events } = await readAfter(database.sql, tenant, {
+    after,
+    topic: { resource: 'subaccount_payout' },
+    limit: 100,
+  });
+  return events;
+}
+
+describe('a payout of a subaccount', () => {
+  test('is requested once, shown whole, and known by every name until it has ended', async () => {
+    const facade = await start();
+    const { subaccounts, tenant } = facade;
+    const id = await open();
+    const before = asked();
+    const { payout, replayed } = await request(facade, id, { idempotencyKey: 'k-1' });
+    expect(asked() - before).toBe(2);
+    expect(replayed).toBe(false);
+    expect(payout).toMatchObject({
+      id: expect.stringMatching(/^sqp_[0-9a-f]{32}$/),
+      version: 1,
+      payoutId: 'saq_idem_k-1',
+      status: 'processing',
+      subaccountId: id,
+      amountCents: 4_000,
+      pixKey: 'b***@cliente.example',
+    });
+    expect(facade.nudged).toEqual(expect.arrayContaining(['subaccount_payout', 'wallet']));
+
+    await pass(MINUTE);
+    const done = await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-1'));
+    expect(done).toMatchObject({
+      id: payout.id,
+      status: 'completed',
+      version: 2,
+      recipientName: expect.any(String),
+    });
+    const original = await service.subaccounts.findPayout(merchant, id, 'saq_idem_k-1');
+    expect(done).toEqual({ ...original, id: payout.id, version: 2 });
+    const counted = asked();
+    for (const name of [done!.withdrawalId!, done!.code!, 'saq_idem_k-1'])
+      expect(await subaccounts.findPayout(tenant, id, name)).toEqual(done);
+    expect(await subaccounts.findPayouts(tenant, [payout.id, 'sqp_x'])).toEqual([done, null]);
+    expect(await subaccounts.findPayout(tenant, id, 'saq_idem_k-1')).toEqual(done);
+    expect(asked()).toBe(counted);
+    expect(await subaccounts.payouts(tenant, id, { first: 5 })).toMatchObject({ items: [{ item: done }] });
+    expect(await subaccounts.countPayouts(tenant, id, { status: ['failed'] })).toBe(0);
+    expect((await events(facade)).map(({ kind }) => kind)).toEqual([
+      'subaccount_payout.processing',
+      'subaccount_payout.completed',
+    ]);
+    expect(facade.faults).toEqual([]);
+  });
+
+  test('is replayed for its key, and another input with it is a conflict; without a key it has one of ours', async () => {
+    const facade = await start();
+    const id = await open();
+    const first = await request(facade, id, { idempotencyKey: 'k-2' });
+    const posts = asked('POST');
+    expect(await request(facade, id, { idempotencyKey: 'k-2' })).toMatchObject({
+      payout: { id: first.payout.id },
+      replayed: true,
+    });
+    expect(asked('POST')).toBe(posts);
+    const other = request(facade, id, { idempotencyKey: 'k-2', amountCents: 1_000 });
+    await expect(other).rejects.toThrow(IdempotencyError);
+    const { payout } = await request(facade, id);
+    expect(payout.payoutId).toMatch(/^saq_idem_psa-[0-9a-f]{24}$/);
+  });
+
+  test('refused before the bank is a payout that failed, and is told again when it is reversed', async () => {
+    const facade = await start();
+    const { subaccounts, tenant } = facade;
+    const id = await open();
+    const { payout } = await request(facade, id, { pixKey: 'recusa@psa.example' });
+    expect(payout).toMatchObject({ status: 'failed', reversed: false, code: expect.stringMatching(/^SUB-/) });
+    await pass(10 * SECOND);
+    expect(await going(subaccounts.findPayout(tenant, id, payout.code!))).toMatchObject({
+      id: payout.id,
+      reversed: true,
+    });
+    expect((await events(facade)).map(({ kind }) => kind)).toEqual([
+      'subaccount_payout.failed',
+      'subaccount_payout.reversed',
+    ]);
+  });
+
+  test('in sandbox is refused, and looked up as nothing, without asking', async () => {
+    const { subaccounts, tenant } = await start();
+    const sandbox: Tenant = { ...tenant, environment: 'sandbox' };
+    const before = asked();
+    const input = { subaccountId: NOWHERE, amountCents: 1, pixKey: KEY };
+    await expect(subaccounts.requestPayout(sandbox, input)).rejects.toThrow(UnavailableError);
+    expect(await subaccounts.findPayout(sandbox, NOWHERE, 'TURBO-X')).toBeNull();
+    expect(asked()).toBe(before);
+  });
+
+  test('is refused in the service’s words, with the subaccount’s figures where it has too little', async () => {
+    const facade = await start();
+    const id = await open(500);
+    const short = await failure(request(facade, id));
+    expect(short).toBeInstanceOf(InsufficientFundsError);
+    expect(short).toMatchObject({ requestedCents: 4_000, withdrawableCents: 500, balanceCents: 500 });
+    const fees = await failure(request(facade, id, { amountCents: 1 }));
+    expect(fees).toBeInstanceOf(ValidationError);
+    expect(await failure(request(facade, NOWHERE))).toBeInstanceOf(NotFoundError);
+    expect(await failure(request(facade, 'nothing'))).toBeInstanceOf(NotFoundError);
+    // The service knows a key that this facade has never seen.
+    const rich = await open();
+    const input = { subaccountId: rich, amountCents: 3_000, pixKey: KEY, idempotencyKey: 'k-3' };
+    await service.subaccounts.requestPayout(merchant, input);
+    const conflict = await failure(request(facade, rich, { idempotencyKey: 'k-3' }));
+    expect(conflict).toBeInstanceOf(IdempotencyError);
+    expect(await facade.intents.open(facade.tenant, 'requestSubaccountPayout')).toEqual([]);
+  });
+
+  test('whose answer is lost is looked for, and not sent again', async () => {
+    const facade = await start();
+    const id = await open();
+    proxy.plan = inTurn([LOST]);
+    const posts = asked('POST');
+    const { payout, replayed } = await request(facade, id, { idempotencyKey: 'k-4' });
+    expect(payout).toMatchObject({ payoutId: 'saq_idem_k-4', status: 'processing' });
+    expect(replayed).toBe(false);
+    expect(asked('POST') - posts).toBe(1);
+  });
+
+  test('in doubt is looked up as nothing yet, and told to whoever waits for it once it is known', async () => {
+    const facade = await start();
+    const { subaccounts, tenant, remote } = facade;
+    const id = await open();
+    // Done, and nothing more is heard of the service.
+    proxy.plan = inTurn([LOST], () => BROKEN);
+    const doubt = await failure(going(request(facade, id, { idempotencyKey: 'k-5' })));
+    expect(doubt).toBeInstanceOf(UpstreamError);
+    expect(doubt).toMatchObject({
+      moneyMayHaveMoved: true,
+      retryable: false,
+      lookupReference: 'saq_idem_k-5',
+    });
+    expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toBeNull();
+    const reserved = await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-5'));
+    expect(reserved).toMatchObject({ payout: null, id: expect.stringMatching(/^sqp_/) });
+    // Nobody waits for one that was never requested.
+    const none = await failure(going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_none')));
+    expect(none).toBeInstanceOf(UpstreamError);
+    // Whoever follows it is looked after, though there is nothing to ask for yet.
+    expect(await remote.poll(tenant, { all: false, ids: [reserved!.id] })).not.toBeNull();
+    const posts = asked('POST');
+    proxy.plan = () => PASS;
+    await resolved(facade);
+    const [event] = await events(facade, reserved!.version);
+    expect(event).toMatchObject({ resourceId: reserved!.id });
+    expect(await subaccounts.findPayouts(tenant, [reserved!.id])).toMatchObject([
+      { payoutId: 'saq_idem_k-5' },
+    ]);
+    expect(asked('POST')).toBe(posts);
+  });
+
+  test('accepted and not shown is in doubt until it is shown', async () => {
+    const facade = await start();
+    const id = await open();
+    proxy.plan = inTurn([PASS], () => BROKEN);
+    expect(await failure(going(request(facade, id, { idempotencyKey: 'k-6' })))).toMatchObject({
+      moneyMayHaveMoved: true,
+      lookupReference: 'saq_idem_k-6',
+    });
+    proxy.plan = () => PASS;
+    await resolved(facade);
+    expect(await going(request(facade, id, { idempotencyKey: 'k-6' }))).toMatchObject({ replayed: true });
+  });
+
+  test('that never reached the service is none, and its key may be used once that is certain', async () => {
+    const facade = await start();
+    const { subaccounts, tenant } = facade;
+    const id = await open();
+    proxy.plan = inTurn([NEVER]);
+    expect(await failure(request(facade, id, { idempotencyKey: 'k-7' }))).toMatchObject({
+      moneyMayHaveMoved: true,
+    });
+    await resolved(facade);
+    expect(await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-7'))).toBeNull();
+    expect(await request(facade, id, { idempotencyKey: 'k-7' })).toMatchObject({ replayed: false });
+  });
+
+  test('is answered as it was last seen where the service cannot be asked, and says how old that is', async () => {
+    const facade = await start();
+    const { subaccounts, tenant, ages } = facade;
+    const id = await open();
+    const { payout } = await request(facade, id);
+    const seenAt = clock.now();
+    clock.advance(5 * SECOND);
+    proxy.plan = () => BROKEN;
+    ages.length = 0;
+    expect(await going(subaccounts.findPayout(tenant, id, payout.payoutId!))).toEqual(payout);
+    expect(ages).toEqual([{ at: expect.any(Date), stale: true }]);
+    expect(ages[0]!.at.getTime()).toBeLessThanOrEqual(seenAt.getTime());
+    const unknown = going(subaccounts.findPayout(tenant, id, 'TURBO-UNKNOWN'));
+    expect(await failure(unknown)).toMatchObject({ retryable: true, moneyMayHaveMoved: false });
+  });
+
+  test('of another subaccount is none of this one', async () => {
+    const facade = await start();
+    const { subaccounts, tenant } = facade;
+    const [one, other] = [await open(), await open()];
+    const { payout } = await request(facade, one, { idempotencyKey: 'k-8' });
+    for (const name of [payout.payoutId!, payout.code!])
+      expect(await going(subaccounts.findPayout(tenant, other, name))).toBeNull();
+    expect(await subaccounts.findPayout(tenant, one, 'no form at all')).toBeNull();
+  });
+});
+
+describe('following', () => {
+  test('asks for each that is open, seldom when it is old, and for none that has ended', async () => {
+    const facade = await start();
+    const { remote, tenant } = facade;
+    const id = await open(100_000);
+    const payouts: ShownSubaccountPayout[] = [];
+    for (let count = 0; count < 5; count += 1) payouts.push((await request(facade, id)).payout);
+    const ids = payouts.map((payout) => payout.id);
+    const wanted = { all: false, ids };
+    // All five were seen just now; of five, each has its turn every fifteen seconds.
+    let before = asked();
+    const next = await remote.poll(tenant, wanted);
+    expect(asked()).toBe(before);
+    expect(next!.getTime()).toBeGreaterThan(clock.now().getTime());
+    await pass(30 * SECOND);
+    before = asked();
+    await remote.poll(tenant, wanted);
+    expect(asked() - before).toBe(3);
+    // Another instance finds that those were asked for.
+    const other = await start({ tenant });
+    await other.remote.poll(tenant, wanted);
+    expect(asked() - before).toBe(5);
+    expect(await remote.poll(tenant, wanted)).toBeNull();
+    expect(asked() - before).toBe(5);
+    expect(await remote.poll(tenant, { all: true, ids: [] })).not.toBeNull();
+    const kinds = (await events(facade)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'subaccount_payout.completed')).toHaveLength(5);
+  });
+
+  test('costs no more than a request in three seconds, however many are open', async () => {
+    const facade = await start();
+    const { remote, tenant } = facade;
+    const id = await open(1_000_000);
+    for (let count = 0; count < 12; count += 1) await request(facade, id, { pixKey: 'verifica@psa.example' });
+    const before = asked();
+    const until = clock.now().getTime() + MINUTE;
+    while (clock.now().getTime() < until) {
+      const next = await remote.poll(tenant, { all: true, ids: [] });
+      expect(next).not.toBeNull();
+      clock.moveTo(new Date(Math.min(next!.getTime(), until)));
+    }
+    expect(asked() - before).toBeLessThanOrEqual(24);
+    expect(asked() - before).toBeGreaterThanOrEqual(10);
+  });
+
+  test('takes in what a webhook says of a payout, whole or by its code alone', async () => {
+    const facade = await start();
+    const { remote, tenant, subaccounts, committer } = facade;
+    const id = await open();
+    const { payout } = await request(facade, id, { idempotencyKey: 'k-9' });
+    const body = { ...payout, event: 'subaccount.payout', createdAt: payout.createdAt.toISOString() };
+    const sight = (payload: unknown) => {
+      const { observation } = remote.sighting(payload)!;
+      return committer.change<string>({
+        tenant,
+        read: observation.read,
+        decide(state) {
+          const { resourceId, writes } = observation.decide(state);
+          return { outcome: resourceId, writes };
+        },
+      });
+    };
+    const completed = { ...body, status: 'completed', completedAt: clock.now().toISOString(), novidade: 1 };
+    expect(await sight(completed)).toBe(payout.id);
+    // Late, and twice.
+    expect(await sight(body)).toBe(payout.id);
+    expect(await sight({ ...completed, status: 'failed' })).toBe(payout.id);
+    expect(await sight({ event: 'subaccount.payout', code: payout.code })).toBe(payout.id);
+    expect(await subaccounts.findPayouts(tenant, [payout.id])).toMatchObject([
+      { status: 'completed', version: 2 },
+    ]);
+    expect(remote.sighting({ event: 'withdrawal.completed' })).toBeNull();
+    expect(remote.sighting(null)).toBeNull();
+    // One that was made elsewhere, of which the event says no more than its code and its subaccount.
+    const elsewhere = await service.subaccounts.requestPayout(merchant, {
+      subaccountId: id,
+      amountCents: 2_000,
+      pixKey: KEY,
+    });
+    const { code } = elsewhere.payout;
+    const told = remote.sighting({ event: 'subaccount.payout', code, conta: id })!;
+    await sight({ event: 'subaccount.payout', code, conta: id });
+    expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
+    await remote.refresh(tenant, [told.reference], { class: 'lookup' });
+    expect(await subaccounts.countPayouts(tenant, id, {})).toBe(2);
+  });
+
+  test('by two instances at once makes one payout and one event of each state', async () => {
+    const one = await start();
+    const two = await start({ tenant: one.tenant });
+    const id = await open();
+    await service.subaccounts.requestPayout(merchant, {
+      ...{ subaccountId: id, amountCents: 4_000, pixKey: KEY, idempotencyKey: 'k-10' },
+    });
+    const found = await Promise.all(
+      [one, two, one, two].map(({ subaccounts, tenant }) =>
+        subaccounts.findPayout(tenant, id, 'saq_idem_k-10'),
+      ),
+    );
+    expect(new Set(found.map((payout) => payout!.id)).size).toBe(1);
+    expect(await events(one)).toHaveLength(1);
+  });
+});
+
+describe('subaccounts', () => {
+  test('are opened, found, listed and counted', async () => {
+    const { subaccounts, tenant } = await start();
+    const first = await subaccounts.create(tenant, { name: 'Ana', externalId: 'ana-1' });
+    expect(first).toMatchObject({ replayed: false, subaccount: { name: 'Ana', balanceCents: 0 } });
+    expect(await subaccounts.create(tenant, { name: 'Ana', externalId: 'ana-1' })).toEqual({
+      subaccount: first.subaccount,
+      replayed: true,
+    });
+    const taken = await failure(subaccounts.create(tenant, { name: 'Bia', externalId: 'ana-1' }));
+    expect(taken).toMatchObject({ fields: [{ path: 'input.externalId' }] });
+    const second = await subaccounts.create(tenant, { name: 'Bia' });
+    const ids = [second.subaccount.id, NOWHERE, 'nothing'];
+    expect(await subaccounts.findMany(tenant, ids)).toEqual([second.subaccount, null, null]);
+    const page = await subaccounts.list(tenant, { first: 1 });
+    expect(page.items.map(({ item }) => item)).toEqual([second.subaccount]);
+    const { items } = await subaccounts.list(tenant, { first: 1, after: page.items[0]!.place });
+    expect(items.map(({ item }) => item)).toEqual([first.subaccount]);
+    expect(await subaccounts.count(tenant)).toBe(await service.subaccounts.count(merchant));
+  });
+
+  test.each([
+    [{ name: 'Ana' }, false],
+    [{ name: 'Ana', externalId: 'ana-2' }, true],
+  ])(
+    'of which the answer is lost may be asked for again only with a name of its own: %j',
+    async (input, retryable) => {
+      const { subaccounts, tenant } = await start();
+      proxy.plan = inTurn([LOST]);
+      const before = asked();
+      expect(await failure(subaccounts.create(tenant, input))).toMatchObject({
+        retryable,
+        moneyMayHaveMoved: false,
+      });
+      expect(asked() - before).toBe(1);
+    },
+  );
+
+  test('are transferred to once, and their statement is read by pages that stay', async () => {
+    const { subaccounts, tenant } = await start();
+    const subaccountId = await open(0);
+    for (const [amountCents, idempotencyKey] of [
+      [100, 'a'],
+      [200, 'b'],
+      [100, 'a'],
+    ] as const)
+      expect(
+        await subaccounts.transfer(tenant, {
+          subaccountId,
+          amountCents,
+          idempotencyKey: `t-${idempotencyKey}`,
+        }),
+      ).toMatchObject({ subaccount: { id: subaccountId } });
+    expect(await subaccounts.find(tenant, subaccountId)).toMatchObject({ balanceCents: 300 });
+    const first = await subaccounts.statement(tenant, subaccountId, { first: 1 });
+    expect(first).toMatchObject({
+      items: [{ item: { kind: 'transfer_in', amountCents: 200 } }],
+      hasNextPage: true,
+    });
+    const second = await subaccounts.statement(tenant, subaccountId, {
+      first: 5,
+      after: first.items[0]!.place,
+    });
+    expect(second).toMatchObject({ items: [{ item: { amountCents: 100, balanceAfterCents: 100 } }] });
+    expect(await subaccounts.countStatement(tenant, subaccountId)).toBe(2);
+    const short = await failure(subaccounts.transfer(tenant, { subaccountId, amountCents: 2 ** 40 }));
+    expect(short).toBeInstanceOf(InsufficientFundsError);
+    expect(short).toMatchObject({ requestedCents: 2 ** 40, disputeBlockedCents: 0 });
+    const nowhere = subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents: 1 });
+    expect(await failure(nowhere)).toBeInstanceOf(NotFoundError);
+  });
+
+  test('a transfer whose answer is lost is found in the statement; one that never came is not', async () => {
+    const { subaccounts, tenant, intents } = await start();
+    const subaccountId = await open(0);
+    await subaccounts.transfer(tenant, { subaccountId, amountCents: 100, idempotencyKey: 't-1' });
+    proxy.plan = inTurn([LOST]);
+    const lost = { subaccountId, amountCents: 100, idempotencyKey: 't-2' };
+    expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ replayed: false });
+    proxy.plan = inTurn([NEVER]);
+    const never = { subaccountId, amountCents: 100, idempotencyKey: 't-3' };
+    expect(await failure(subaccounts.transfer(tenant, never))).toMatchObject({ moneyMayHaveMoved: true });
+    expect((await intents.open(tenant, 'transferToSubaccount')).map(({ key }) => key)).toEqual(['t-3']);
+    expect(await subaccounts.find(tenant, subaccountId)).toMatchObject({ balanceCents: 200 });
+  });
+});
+
+describe('in front of a service written from the document alone', () => {
+  async function startDocument() {
+    const document = await startDocumentUpstream({ clock });
+    onTestFinished(() => document.close());
+    const onFault = (fault: unknown) => {
+      throw fault;
+    };
+    const upstream = createUpstream({
+      url: document.url,
+      keys: { live: document.liveKey, sandbox: document.testKey },
+      budget: createBudget({ database, clock, limit: 0, accountKey: document.liveKey, onFault }),
+      clock,
+      onFault,
+    });
+    const facade = await start({ upstream });
+    return { document, facade };
+  }
+
+  test('a payout is requested, verified, completed and found, and what it does not have is said clearly', async () => {
+    const { document, facade } = await startDocument();
+    const { subaccounts, tenant } = facade;
+    const id = document.openSubaccount(50_000);
+    document.verifies = true;
+    document.extra = { novidade: { a: 1 } };
+    const { payout } = await request(facade, id, { idempotencyKey: 'd-1' });
+    expect(payout).toMatchObject({ status: 'processing', amountCents: 4_000 });
+    document.setStatus(payout.code!, 'em_analise');
+    clock.advance(5 * SECOND);
+    expect(await going(subaccounts.findPayout(tenant, id, payout.code!))).toMatchObject({
+      status: 'processing',
+    });
+    await document.settle(payout.code!);
+    clock.advance(5 * SECOND);
+    expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_d-1'))).toMatchObject({
+      id: payout.id,
+      status: 'completed',
+    });
+    expect(await failure(subaccounts.create(tenant, { name: 'Ana' }))).toBeInstanceOf(UpstreamError);
+    const big = await failure(request(facade, id, { amountCents: 10_000_000 }));
+    expect(big).toMatchObject({ fields: [{ path: 'input' }] });
+  });
+});
+
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => {
+      throw new Error(`was not refused: ${JSON.stringify(value)}`);
+    },
+    (error) => error,
+  );
+}

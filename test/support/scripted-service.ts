@@ -1,0 +1,51 @@
+import { type Upstream, UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
+
+type Told = { status: number; body: unknown };
+/** What is answered, or thrown, to a request. */
+export type Script = (request: UpstreamRequest) => Told | Error | Promise<Told | Error>;
+
+/** A service that says what a test has written; nothing goes over a network. */
+export interface ScriptedService {
+  readonly upstream: Upstream;
+  readonly asked: UpstreamRequest[];
+  /** `GET /v1/wallet`, without the query string, in the order asked. */
+  readonly paths: string[];
+  /** From now on, for a method and the beginning of a path; the last that fits holds. */
+  on(method: string, path: string, script: Script): void;
+}
+
+export function createScriptedService(): ScriptedService {
+  const scripts: { method: string; path: string; script: Script }[] = [];
+  const asked: UpstreamRequest[] = [];
+  const paths: string[] = [];
+
+  async function send(request: UpstreamRequest) {
+    asked.push(request);
+    paths.push(`${request.method} ${request.path.split('?')[0]}`);
+    const found = scripts.findLast(
+      ({ method, path }) => method === request.method && request.path.startsWith(path),
+    );
+    const told = (await found?.script(request)) ?? refused(404, 'Not found');
+    if (told instanceof Error) throw told;
+    if (told.status >= 500) throw new UpstreamFault('server_error', 'maybe', String(told.status));
+    return { ...told, headers: {} };
+  }
+
+  return {
+    upstream: {
+      send,
+      get: (request) => send({ ...request, method: 'GET' }),
+      state: () => {
+        throw new Error('a scripted service has no state');
+      },
+      close: async () => undefined,
+    },
+    asked,
+    paths,
+    on: (method, path, script) => void scripts.push({ method, path, script }),
+  };
+}
+
+export const ok = (body: unknown): Told => ({ status: 200, body });
+export const refused = (status: number, error: string): Told => ({ status, body: { error } });
+export const timeout = () => new UpstreamFault('timeout', 'maybe');

@@ -1,0 +1,640 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import {
+  IdempotencyError,
+  InsufficientFundsError,
+  RateLimitError,
+  UpstreamError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Found, Intent, Operation } from '../../server/src/upstream/intents.ts';
+import { type Observation, observed, writesOfObserved } from '../../server/src/upstream/mirror.ts';
+import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
+import { createManualClock } from '../support/clock.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { startFacade, type TestFacade } from '../support/facade.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const TIMEOUT = new UpstreamFault('timeout', 'maybe');
+const REFUSED = new ValidationError([{ path: 'input', message: 'is not to be' }]);
+
+const NOBODY: Upstream = {
+  send: () => Promise.reject(new Error('not asked for')),
+  get: () => Promise.reject(new Error('not asked for')),
+  state: () => {
+    throw new Error('not asked for');
+  },
+  close: async () => undefined,
+};
+
+/** A service that does what it is sent, once a request; how it answers is each test's. */
+function createService() {
+  const service = {
+    /** What it has done, by the key that it was sent. */
+    done: [] as string[],
+    sent: 0,
+    looked: 0,
+    answer: (async (key) => service.do(key)) as (key: string, intent: Intent) => Promise<Observation>,
+    look: (async ({ key }) => (service.done.includes(key) ? { found: seen(key) } : 'not_there')) as (
+      intent: Intent,
+    ) => Promise<Found>,
+    do(key: string): Observation {
+      service.done.push(key);
+      return seen(key);
+    },
+  };
+  return service;
+}
+type Service = ReturnType<typeof createService>;
+
+/** A payout, in the mirror. */
+function seen(key: string): Observation {
+  const id = `made-${key}`;
+  return {
+    read: (reader) => reader.load(observed.payout, id),
+    decide(state) {
+      const version = (state.get(observed.payout, id)?.version ?? 0) + 1;
+      const record = {
+        resource: 'payout',
+        id,
+        version,
+        status: 'pending',
+        final: false,
+        parent: null,
+      } as const;
+      return {
+        resourceId: id,
+        writes: writesOfObserved({ ...record, snapshot: { id }, observedAt: state.now, event: null }),
+      };
+    },
+  };
+}
+
+describeOnBothEngines('a request that must not be made twice', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  async function start(of: Partial<Parameters<typeof startFacade>[0]> = {}) {
+    const service = createService();
+    const facade = await startFacade({ database, upstream: NOBODY, ...of });
+    connect(facade, service);
+    return { ...facade, service };
+  }
+
+  function connect(facade: TestFacade, service: Service) {
+    facade.looks.move = (_, intent) => {
+      service.looked += 1;
+      return service.look(intent);
+    };
+  }
+
+  const operation = (
+    service: Service,
+    { key = null, input = { amount: 1 }, ...rest }: Partial<Operation<{ amount: number }>> = {},
+  ): Operation<{ amount: number }> => ({
+    name: 'move',
+    input,
+    key,
+    summary: ({ amount }) => ({ amount }),
+    send: (intent) => {
+      service.sent += 1;
+      return service.answer(intent.key, intent);
+    },
+    lookupReference: (intent) => `look_${intent.key}`,
+    ...rest,
+  });
+
+  const states = async ({ tenant }: TestFacade) =>
+    (
+      await database.sql
+        .selectFrom('upstream_intent')
+        .select(['state'])
+        .where('account_id', '=', tenant.accountId)
+        .orderBy('created_at')
+        .execute()
+    ).map(({ state }) => state);
+
+  /** Moves on to each look until nothing is open any more, or `ms` are over. */
+  async function pass({ clock, work }: TestFacade, ms: number) {
+    const until = clock.now().getTime() + ms;
+    await work.settled();
+    while (clock.now().getTime() < until) {
+      const { rows } = await sql<{ at: Date | null }>`
+        select min(due_at) as at from task where kind = 'upstream.resolve'`.execute(database.sql);
+      const next = rows[0]?.at?.getTime() ?? until;
+      clock.moveTo(new Date(Math.min(Math.max(next, clock.now().getTime() + 1), until)));
+      await work.settled();
+    }
+  }
+
+  describe('that is answered', () => {
+    test('is done once, and told again to whoever comes with its key', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      const first = await intents.run(tenant, operation(service, { key: 'k' }));
+      expect(first).toEqual({ resourceId: 'made-k', replayed: false });
+      expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: 'made-k',
+        replayed: true,
+      });
+      expect(service.sent).toBe(1);
+      expect(await states(facade)).toEqual(['done']);
+      expect(facade.faults).toEqual([]);
+    });
+
+    test('without a key has one of ours, each another, and is never replayed', async () => {
+      const { tenant, intents, service } = await start();
+      await intents.run(tenant, operation(service));
+      await intents.run(tenant, operation(service));
+      expect(new Set(service.done).size).toBe(2);
+      for (const key of service.done) expect(key).toMatch(/^psa-[0-9a-f]{24}$/);
+    });
+
+    test('leaves nothing to look at behind', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      await intents.run(tenant, operation(service));
+      await pass(facade, 5 * MINUTE);
+      expect(service.looked).toBe(0);
+    });
+
+    test('with the key of another input is a conflict, and sends nothing', async () => {
+      const { tenant, intents, service } = await start();
+      await intents.run(tenant, operation(service, { key: 'k' }));
+      const other = operation(service, { key: 'k', input: { amount: 2 } });
+      await expect(intents.run(tenant, other)).rejects.toThrow(IdempotencyError);
+      expect(service.sent).toBe(1);
+    });
+
+    test('is refused by what opens it, before anything is sent, and its key stays free', async () => {
+      const { tenant, intents, service } = await start();
+      let refuses = true;
+      const guarded = operation(service, {
+        key: 'k',
+        open: {
+          read: async () => undefined,
+          decide: () => {
+            if (refuses) throw REFUSED;
+            return {};
+          },
+        },
+      });
+      await expect(intents.run(tenant, guarded)).rejects.toBe(REFUSED);
+      expect(service.sent).toBe(0);
+      refuses = false;
+      expect(await intents.run(tenant, guarded)).toMatchObject({ replayed: false });
+    });
+  });
+
+  describe('that is refused', () => {
+    test.each([
+      ['by the service', REFUSED, ValidationError],
+      ['for want of a turn', new RateLimitError('120 requests', 3), RateLimitError],
+      ['because nothing can be sent', new UpstreamFault('unreachable', 'no'), UpstreamError],
+    ])(
+      '%s is not done, is told, and its key may be used anew, with another input too',
+      async (_, error, kind) => {
+        const facade = await start();
+        const { tenant, intents, service } = facade;
+        const works = service.answer;
+        service.answer = () => Promise.reject(error);
+        const refusal = await failure(intents.run(tenant, operation(service, { key: 'k' })));
+        expect(refusal).toBeInstanceOf(kind);
+        if (refusal instanceof UpstreamError)
+          expect(refusal).toMatchObject({ retryable: true, moneyMayHaveMoved: false });
+        expect(await states(facade)).toEqual(['refused']);
+        service.answer = works;
+        const again = operation(service, { key: 'k', input: { amount: 2 } });
+        expect(await intents.run(tenant, again)).toEqual({ resourceId: 'made-k', replayed: false });
+        await pass(facade, 20 * MINUTE);
+        expect(service).toMatchObject({ sent: 2, looked: 0, done: ['k'] });
+      },
+    );
+
+    test('again at once, by whoever hears of the refusal first, is sent, and not told the old refusal', async () => {
+      const { tenant, intents, service } = await start();
+      const works = service.answer;
+      service.answer = () => {
+        service.answer = works;
+        return Promise.reject(REFUSED);
+      };
+      const run = () => intents.run(tenant, operation(service, { key: 'k' }));
+      const again = Array.from({ length: 8 }, () => run().catch(() => run()));
+      for (const done of await Promise.all(again)) expect(done.resourceId).toBe('made-k');
+      expect(service.done).toEqual(['k']);
+    });
+
+    test('is told even where its end cannot be written', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      service.answer = async () => {
+        // The intent is gone: its end is a fault of ours.
+        await database.sql.deleteFrom('upstream_intent').where('account_id', '=', tenant.accountId).execute();
+        throw REFUSED;
+      };
+      await expect(intents.run(tenant, operation(service, { key: 'k' }))).rejects.toBe(REFUSED);
+      expect(facade.faults).toHaveLength(1);
+    });
+
+    test('by a shared request is refused to all who share it', async () => {
+      const { tenant, intents, service } = await start();
+      const asked = deferred();
+      service.answer = async () => {
+        await asked.promise;
+        throw new InsufficientFundsError('too little', {
+          requestedCents: 1,
+          withdrawableCents: 0,
+          balanceCents: 0,
+          disputeBlockedCents: 0,
+          subaccountsBalanceCents: null,
+          cryptoBalanceLitoshi: null,
+        });
+      };
+      const runs = Array.from({ length: 4 }, () =>
+        failure(intents.run(tenant, operation(service, { key: 'k' }))),
+      );
+      asked.resolve();
+      for (const refusal of await Promise.all(runs)) expect(refusal).toBeInstanceOf(InsufficientFundsError);
+    });
+  });
+
+  describe('whose outcome is unknown', () => {
+    test.each([
+      ['a timeout', TIMEOUT],
+      ['a reset', new UpstreamFault('reset', 'maybe')],
+      ['a 502', new UpstreamFault('server_error', 'maybe', '502')],
+      [
+        'an answer of ours that says so',
+        new UpstreamError('?', { retryable: false, moneyMayHaveMoved: true }),
+      ],
+    ])('after %s is looked for at once, and told as if nothing had happened', async (_, error) => {
+      const { tenant, intents, service } = await start();
+      service.answer = async (key) => {
+        service.do(key);
+        throw error;
+      };
+      expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: 'made-k',
+        replayed: false,
+      });
+      expect(service).toMatchObject({ sent: 1, looked: 1 });
+    });
+
+    test('is told as such where it is not there yet, and found later without anything being sent again', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      service.answer = () => Promise.reject(TIMEOUT);
+      const told = await failure(intents.run(tenant, operation(service, { key: 'k' })));
+      expect(told).toMatchObject({ retryable: false, moneyMayHaveMoved: true, lookupReference: 'look_k' });
+      expect(await states(facade)).toEqual(['in_doubt']);
+      expect((await intents.open(tenant, 'move')).map(({ key }) => key)).toEqual(['k']);
+      // Whoever comes again is told the same.
+      expect(await failure(intents.run(tenant, operation(service, { key: 'k' })))).toMatchObject({
+        moneyMayHaveMoved: true,
+      });
+      service.do('k');
+      await pass(facade, MINUTE);
+      expect(await states(facade)).toEqual(['done']);
+      expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: 'made-k',
+        replayed: true,
+      });
+      expect(service.sent).toBe(1);
+    });
+
+    test('is looked for soon, then ever more seldom, for as long as it takes', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      service.answer = () => Promise.reject(TIMEOUT);
+      service.look = async () => 'unclear';
+      await failure(intents.run(tenant, operation(service)));
+      const looks: number[] = [];
+      for (const ms of [10 * SECOND, 50 * SECOND, 9 * MINUTE, 23 * 60 * MINUTE]) {
+        const before = service.looked;
+        await pass(facade, ms);
+        looks.push(service.looked - before);
+      }
+      expect(looks).toEqual([4, 2, 4, 23]);
+      expect(await states(facade)).toEqual(['in_doubt']);
+    });
+
+    test('and of which the service cannot be asked stays open, however long that lasts', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      service.answer = () => Promise.reject(TIMEOUT);
+      service.look = () => Promise.reject(new UpstreamFault('circuit_open', 'no'));
+      await failure(intents.run(tenant, operation(service, { key: 'k' })));
+      await pass(facade, 60 * MINUTE);
+      expect(await states(facade)).toEqual(['in_doubt']);
+      service.look = async () => ({ found: service.do('k') });
+      await pass(facade, 60 * MINUTE);
+      expect(await states(facade)).toEqual(['done']);
+      expect(facade.faults).toEqual([]);
+    });
+
+    test('is in doubt where a fault of ours hides the answer', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      service.answer = async (key) => {
+        service.do(key);
+        throw new TypeError('not a function');
+      };
+      expect(await intents.run(tenant, operation(service, { key: 'k' }))).toMatchObject({
+        resourceId: 'made-k',
+      });
+      expect(facade.faults).toHaveLength(1);
+    });
+  });
+
+  describe('that the service has never begun', () => {
+    async function startAbsent() {
+      const started = await start();
+      const { tenant, intents, service } = started;
+      const works = service.answer;
+      service.answer = () => Promise.reject(TIMEOUT);
+      await failure(intents.run(tenant, operation(service, { key: 'k' })));
+      service.answer = works;
+      await pass(started, 21 * MINUTE);
+      expect(await states(started)).toEqual(['absent']);
+      return started;
+    }
+
+    test('is given up after a quarter of an hour; its key may be used anew with the same input alone', async () => {
+      const facade = await startAbsent();
+      const { tenant, intents, service } = facade;
+      expect(await intents.open(tenant, 'move')).toEqual([]);
+      const other = operation(service, { key: 'k', input: { amount: 2 } });
+      await expect(intents.run(tenant, other)).rejects.toThrow(IdempotencyError);
+      expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: 'made-k',
+        replayed: false,
+      });
+      expect(service).toMatchObject({ sent: 2, done: ['k'] });
+    });
+
+    test('and is found after all is not sent again', async () => {
+      const { tenant, intents, service } = await startAbsent();
+      service.do('k');
+      expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: 'made-k',
+        replayed: true,
+      });
+      expect(service.sent).toBe(1);
+    });
+
+    test('is not sent again where the service cannot be asked once more', async () => {
+      const { tenant, intents, service } = await startAbsent();
+      service.look = () => Promise.reject(new UpstreamFault('unreachable', 'no'));
+      expect(await failure(intents.run(tenant, operation(service, { key: 'k' })))).toMatchObject({
+        retryable: true,
+        moneyMayHaveMoved: false,
+      });
+      service.look = async () => 'unclear';
+      expect(await failure(intents.run(tenant, operation(service, { key: 'k' })))).toMatchObject({
+        moneyMayHaveMoved: true,
+      });
+      expect(service.sent).toBe(1);
+    });
+
+    test('is sent once, though many come with its key', async () => {
+      const { tenant, intents, service } = await startAbsent();
+      const runs = Array.from({ length: 8 }, () => intents.run(tenant, operation(service, { key: 'k' })));
+      const done = await Promise.all(runs);
+      expect(done.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      expect(service.done).toEqual(['k']);
+    });
+  });
+
+  describe('after a crash', () => {
+    /** An instance of which nothing is heard any more from some point on. */
+    async function crashing(at: 'before it is sent' | 'before its answer is recorded') {
+      const clock = createManualClock();
+      const dead = await start({ clock });
+      const reached = deferred();
+      dead.service.answer = (key) => {
+        if (at === 'before its answer is recorded') dead.service.do(key);
+        reached.resolve();
+        return new Promise(() => undefined);
+      };
+      void dead.intents.run(dead.tenant, operation(dead.service, { key: 'k' }));
+      await reached.promise;
+      await dead.work.close();
+      const living = await startFacade({ database, upstream: NOBODY, clock, tenant: dead.tenant });
+      connect(living, dead.service);
+      return { ...living, service: dead.service };
+    }
+
+    test('before it was sent is never sent, and given up', async () => {
+      const facade = await crashing('before it is sent');
+      await pass(facade, 30 * SECOND);
+      expect(facade.service.looked).toBe(0);
+      await pass(facade, 30 * MINUTE);
+      expect(await states(facade)).toEqual(['absent']);
+      expect(facade.service.sent).toBe(1);
+    });
+
+    test('between answer and commit is found by another instance', async () => {
+      const facade = await crashing('before its answer is recorded');
+      await pass(facade, 2 * MINUTE);
+      expect(await states(facade)).toEqual(['done']);
+      const again = await facade.intents.run(facade.tenant, operation(facade.service, { key: 'k' }));
+      expect(again).toEqual({ resourceId: 'made-k', replayed: true });
+      expect(facade.service).toMatchObject({ sent: 1, looked: 1 });
+    });
+
+    test('and the same key before it is resolved: it is looked for, and not sent', async () => {
+      const facade = await crashing('before its answer is recorded');
+      const again = await facade.intents.run(facade.tenant, operation(facade.service, { key: 'k' }));
+      expect(again).toEqual({ resourceId: 'made-k', replayed: true });
+      expect(facade.service.sent).toBe(1);
+    });
+
+    test('of the commit alone is in doubt for a second', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      const broken: Observation = {
+        read: () => Promise.reject(new Error('the disk is full')),
+        decide: () => ({ resourceId: '', writes: {} }),
+      };
+      service.answer = async (key) => {
+        service.do(key);
+        return broken;
+      };
+      expect(await failure(intents.run(tenant, operation(service, { key: 'k' })))).toMatchObject({
+        moneyMayHaveMoved: true,
+        lookupReference: 'look_k',
+      });
+      await pass(facade, 2 * SECOND);
+      expect(await states(facade)).toEqual(['done']);
+      expect(facade.faults).toHaveLength(1);
+    });
+  });
+
+  describe('on two instances', () => {
+    async function startTwo() {
+      const clock = createManualClock();
+      const one = await start({ clock });
+      const two = await startFacade({ database, upstream: NOBODY, clock, tenant: one.tenant });
+      connect(two, one.service);
+      return { one, two: { ...two, service: one.service }, service: one.service, tenant: one.tenant };
+    }
+
+    test('is sent by one of them', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      const runs = Array.from({ length: 16 }, (_, index) =>
+        [one, two][index % 2]!.intents.run(tenant, operation(service, { key: 'k' })).catch((error) => error),
+      );
+      const outcomes = await Promise.all(runs);
+      expect(service.done).toEqual(['k']);
+      for (const outcome of outcomes)
+        if (outcome instanceof UpstreamError) expect(outcome).toMatchObject({ moneyMayHaveMoved: true });
+        else expect(outcome.resourceId).toBe('made-k');
+      expect(outcomes.filter(({ replayed }) => replayed === false).length).toBeLessThanOrEqual(1);
+      expect(await states(one)).toEqual(['done']);
+    });
+
+    test('that is found by the other before its own answer comes is done once', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      const [done, answered] = [deferred(), deferred()];
+      service.answer = async (key) => {
+        const observation = service.do(key);
+        done.resolve();
+        await answered.promise;
+        return observation;
+      };
+      const first = one.intents.run(tenant, operation(service, { key: 'k' }));
+      await done.promise;
+      expect(await two.intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: 'made-k',
+        replayed: true,
+      });
+      answered.resolve();
+      expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
+      expect(await states(one)).toEqual(['done']);
+    });
+
+    test('that is refused while the other looks is sent by the other', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      const works = service.answer;
+      const [sent, refused] = [deferred(), deferred()];
+      service.answer = async () => {
+        sent.resolve();
+        await refused.promise;
+        throw REFUSED;
+      };
+      const first = failure(one.intents.run(tenant, operation(service, { key: 'k' })));
+      await sent.promise;
+      service.look = async () => {
+        service.answer = works;
+        refused.resolve();
+        await first;
+        return 'not_there';
+      };
+      expect(await two.intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: 'made-k',
+        replayed: false,
+      });
+      expect(await first).toBe(REFUSED);
+      expect(service.done).toEqual(['k']);
+    });
+
+    test('a refusal that comes when the key is in use anew ends nothing of that', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      const works = service.answer;
+      const [sent, refused] = [deferred(), deferred()];
+      service.answer = async () => {
+        sent.resolve();
+        await refused.promise;
+        throw REFUSED;
+      };
+      const first = failure(one.intents.run(tenant, operation(service, { key: 'k' })));
+      await sent.promise;
+      await one.work.close();
+      await pass(two, 21 * MINUTE);
+      expect(await states(two)).toEqual(['absent']);
+      const [sentAnew, answered] = [deferred(), deferred()];
+      service.answer = async (key, intent) => {
+        sentAnew.resolve();
+        await answered.promise;
+        return works(key, intent);
+      };
+      const second = two.intents.run(tenant, operation(service, { key: 'k' }));
+      await sentAnew.promise;
+      refused.resolve();
+      expect(await first).toBe(REFUSED);
+      expect(await states(two)).toEqual(['sending']);
+      answered.resolve();
+      expect(await second).toMatchObject({ replayed: false });
+      expect(await states(two)).toEqual(['done']);
+    });
+
+    test('an answer that comes when it was given up is recorded all the same', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      const [sent, answered] = [deferred(), deferred()];
+      service.answer = async (key) => {
+        sent.resolve();
+        await answered.promise;
+        return service.do(key);
+      };
+      const first = one.intents.run(tenant, operation(service, { key: 'k' }));
+      await sent.promise;
+      await one.work.close();
+      await pass(two, 21 * MINUTE);
+      answered.resolve();
+      expect(await first).toMatchObject({ resourceId: 'made-k' });
+      expect(await states(two)).toEqual(['done']);
+    });
+  });
+
+  describe('recognised by what it is like', () => {
+    test('is not taken for what another request has made', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      await intents.run(tenant, operation(service, { key: 'a' }));
+      expect(await intents.claimed(tenant, 'move', ['made-a', 'made-b'])).toEqual(new Set(['made-a']));
+      expect(await intents.claimed(tenant, 'other', ['made-a'])).toEqual(new Set());
+      service.answer = () => Promise.reject(TIMEOUT);
+      service.look = async () => ({ found: seen('a'), claims: 'made-a' });
+      expect(await failure(intents.run(tenant, operation(service, { key: 'b' })))).toMatchObject({
+        moneyMayHaveMoved: true,
+      });
+      expect(await states(facade)).toEqual(['done', 'in_doubt']);
+    });
+
+    test('of two that are looked for together, one is found', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      service.answer = () => Promise.reject(TIMEOUT);
+      service.look = async () => ({ found: seen('x'), claims: 'made-x' });
+      const runs = ['a', 'b'].map((key) =>
+        intents.run(tenant, operation(service, { key, name: `move:${objectId()}` })).catch(() => null),
+      );
+      expect((await Promise.all(runs)).filter(Boolean)).toHaveLength(1);
+      expect((await states(facade)).sort()).toEqual(['done', 'in_doubt']);
+    });
+  });
+
+  test('at another pace is given up as much sooner', async () => {
+    const facade = await start({ pace: 0.01 });
+    const { tenant, intents, service } = facade;
+    service.answer = () => Promise.reject(TIMEOUT);
+    await failure(intents.run(tenant, operation(service)));
+    await pass(facade, 13 * SECOND);
+    expect(await states(facade)).toEqual(['absent']);
+  });
+});
+
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error('was not refused');
+    },
+    (error) => error,
+  );
+}

@@ -1,0 +1,540 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { NotFoundError, RateLimitError, UpstreamError } from '../../server/src/kernel/errors.ts';
+import { touchObserved } from '../../server/src/upstream/mirror-store.ts';
+import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
+import { createManualClock } from '../support/clock.ts';
+import { describeOnBothEngines, openFreshPglite } from '../support/database.ts';
+import { recordStatements } from '../support/statements.ts';
+import {
+  cardPaid,
+  delivered,
+  type Receiving,
+  SECRET,
+  sign,
+  startReceiving,
+  withdrawal,
+} from './receiving.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const ID = '0123456789abcdef01234567';
+const TAKEN = { status: 200, body: { received: true } };
+const REFUSED = { status: 401, body: { error: 'Invalid webhook signature' } };
+
+describe('a signature', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openFreshPglite();
+    return () => database.close();
+  });
+
+  const body = JSON.stringify(withdrawal(ID, 'pending'));
+  const hex = sign(body).digest('hex');
+  const base64 = sign(body).digest('base64');
+
+  test.each([
+    ['hex', hex],
+    ['hex in capitals', hex.toUpperCase()],
+    ['base64', base64],
+    ['hex behind a prefix', `sha256=${hex}`],
+    ['base64 behind a prefix', `sha256=${base64}`],
+    ['a prefix in capitals', `SHA256=${hex.toUpperCase()}`],
+  ])('in %s is taken', async (_, signature) => {
+    const receiving = await startReceiving({ database });
+    const headers = { 'x-webhook-signature': signature };
+    expect(await receiving.post({ body, headers })).toEqual(TAKEN);
+    expect(await receiving.published()).toEqual([`live payout.pending ${ID}`]);
+    expect(receiving.faults).toEqual([]);
+  });
+
+  test('may be made with any of the secrets', async () => {
+    const secrets = ['first', SECRET, 'açaí 🧀'];
+    const receiving = await startReceiving({ database, secrets });
+    for (const [index, secret] of secrets.entries()) {
+      const event = JSON.stringify(withdrawal(`${index}`, 'pending'));
+      const headers = { 'x-webhook-signature': sign(event, secret).digest('hex') };
+      expect(await receiving.post({ body: event, headers })).toEqual(TAKEN);
+    }
+    const headers = { 'x-webhook-signature': sign(body, 'fourth').digest('hex') };
+    expect(await receiving.post({ body, headers })).toEqual(REFUSED);
+    expect(await receiving.count('observed')).toBe(3);
+  });
+
+  test.each([
+    ['none', null],
+    ['an empty one', ''],
+    ['the prefix alone', 'sha256='],
+    ['half of it', hex.slice(0, 32)],
+    ['more than it', `${hex}00`],
+    ['two of it', `${hex}, ${hex}`],
+    ['base64 with stray bits', `${base64.slice(0, 42)}${base64[42] === 'B' ? 'C' : 'B'}=`],
+    ['that of an empty body', sign('').digest('hex')],
+    ['one with an empty secret', sign(body, '').digest('hex')],
+    [
+      'one with what the base64 of the secret says',
+      sign(body, 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw').digest('hex'),
+    ],
+    ['the secret', SECRET],
+  ])('is wanting where there is %s', async (_, signature) => {
+    const receiving = await startReceiving({ database });
+    const headers: Record<string, string> = signature === null ? {} : { 'x-webhook-signature': signature };
+    expect(await receiving.post({ body, headers })).toEqual(REFUSED);
+    expect(await receiving.count('received_webhook')).toBe(0);
+  });
+
+  test('holds for no other byte of the body', async () => {
+    const receiving = await startReceiving({ database });
+    const answers = await Promise.all(
+      [...body].map((_, place) => {
+        const changed = Buffer.from(body);
+        changed[place]! ^= 1;
+        return receiving.post({ body: changed, headers: { 'x-webhook-signature': hex } });
+      }),
+    );
+    for (const answer of answers) expect(answer).toEqual(REFUSED);
+    expect(await receiving.count('received_webhook')).toBe(0);
+  });
+
+  test.each([[[]], [['']]])('is never skipped where no secret is configured (%j)', async (secrets) => {
+    const receiving = await startReceiving({ database, secrets });
+    for (const secret of [SECRET, ''])
+      expect(
+        await receiving.post({ body, headers: { 'x-webhook-signature': sign(body, secret).digest('hex') } }),
+      ).toEqual({ status: 503, body: { error: 'Webhooks are not configured' } });
+    expect(await receiving.count('received_webhook')).toBe(0);
+    // Said once, and an hour later once more.
+    expect(receiving.faults.map(String)).toEqual([
+      'Error: A webhook was refused: PSA_UPSTREAM_WEBHOOK_SECRET is not set',
+    ]);
+    receiving.clock.advance(HOUR);
+    await receiving.post({ body, headers: {} });
+    await receiving.post({ body, headers: {} });
+    expect(receiving.faults).toHaveLength(2);
+  });
+
+  test('10,000 forged ones are refused, and none of them reaches the database', async () => {
+    const { database: watched, statements } = recordStatements(database);
+    const receiving = await startReceiving({ database: watched, secrets: ['first', SECRET] });
+    statements.length = 0;
+    const forgeries = fc.sample(forgery(body), { numRuns: 10_000, seed: 4 });
+    expect(forgeries).toHaveLength(10_000);
+    const statuses = new Map<number | undefined, number>();
+    for (let start = 0; start < forgeries.length; start += 100) {
+      const answers = await Promise.all(
+        forgeries.slice(start, start + 100).map((each) => receiving.post(each)),
+      );
+      for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses]).toEqual([[401, 10_000]]);
+    expect(statements).toEqual([]);
+    expect(receiving.faults).toHaveLength(1);
+  }, 120_000);
+});
+
+/** The captured request with a change that its signature does not cover, or a signature by somebody else. */
+function forgery(body: string) {
+  const bytes = Buffer.from(body);
+  const id = fc
+    .string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 40 })
+    .map((text) => text.trim() || 'x');
+  const hex = sign(body).digest('hex');
+  const changedBody = fc
+    .array(fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 })), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    .map((changes) => {
+      const changed = Buffer.from(bytes);
+      for (const [place, mask] of changes) changed[place]! ^= mask;
+      return changed;
+    })
+    .filter((changed) => !changed.equals(bytes))
+    .map((changed) => ({ body: changed, signature: hex }));
+  const longer = fc
+    .string({ minLength: 1, maxLength: 20 })
+    .map((more) => ({ body: Buffer.from(body + more), signature: hex }));
+  const shorter = fc
+    .nat(bytes.length - 1)
+    .map((length) => ({ body: bytes.subarray(0, length), signature: hex }));
+  const changedSignature = fc
+    .tuple(fc.nat(63), fc.constantFrom(...'0123456789abcdefg='))
+    .map(([place, digit]) => hex.slice(0, place) + digit + hex.slice(place + 1))
+    .filter((signature) => signature !== hex)
+    .map((signature) => ({ body: bytes, signature }));
+  const otherSecret = fc
+    .string({ maxLength: 40 })
+    .filter((secret) => secret !== SECRET)
+    .map((secret) => ({ body: bytes, signature: sign(body, secret).digest('hex') }));
+  const ownEvent = fc
+    .tuple(fc.string(), fc.constantFrom('completed' as const, 'denied' as const))
+    .map(([name, status]) => ({
+      body: Buffer.from(JSON.stringify(withdrawal(name, status))),
+      signature: hex,
+    }));
+  return fc
+    .tuple(fc.oneof(changedBody, longer, shorter, changedSignature, otherSecret, ownEvent), id)
+    .map(([{ body: forged, signature }, webhookId]) => ({
+      body: forged,
+      headers: { 'x-webhook-signature': signature, 'x-webhook-id': webhookId },
+    }));
+}
+
+describeOnBothEngines('webhooks of the service', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  describe('of other forms', () => {
+    test.each([
+      ['no JSON', 'nothing'],
+      ['nothing', ''],
+      ['a list', '[]'],
+      ['null', 'null'],
+      ['a text', '"withdrawal.completed"'],
+      ['two objects', '{}{}'],
+      ['JSON behind a byte order mark', '\ufeff{}'],
+    ])('%s: 400', async (_, body) => {
+      const receiving = await startReceiving({ database });
+      const { status, body: answer } = await receiving.post(delivered(body));
+      expect([status, answer]).toEqual([400, { error: expect.any(String) }]);
+      expect(await receiving.count('received_webhook')).toBe(0);
+    });
+
+    test('not UTF-8: 400', async () => {
+      const receiving = await startReceiving({ database });
+      const body = Buffer.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')]);
+      const headers = { 'x-webhook-signature': sign(body).digest('hex') };
+      expect(await receiving.post({ body, headers })).toEqual({
+        status: 400,
+        body: { error: 'The body is not UTF-8' },
+      });
+    });
+
+    test('larger than 256 kB: 413; as large as that: taken', async () => {
+      const receiving = await startReceiving({ database });
+      const padded = (length: number) => `{"a":"${'x'.repeat(length - 8)}"}`;
+      expect(await receiving.post(delivered(padded(256 * 1024)))).toEqual(TAKEN);
+      expect((await receiving.post(delivered(padded(256 * 1024 + 1)))).status).toBe(413);
+    });
+
+    test.each(['GET', 'HEAD', 'PUT', 'DELETE'])('%s: 405', async (method) => {
+      const receiving = await startReceiving({ database });
+      expect((await receiving.post({ body: '', headers: {}, method })).status).toBe(405);
+    });
+
+    test('events that we do not know are recorded, and change nothing', async () => {
+      const receiving = await startReceiving({ database });
+      for (const payload of [{}, { event: 'payment.paid', paymentId: 'psa_1' }, { event: 7 }])
+        expect(await receiving.post(delivered(payload))).toEqual(TAKEN);
+      expect(await receiving.count('received_webhook')).toBe(3);
+      expect(await receiving.published()).toEqual([]);
+      expect(await receiving.count('task')).toBe(0);
+      expect(receiving.nudged).toEqual([]);
+    });
+  });
+
+  test('are of the sandbox where their name or a field says so, and live otherwise', async () => {
+    const receiving = await startReceiving({ database });
+    await receiving.post(delivered(withdrawal('a', 'pending', { test: true })));
+    await receiving.post(delivered(withdrawal('b', 'pending', { sandbox: true })));
+    await receiving.post(delivered(withdrawal('c', 'pending', { sandbox: false })));
+    await receiving.post(delivered(withdrawal('d', 'completed')));
+    expect(await receiving.published()).toEqual([
+      'live payout.pending c',
+      'live payout.completed d',
+      'sandbox payout.pending a',
+      'sandbox payout.pending b',
+    ]);
+  });
+
+  test('wake who follows what has changed, and nobody where nothing has', async () => {
+    const receiving = await startReceiving({ database });
+    await receiving.post(delivered(withdrawal('a', 'completed')));
+    expect(receiving.nudged).toEqual(['live payout', 'live wallet']);
+    await receiving.post(delivered(withdrawal('a', 'completed')));
+    await receiving.post(delivered(withdrawal('a', 'pending')));
+    expect(receiving.nudged).toHaveLength(2);
+  });
+
+  describe('that come again', () => {
+    test('under the same id are applied once, however often', async () => {
+      const receiving = await startReceiving({ database });
+      const message = delivered(withdrawal('a', 'pending'), 'whd_1');
+      const answers = await Promise.all(Array.from({ length: 20 }, () => receiving.post(message)));
+      for (const answer of answers) expect(answer).toEqual(TAKEN);
+      expect(await receiving.published()).toEqual(['live payout.pending a']);
+      expect(await receiving.count('received_webhook')).toBe(1);
+    });
+
+    test('under another id, for it is not signed, or under none, are the same', async () => {
+      const receiving = await startReceiving({ database });
+      const payload = withdrawal('a', 'pending');
+      for (const id of ['whd_1', 'whd_2', null, 'x'.repeat(300)])
+        expect(await receiving.post(delivered(payload, id))).toEqual(TAKEN);
+      expect(await receiving.count('received_webhook')).toBe(1);
+    });
+
+    test('without an id are known by what they say', async () => {
+      const receiving = await startReceiving({ database });
+      for (const id of [null, null, 'x'.repeat(256)])
+        await receiving.post(delivered(withdrawal('a', 'pending'), id));
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      expect(await receiving.count('received_webhook')).toBe(2);
+      expect(await receiving.mirror()).toEqual({ 'payout a': 'completed' });
+    });
+
+    test('another event under an id that was there is not read: the document deduplicates by it', async () => {
+      const receiving = await startReceiving({ database });
+      await receiving.post(delivered(withdrawal('a', 'pending'), 'whd_1'));
+      await receiving.post(delivered(withdrawal('a', 'completed'), 'whd_1'));
+      expect(await receiving.mirror()).toEqual({ 'payout a': 'pending' });
+    });
+
+    test('to two instances at once are applied once', async () => {
+      const first = await startReceiving({ database });
+      const second = await startReceiving({ database, tenant: first.tenant, clock: first.clock });
+      const events = Array.from({ length: 25 }, (_, index) =>
+        delivered(withdrawal(`w${index}`, 'pending'), `whd_${index}`),
+      );
+      const answers = await Promise.all(
+        events.flatMap((event) => [
+          first.post(event),
+          second.post(event),
+          first.post(event),
+          second.post(event),
+        ]),
+      );
+      for (const answer of answers) expect(answer).toEqual(TAKEN);
+      expect(await first.count('received_webhook')).toBe(25);
+      expect((await first.published()).toSorted()).toEqual(
+        events.map((_, index) => `live payout.pending w${index}`).toSorted(),
+      );
+      expect([...first.nudged, ...second.nudged]).toHaveLength(50);
+      expect([...first.faults, ...second.faults]).toEqual([]);
+    });
+
+    test('72 hours late change nothing, applied before or not', async () => {
+      const receiving = await startReceiving({ database });
+      const requested = delivered(withdrawal('a', 'pending'), 'whd_1');
+      const completed = delivered(withdrawal('a', 'completed'), 'whd_2');
+      await receiving.post(completed);
+      receiving.clock.advance(72 * HOUR);
+      for (const message of [completed, requested, completed, requested])
+        expect(await receiving.post(message)).toEqual(TAKEN);
+      expect(await receiving.published()).toEqual(['live payout.completed a']);
+    });
+
+    test('are remembered for 30 days, and no longer', async () => {
+      const receiving = await startReceiving({ database });
+      await receiving.post(delivered(withdrawal('a', 'pending'), 'whd_1'));
+      receiving.clock.advance(30 * 24 * HOUR);
+      await receiving.post(delivered(withdrawal('b', 'pending'), 'whd_2'));
+      expect(await receiving.count('received_webhook')).toBe(2);
+      receiving.clock.advance(1);
+      await receiving.post(delivered(withdrawal('c', 'pending'), 'whd_3'));
+      expect(await receiving.count('received_webhook')).toBe(2);
+      // What they have said is not forgotten.
+      await receiving.post(delivered(withdrawal('a', 'pending'), 'whd_1'));
+      expect(await receiving.published()).toHaveLength(3);
+    });
+  });
+
+  test('that the database cannot take are a 500, apply nothing, and are applied when they come again', async () => {
+    let fails: string | null = null;
+    const faulty: Database = {
+      ...database,
+      transaction: (work) =>
+        database.transaction(async (sql) => {
+          const result = await work(sql);
+          // At the very end of the transaction: everything is written, and nothing of it may stay.
+          if (fails) throw new Error(fails);
+          return result;
+        }),
+    };
+    const receiving = await startReceiving({ database: faulty });
+    fails = 'the disk is full';
+    const message = delivered(withdrawal('a', 'pending'), 'whd_1');
+    expect(await receiving.post(message)).toEqual({ status: 500, body: { error: 'Internal error' } });
+    expect(await receiving.count('received_webhook')).toBe(0);
+    expect(await receiving.published()).toEqual([]);
+    expect(await receiving.count('task')).toBe(0);
+    expect(receiving.nudged).toEqual([]);
+    fails = null;
+    expect(await receiving.post(message)).toEqual(TAKEN);
+    expect(await receiving.published()).toEqual(['live payout.pending a']);
+    expect(receiving.faults.map(String)).toEqual(['Error: the disk is full']);
+  });
+
+  describe('are held against what the service itself says', () => {
+    /** What is looked up, and an answer to it. */
+    async function looking(answer: (receiving: Receiving, look: number) => unknown) {
+      const looks: string[] = [];
+      const receiving: Receiving = await startReceiving({
+        database,
+        async refresh(tenant, resource, id) {
+          looks.push(`${tenant.environment} ${resource} ${id}`);
+          await answer(receiving, looks.length);
+        },
+      });
+      return { receiving, looks };
+    }
+
+    const confirm = (receiving: Receiving) =>
+      touchObserved(database.sql, receiving.tenant, 'payout', { ids: ['a'], at: receiving.clock.now() });
+
+    test('once where it confirms them, and once for what is told of one resource together', async () => {
+      const { receiving, looks } = await looking(confirm);
+      await receiving.post(delivered(withdrawal('a', 'pending')));
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      expect(looks).toEqual([]);
+      await receiving.pass(24 * HOUR);
+      expect(looks).toEqual(['live payout a']);
+      expect(receiving.faults).toEqual([]);
+    });
+
+    test('not at all where nothing could change any more', async () => {
+      const { receiving, looks } = await looking(confirm);
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      await receiving.pass(HOUR);
+      await receiving.post(delivered(withdrawal('a', 'pending')));
+      await receiving.pass(HOUR);
+      expect(looks).toHaveLength(1);
+    });
+
+    test('later where the budget is spent or the service is down, and that is no fault', async () => {
+      const { receiving, looks } = await looking((instance, look) => {
+        if (look <= 3) throw new RateLimitError('120 requests a minute', 20);
+        if (look <= 8) throw new UpstreamFault('unreachable', 'no');
+        return confirm(instance);
+      });
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      await receiving.pass(24 * HOUR);
+      expect(looks).toHaveLength(9);
+      expect(receiving.faults).toEqual([]);
+    });
+
+    test('not again where it has no endpoint for that', async () => {
+      const { receiving, looks } = await looking(() => {
+        throw new UpstreamError('no such endpoint', { retryable: false, moneyMayHaveMoved: false });
+      });
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      await receiving.pass(24 * HOUR);
+      expect(looks).toHaveLength(1);
+      expect(receiving.faults).toEqual([]);
+    });
+
+    test.each([
+      ['says something older', () => undefined],
+      [
+        'knows of no such thing',
+        () => {
+          throw new NotFoundError('Payout not found');
+        },
+      ],
+    ])('a few times where it %s, and then that is logged', async (_, answer) => {
+      const { receiving, looks } = await looking(answer);
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      await receiving.pass(24 * HOUR);
+      expect(looks).toHaveLength(5);
+      expect(receiving.faults.map(String)).toEqual([
+        'Error: A webhook said of payout a that it is completed; the service does not',
+      ]);
+      expect(await receiving.count('task')).toBe(0);
+    });
+
+    test('and a fault of ours is logged each time, and done again', async () => {
+      const { receiving } = await looking((instance, look) => {
+        if (look === 1) throw new TypeError('not a function');
+        return confirm(instance);
+      });
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      await receiving.pass(HOUR);
+      expect(receiving.faults.map(String)).toEqual(['TypeError: not a function']);
+    });
+  });
+});
+
+describe('a status that the document forbids', () => {
+  test('is never published', async () => {
+    const database = await openFreshPglite();
+    const receiving = await startReceiving({ database });
+    for (const payload of [
+      withdrawal('a', 'denied'),
+      withdrawal('a', 'completed'),
+      withdrawal('a', 'pending'),
+      cardPaid('PSC-1'),
+      cardPaid('PSC-1', { status: 'pending' }),
+      cardPaid('PSC-1', { status: 'failed' }),
+      cardPaid('PSC-1', { status: 'nonsense' }),
+    ])
+      expect(await receiving.post(delivered(payload))).toEqual(TAKEN);
+    expect(await receiving.published()).toEqual(['live payout.denied a', 'live card_payment.paid PSC-1']);
+    await receiving.work.close();
+    await database.sql.deleteFrom('task').execute();
+  });
+});
+
+describe('in all orders, each once to seven times', () => {
+  test('the end is the same, and what is published goes forward alone', async () => {
+    const database = await openFreshPglite();
+    const clock = createManualClock();
+    const events = {
+      requested: withdrawal('a', 'pending'),
+      completed: withdrawal('a', 'completed'),
+      otherRequested: withdrawal('b', 'pending'),
+      otherDenied: withdrawal('b', 'denied'),
+      paid: cardPaid('PSC-1'),
+    };
+    type Name = keyof typeof events;
+    const orders = permutations(Object.keys(events) as Name[]);
+    expect(orders).toHaveLength(120);
+    const repeats = fc.sample(fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 5, maxLength: 5 }), {
+      numRuns: orders.length,
+      seed: 72,
+    });
+    const places = fc.sample(fc.infiniteStream(fc.nat(1_000_000)), { numRuns: orders.length, seed: 7 });
+    for (const [index, order] of orders.entries()) {
+      const receiving = await startReceiving({ database, clock });
+      // Repeats come anywhere behind the first of their kind.
+      const sequence: Name[] = [...order];
+      for (const [at, name] of order.entries())
+        for (let repeat = 0; repeat < repeats[index]![at]!; repeat += 1) {
+          const behind = sequence.indexOf(name) + 1;
+          const where = behind + (Number(places[index]!.next().value) % (sequence.length - behind + 1));
+          sequence.splice(where, 0, name);
+        }
+      for (const name of sequence)
+        expect(await receiving.post(delivered(events[name], `whd_${name}`))).toEqual(TAKEN);
+
+      expect(await receiving.mirror()).toEqual({
+        'payout a': 'completed',
+        'payout b': 'denied',
+        'card_payment PSC-1': 'paid',
+      });
+      const published = await receiving.published();
+      const came = (earlier: Name, later: Name) => order.indexOf(earlier) < order.indexOf(later);
+      const of = (id: string) => published.filter((each) => each.endsWith(` ${id}`));
+      expect(of('a')).toEqual([
+        ...(came('requested', 'completed') ? ['live payout.pending a'] : []),
+        'live payout.completed a',
+      ]);
+      expect(of('b')).toEqual([
+        ...(came('otherRequested', 'otherDenied') ? ['live payout.pending b'] : []),
+        'live payout.denied b',
+      ]);
+      expect(of('PSC-1')).toEqual(['live card_payment.paid PSC-1']);
+      expect(await receiving.count('received_webhook')).toBe(5);
+    }
+    await database.sql.deleteFrom('task').execute();
+  }, 120_000);
+});
+
+function permutations<Item>(items: readonly Item[]): Item[][] {
+  if (items.length <= 1) return [[...items]];
+  return items.flatMap((first, index) =>
+    permutations(items.toSpliced(index, 1)).map((rest) => [first, ...rest]),
+  );
+}

@@ -1,0 +1,304 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request as httpRequest } from 'node:http';
+import { sql } from 'kysely';
+import { onTestFinished } from 'vitest';
+import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import { createCommitter } from '../../server/src/commit/commit.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import type { NewEvent } from '../../server/src/events/event.ts';
+import { createHttpServer } from '../../server/src/http/server.ts';
+import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import type { Payout } from '../../server/src/payouts/model.ts';
+import {
+  knownByReferences,
+  observed,
+  readByReferences,
+  writesOfObserved,
+} from '../../server/src/upstream/mirror.ts';
+import type { MirroredResource } from '../../server/src/upstream/mirror-store.ts';
+import type { Sighting } from '../../server/src/upstream/sighting.ts';
+import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
+import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
+import { createReceiver } from '../../server/src/webhooks/receive.ts';
+import { createRemoteWebhooks } from '../../server/src/webhooks/remote.ts';
+import { createSender } from '../../server/src/webhooks/sender.ts';
+import { createWorkQueue } from '../../server/src/work/queue.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openAccount } from '../support/core.ts';
+
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+export const sign = (body: string | Buffer, secret = SECRET) => createHmac('sha256', secret).update(body);
+
+/** What the service would send, and how it would be signed. */
+export function delivered(payload: unknown, webhookId: string | null = null) {
+  const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'x-webhook-signature': sign(body).digest('hex'),
+    ...(webhookId === null ? {} : { 'x-webhook-id': webhookId }),
+  };
+  return { body, headers };
+}
+
+export interface Answer {
+  status: number | undefined;
+  body: unknown;
+}
+
+/** One instance of a facade that receives webhooks, over HTTP; what the service answers to a look is the test's to say. */
+export async function startReceiving({
+  database,
+  clock = createManualClock(),
+  tenant: given,
+  secrets = [SECRET],
+  privateAddresses = true,
+  publicUrl = 'https://facade.example',
+  refresh = async () => undefined,
+}: {
+  database: Database;
+  clock?: ReturnType<typeof createManualClock>;
+  /** Another instance's. */
+  tenant?: Tenant;
+  secrets?: readonly string[];
+  privateAddresses?: boolean;
+  publicUrl?: string;
+  refresh?: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
+}) {
+  const tenant = given ?? (await openAccount(database));
+  const tenantOf = (environment: Environment): Tenant => ({ ...tenant, environment });
+  const faults: unknown[] = [];
+  const nudged: string[] = [];
+  const onFault = (fault: unknown) => faults.push(fault);
+  const committer = createCommitter({
+    database,
+    clock,
+    onCommit(_, { tasks }) {
+      for (const task of tasks) work.nudge(task.at);
+    },
+  });
+  const receiver = createReceiver({
+    database,
+    committer,
+    clock,
+    secrets,
+    publicUrl,
+    tenantOf,
+    sightings: [cardSighting, payoutSighting],
+    refresh,
+    nudge: (of, resource) => nudged.push(`${of.environment} ${resource}`),
+    onFault,
+  });
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    send: createSender({ clock, privateAddresses }),
+    random: () => 0,
+  });
+  const work = createWorkQueue({
+    database,
+    clock,
+    handlers: { ...receiver.tasks, ...delivery.tasks },
+    onError: onFault,
+  });
+  const http = createHttpServer({ onFault });
+  const port = await http.listen(0, '127.0.0.1');
+  http.serve(receiver.routes);
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  onTestFinished(async () => {
+    await work.close();
+    agent.destroy();
+    await http.close();
+    await committer.idle();
+    await database.sql.deleteFrom('task').where('account_id', '=', tenant.accountId).execute();
+  });
+
+  const ofAccount = (table: 'observed' | 'event' | 'received_webhook' | 'webhook_delivery' | 'task') =>
+    database.sql.selectFrom(table).where('account_id', '=', tenant.accountId);
+  return {
+    tenant,
+    tenantOf,
+    clock,
+    committer,
+    work,
+    faults,
+    nudged,
+    webhooks: createRemoteWebhooks(createWebhookEngine({ database, committer, privateAddresses })),
+    url: `http://127.0.0.1:${port}/webhooks/psa`,
+
+    post({
+      body,
+      headers,
+      method = 'POST',
+    }: {
+      body: string | Buffer;
+      headers: Record<string, string>;
+      method?: string;
+    }): Promise<Answer> {
+      return new Promise((resolve, reject) => {
+        const length = { 'content-length': Buffer.byteLength(body) };
+        const options = { port, method, path: '/webhooks/psa', agent, headers: { ...length, ...headers } };
+        const request = httpRequest(options, (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (chunk: string) => {
+            text += chunk;
+          });
+          response.on('end', () =>
+            resolve({ status: response.statusCode, body: text === '' ? null : JSON.parse(text) }),
+          );
+          response.on('error', reject);
+        });
+        request.on('error', reject);
+        request.end(body);
+      });
+    },
+
+    /** What subscribers are told, in order: kinds of events with what they are of. */
+    async published(): Promise<string[]> {
+      const rows = await ofAccount('event')
+        .select(['environment', 'kind', 'resource_id'])
+        .orderBy('environment')
+        .orderBy('version')
+        .execute();
+      return rows.map((row) => `${row.environment} ${row.kind} ${row.resource_id}`);
+    },
+    async mirror(): Promise<Record<string, string>> {
+      const rows = await ofAccount('observed').select(['resource', 'id', 'status']).execute();
+      return Object.fromEntries(rows.map(({ resource, id, status }) => [`${resource} ${id}`, status]));
+    },
+    async count(table: Parameters<typeof ofAccount>[0]): Promise<number> {
+      const { count } = await ofAccount(table)
+        .select((row) => row.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+    /** Moves the clock to each instant in between at which something is due, and does it. */
+    async pass(ms: number): Promise<void> {
+      const until = clock.now().getTime() + ms;
+      for (;;) {
+        await work.settled();
+        const { rows } = await sql<{ at: Date | null }>`
+          select min(greatest(due_at, leased_until)) as at from task where account_id = ${tenant.accountId}
+        `.execute(database.sql);
+        const due = rows[0]?.at?.getTime() ?? null;
+        if (due === null || due > until) break;
+        clock.moveTo(new Date(due));
+      }
+      clock.moveTo(new Date(until));
+      await work.settled();
+    },
+  };
+}
+
+export type Receiving = Awaited<ReturnType<typeof startReceiving>>;
+
+// ── What the service says, and a slice's reading of it ──────────────────────────────────────────
+
+const WORDS = { pending: 'pendente', completed: 'concluido', denied: 'negado' } as const;
+
+export function withdrawal(
+  id: string,
+  status: keyof typeof WORDS,
+  { test = false, ...more }: { test?: boolean } & Record<string, unknown> = {},
+) {
+  return {
+    event: `withdrawal.${test ? 'test.' : ''}${status === 'pending' ? 'requested' : status}`,
+    withdrawalId: id,
+    code: `SAQ-${id}`,
+    amount: 25.5,
+    method: 'pix',
+    walletAddress: 'ana@example.com',
+    status: WORDS[status],
+    ...more,
+  };
+}
+
+export function cardPaid(orderCode: string, more: Record<string, unknown> = {}) {
+  return { event: 'card_payment.paid', orderCode, amount: 49.9, status: 'paid', metadata: null, ...more };
+}
+
+/** The facade's own knowledge of a card payment that it has created. */
+export function createdCard(
+  receiving: Receiving,
+  orderCode: string,
+  callbackUrl: string | null,
+): Promise<unknown> {
+  return receiving.committer.change({
+    tenant: receiving.tenant,
+    read: (reader) => reader.load(observed.card_payment, orderCode),
+    decide: (state) => ({
+      outcome: null,
+      writes: writesOfObserved({
+        resource: 'card_payment',
+        id: orderCode,
+        version: 1,
+        status: 'pending',
+        final: false,
+        parent: null,
+        snapshot: { orderCode, callbackUrl },
+        observedAt: state.now,
+        event: null,
+      }),
+    }),
+  });
+}
+
+const payoutSighting = sightingOf('payout', 'withdrawalId', {
+  '': ['pending', 'processing', 'completed', 'denied'],
+  pending: ['processing', 'completed', 'denied'],
+  processing: ['completed', 'denied'],
+});
+const cardSighting = sightingOf('card_payment', 'orderCode', {
+  '': ['pending', 'paid', 'refunded'],
+  pending: ['paid'],
+  paid: ['refunded'],
+});
+
+/** The document's transitions, and nothing else: what it does not allow changes nothing. */
+function sightingOf(
+  resource: 'payout' | 'card_payment',
+  idField: string,
+  transitions: Record<string, string[]>,
+) {
+  return (payload: unknown): Sighting | null => {
+    const said = payload as Record<string, unknown>;
+    const id = said[idField];
+    if (typeof id !== 'string') return null;
+    const word = Object.entries(WORDS).find(([, each]) => each === said.status);
+    const status = word?.[0] ?? String(said.status);
+    return {
+      resource,
+      reference: id,
+      observation: {
+        read: (reader) =>
+          Promise.all([readByReferences(reader, resource, [id]), reader.load(observed[resource], id)]),
+        decide(state) {
+          const before = state.get(observed[resource], id) ?? knownByReferences(state, resource, [id]);
+          if (!transitions[before?.status ?? '']?.includes(status)) return { resourceId: id, writes: {} };
+          const version = (before?.version ?? 0) + 1;
+          const snapshot = { ...(before?.snapshot as object), ...said, version };
+          const writes = writesOfObserved({
+            resource,
+            id,
+            version,
+            status,
+            final: transitions[status] === undefined,
+            parent: null,
+            snapshot,
+            observedAt: state.now,
+            event: {
+              kind: `${resource}.${status}`,
+              resource,
+              resourceId: id,
+              previousStatus: before?.status ?? null,
+              snapshot: snapshot as unknown as Payout | CardPayment,
+            } as NewEvent,
+          });
+          return { resourceId: id, writes };
+        },
+      },
+    };
+  };
+}

@@ -1,0 +1,323 @@
+import { request as httpRequest } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { UpstreamError } from '../../server/src/kernel/errors.ts';
+import { signedHeaders } from '../../server/src/webhooks/signing.ts';
+import { describeOnBothEngines } from '../support/database.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import {
+  cardPaid,
+  createdCard,
+  delivered,
+  type Receiving,
+  SECRET,
+  sign,
+  startReceiving,
+  withdrawal,
+} from './receiving.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const WAITS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
+
+describeOnBothEngines('a card event', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  // An id of a delivery is the service's own, and of one merchant: each test has others.
+  let tests = 0;
+  const named = (name: string) => `${name}-${tests}`;
+  beforeEach(() => {
+    tests += 1;
+  });
+
+  /** A payment that was created with a merchant's callbackUrl. */
+  async function sold(options: Partial<Parameters<typeof startReceiving>[0]> = {}) {
+    const receiving = await startReceiving({ database, ...options });
+    const receiver = await startReceiver();
+    await createdCard(receiving, named('PSC-1'), receiver.url);
+    return { receiving, receiver };
+  }
+
+  const listed = async ({ webhooks, tenant }: Receiving) =>
+    (await webhooks.list(tenant, { first: 100 })).items.map(({ delivery }) => delivery);
+
+  test('goes to the payment’s callbackUrl byte for byte, with the headers it came with, and they verify', async () => {
+    const { receiving, receiver } = await sold();
+    // As no serializer of ours would write it.
+    const body =
+      ` {"orderCode":\t"${named('PSC-1')}", ` +
+      '"type":"card_payment.paid","amount":4.990e1,"status":"paid" ,\r\n' +
+      '"metadata":"{\\"p\\u00e3o\\": \\"🧀 \\u0000\\ud800\\"}", "amount":49.90, "customer":{"name":"Ana  Çã\u2028"}}\n';
+    const at = receiving.clock.now();
+    const headers = {
+      'content-type': 'application/json; charset=UTF-8; profile="A"',
+      ...signedHeaders({ webhookId: named('evt 7/~'), body, secret: SECRET, at }),
+    };
+    const more = { authorization: 'Bearer no', cookie: 'no=1' };
+    expect((await receiving.post({ body, headers: { ...headers, ...more } })).status).toBe(200);
+    await receiving.work.settled();
+
+    expect(receiver.received).toHaveLength(1);
+    const [got] = receiver.received;
+    expect(Buffer.from(got!.body)).toEqual(Buffer.from(body));
+    expect(got!.headers).toMatchObject(headers);
+    expect(got!.headers).not.toHaveProperty('authorization');
+    expect(got!.headers).not.toHaveProperty('cookie');
+    expect(got!.headers['x-webhook-signature']).toBe(sign(body).digest('hex'));
+    vi.useFakeTimers({ toFake: ['Date'], now: at });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(new Webhook(SECRET).verify(got!.body, got!.headers as Record<string, string>)).toEqual(
+      JSON.parse(body),
+    );
+    expect(await receiving.mirror()).toEqual({ [named('card_payment PSC-1')]: 'paid' });
+    expect(receiving.faults).toEqual([]);
+  });
+
+  test.each([
+    ['base64', { 'x-webhook-signature': (body: string) => sign(body).digest('base64') }],
+    ['a prefix', { 'x-webhook-signature': (body: string) => `sha256=${sign(body).digest('hex')}` }],
+  ])('keeps a signature in %s as it is, and gets no header that it did not have', async (_, forms) => {
+    const { receiving, receiver } = await sold();
+    const { body } = delivered(cardPaid(named('PSC-1')));
+    const headers = { 'x-webhook-signature': forms['x-webhook-signature'](body) };
+    await receiving.post({ body, headers });
+    await receiving.work.settled();
+    expect(receiver.received[0]!.headers).toMatchObject(headers);
+    for (const name of ['x-webhook-id', 'webhook-id', 'webhook-timestamp', 'webhook-signature'])
+      expect(receiver.received[0]!.headers).not.toHaveProperty(name);
+  });
+
+  test('is passed on once however often it comes, to whichever instance', async () => {
+    const { receiving, receiver } = await sold();
+    const other = await startReceiving({ database, tenant: receiving.tenant, clock: receiving.clock });
+    const message = delivered(cardPaid(named('PSC-1')), named('whd_1'));
+    await Promise.all([receiving, other, receiving, other, receiving].map((each) => each.post(message)));
+    await receiving.post(delivered(cardPaid(named('PSC-1')), named('whd_2')));
+    await receiving.work.settled();
+    await other.work.settled();
+    receiving.clock.advance(72 * HOUR);
+    await other.post(message);
+    await receiving.work.settled();
+    await other.work.settled();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('of any kind is passed on, also one that changes nothing here', async () => {
+    const { receiving, receiver } = await sold();
+    const events = [
+      cardPaid(named('PSC-1')),
+      { kind: 'card_payment.disputed', orderCode: named('PSC-1') },
+      { orderCode: named('PSC-1'), status: 'pending' },
+    ];
+    for (const [index, event] of events.entries()) {
+      await receiving.post(delivered(event, named(`evt_${index}`)));
+      await receiving.work.settled();
+    }
+    expect(receiver.received.map(({ body }) => JSON.parse(body))).toEqual(events);
+    expect((await listed(receiving)).map(({ event }) => event)).toEqual([
+      'card_payment.paid',
+      'card_payment.disputed',
+      'card_payment.paid',
+    ]);
+    expect(await receiving.published()).toEqual([named('live card_payment.paid PSC-1')]);
+  });
+
+  test('that fails is tried again like ours, with the same bytes under the same headers', async () => {
+    const { receiving, receiver } = await sold();
+    const cameAt: number[] = [];
+    receiver.answer = (response) => {
+      cameAt.push(receiving.clock.now().getTime());
+      response.writeHead(500).end();
+    };
+    await receiving.post(delivered(cardPaid(named('PSC-1')), named('evt_1')));
+    await receiving.pass(24 * HOUR);
+    expect(cameAt.slice(1).map((at, index) => at - cameAt[index]!)).toEqual(WAITS);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(receiver.received.map(({ headers }) => JSON.stringify(headers))).size).toBe(1);
+    expect(await listed(receiving)).toMatchObject([
+      { webhookId: named('evt_1'), url: receiver.url, status: 'exhausted', attempts: 7 },
+    ]);
+  });
+
+  test('waits for an earlier one of its payment, and for no other', async () => {
+    const { receiving, receiver } = await sold();
+    const other = await startReceiver();
+    await createdCard(receiving, named('PSC-2'), other.url);
+    let fails = 1;
+    receiver.answer = (response) => {
+      response.writeHead(fails > 0 ? 500 : 200).end();
+      fails -= 1;
+    };
+    await receiving.post(delivered(cardPaid(named('PSC-1')), named('evt_1')));
+    await receiving.work.settled();
+    await receiving.post(delivered({ ...cardPaid(named('PSC-1')), status: 'refunded' }, named('evt_2')));
+    await receiving.post(delivered(cardPaid(named('PSC-2')), named('evt_3')));
+    await receiving.work.settled();
+    expect(ids(receiver)).toEqual([named('evt_1')]);
+    expect(ids(other)).toEqual([named('evt_3')]);
+    await receiving.pass(MINUTE);
+    expect(ids(receiver)).toEqual([named('evt_1'), named('evt_1'), named('evt_2')]);
+  });
+
+  test('goes nowhere where the payment has no callbackUrl, or is not known yet', async () => {
+    const receiving = await startReceiving({ database });
+    const receiver = await startReceiver();
+    await createdCard(receiving, named('PSC-1'), null);
+    await receiving.post(delivered(cardPaid(named('PSC-1'))));
+    await receiving.post(delivered(cardPaid(named('PSC-9')), named('evt_9')));
+    await createdCard(receiving, named('PSC-9'), receiver.url);
+    await receiving.post(delivered(cardPaid(named('PSC-9')), named('evt_9')));
+    await receiving.pass(HOUR);
+    expect(receiver.received).toEqual([]);
+    expect(await receiving.count('webhook_delivery')).toBe(0);
+  });
+
+  test('goes nowhere where it is of a payout, or of another environment', async () => {
+    const { receiving, receiver } = await sold();
+    await receiving.post(delivered(withdrawal(named('PSC-1'), 'completed')));
+    await receiving.post(delivered(cardPaid(named('PSC-1'), { sandbox: true })));
+    await receiving.pass(HOUR);
+    expect(receiver.received).toEqual([]);
+  });
+
+  test.each([
+    'https://facade.example/webhooks/psa',
+    'https://FACADE.example:443/webhooks/psa?again=1#x',
+    'https://facade.example./webhooks/./psa',
+    'http://facade.example/webhooks/psa',
+  ])('is never passed on to ourselves: %s', async (callbackUrl) => {
+    const receiving = await startReceiving({ database });
+    await createdCard(receiving, named('PSC-1'), callbackUrl);
+    await receiving.post(delivered(cardPaid(named('PSC-1'))));
+    expect(await receiving.count('webhook_delivery')).toBe(0);
+    expect(await receiving.mirror()).toEqual({ [named('card_payment PSC-1')]: 'paid' });
+  });
+
+  test('never goes to a private address, unless that is switched on', async () => {
+    const { receiving, receiver } = await sold({ privateAddresses: false });
+    await receiving.post(delivered(cardPaid(named('PSC-1')), named('evt_1')));
+    await receiving.pass(24 * HOUR);
+    expect(receiver.received).toEqual([]);
+    expect(await listed(receiving)).toMatchObject([{ status: 'exhausted', attempts: 7 }]);
+    const [attempts] = await receiving.webhooks.attemptsOf(receiving.tenant, [named('evt_1')]);
+    expect(attempts![0]).toMatchObject({ error: 'the URL does not lead to a public https address' });
+  });
+
+  test('that came in a transaction that failed was not passed on, and is when it comes again', async () => {
+    let fails = false;
+    const faulty: Database = {
+      ...database,
+      transaction: (work) =>
+        database.transaction(async (sql) => {
+          const result = await work(sql);
+          if (fails) throw new Error('the disk is full');
+          return result;
+        }),
+    };
+    const { receiving, receiver } = await sold({ database: faulty });
+    const message = delivered(cardPaid(named('PSC-1')), named('evt_1'));
+    fails = true;
+    expect((await receiving.post(message)).status).toBe(500);
+    fails = false;
+    await receiving.work.settled();
+    expect(receiver.received).toEqual([]);
+    expect((await receiving.post(message)).status).toBe(200);
+    await receiving.work.settled();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('is received where its id has been used for a delivery of another environment', async () => {
+    const { receiving, receiver } = await sold();
+    const other = await startReceiving({ database, clock: receiving.clock });
+    await createdCard(other, named('PSC-1'), receiver.url);
+    for (const each of [receiving, other])
+      expect((await each.post(delivered(cardPaid(named('PSC-1')), named('evt_same')))).status).toBe(200);
+    await receiving.work.settled();
+    await other.work.settled();
+    expect(receiver.received).toHaveLength(1);
+    expect(await other.mirror()).toEqual({ [named('card_payment PSC-1')]: 'paid' });
+    expect([...receiving.faults, ...other.faults]).toEqual([]);
+  });
+
+  describe('in the log of deliveries', () => {
+    test('is listed, counted, found and sent again under the service’s id', async () => {
+      const { receiving, receiver } = await sold();
+      const { webhooks, tenant } = receiving;
+      await receiving.post(delivered(cardPaid(named('PSC-1')), named('evt/1 ~')));
+      await receiving.work.settled();
+      const [delivery] = await webhooks.findMany(tenant, [named('evt/1 ~')]);
+      expect(delivery).toEqual({
+        webhookId: named('evt/1 ~'),
+        event: 'card_payment.paid',
+        url: receiver.url,
+        status: 'delivered',
+        attempts: 1,
+        failures: 0,
+        nextAttemptAt: null,
+        createdAt: receiving.clock.now(),
+      });
+      expect(await webhooks.count(tenant, {})).toBe(1);
+      expect(await webhooks.count(tenant, { status: ['pending'] })).toBe(0);
+      expect(await webhooks.findMany(tenant, ['\u0000', named('evt_2'), ''])).toEqual([null, null, null]);
+
+      await webhooks.redeliver(tenant, named('evt/1 ~'));
+      await receiving.work.settled();
+      expect(ids(receiver)).toEqual([named('evt/1 ~'), named('evt/1 ~')]);
+      expect(receiver.received[1]!.body).toBe(receiver.received[0]!.body);
+      const [attempts] = await webhooks.attemptsOf(tenant, [named('evt/1 ~')]);
+      expect(attempts).toHaveLength(2);
+    });
+
+    test('stands beside no URL of the account: that is set in the service’s dashboard', async () => {
+      const { webhooks, tenant } = await startReceiving({ database });
+      const refusal = await webhooks.configure(tenant, { url: 'https://padaria.example/hook' }).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      expect(refusal).toBeInstanceOf(UpstreamError);
+      expect(refusal).toMatchObject({
+        message: expect.stringContaining('dashboard'),
+        retryable: false,
+        moneyMayHaveMoved: false,
+      });
+    });
+  });
+
+  test('is answered before it is passed on', async () => {
+    const { receiving, receiver } = await sold();
+    // Whoever is asked does not answer; the service is answered all the same.
+    receiver.answer = () => undefined;
+    const came = receiver.next();
+    expect((await receiving.post(delivered(cardPaid(named('PSC-1'))))).status).toBe(200);
+    receiving.work.nudge(receiving.clock.now());
+    await came;
+    receiving.clock.advance(5 * SECOND);
+    receiver.answer = (response) => response.end();
+    await receiving.pass(HOUR);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test('that is sent twice in one header is not believed', async () => {
+    const { receiving } = await sold();
+    const { body, headers } = delivered(cardPaid(named('PSC-1')));
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const request = httpRequest(receiving.url, { method: 'POST' }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      request.setHeader('x-webhook-signature', ['0'.repeat(64), headers['x-webhook-signature']!]);
+      request.on('error', reject);
+      request.end(body);
+    });
+    expect(status).toBe(401);
+  });
+});
+
+function ids(receiver: Receiver): unknown[] {
+  return receiver.received.map(({ headers }) => headers['x-webhook-id']);
+}
