@@ -10,6 +10,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { reaisFromCents } from '../kernel/money.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
   hasNoEndpoint,
@@ -122,6 +123,9 @@ export function createRemotePayouts({
   /** Of an environment, whether payouts can be requested at all. */
   const endpoints = createEndpoints(clock);
 
+  /** However many webhooks come at once, one reading is under way, and one more for those that came meanwhile. */
+  const refreshed = createSharedReads<Page>();
+
   const ranked = createRankedList<Where, ShownPayout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ withdrawalId }) => withdrawalId,
@@ -149,10 +153,12 @@ export function createRemotePayouts({
     const list = readPayoutList(read.body);
     if (!list) throw new UpstreamFault('unreadable', 'maybe');
     const body = read.body as object;
-    const taking = takenOver.get(body) ?? takeOver(tenant, list.items, at);
+    const before = takenOver.get(body);
+    const taking = before ?? takeOver(tenant, list.items, at);
     takenOver.set(body, taking);
     taking.catch(() => takenOver.delete(body));
-    const items = await taking;
+    // Of what comes from memory a webhook may have told more since.
+    const items = before ? await asKnown(tenant, await before) : await taking;
     asker?.saw(at, stale);
     return { items, total: list.total, at, stale };
   }
@@ -185,6 +191,21 @@ export function createRemotePayouts({
       });
     await touchObserved(database.sql, tenant, 'payout', { ids, at });
     return taken.payouts;
+  }
+
+  /** Each as it is known now. */
+  async function asKnown(
+    tenant: Tenant,
+    payouts: readonly (ShownPayout | null)[],
+  ): Promise<(ShownPayout | null)[]> {
+    const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
+    const known = new Map(
+      (await selectObserved(database.sql, tenant, 'payout', ids)).map((each) => [each.id, each]),
+    );
+    return payouts.map((payout) => {
+      const record = payout && known.get(payout.withdrawalId);
+      return record ? payoutIn(record) : payout;
+    });
   }
 
   /** By withdrawal id or code, from the mirror. */
@@ -245,7 +266,7 @@ export function createRemotePayouts({
   ): Promise<(ShownPayout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
     const known = await mirrored(tenant, names);
-    const open = names.filter((name) => !known.get(name)?.final);
+    const open = names.filter((name) => !isConfirmed(known.get(name)));
     let found = new Map<string, ShownPayout>();
     if (open.length > 0)
       try {
@@ -480,7 +501,14 @@ export function createRemotePayouts({
     },
 
     async refresh(tenant, ids, errand) {
-      await searchFor(now(tenant, errand), ids);
+      const { items } = await refreshed(tenantKey(tenant), () => {
+        // There is news: what was read before, or is being read, may not have it.
+        reads.forget(tenant.environment);
+        return readPage(now(tenant, errand), { limit: LARGEST_PAGE, offset: 0 });
+      });
+      const seen = new Set(items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])));
+      const behind = ids.filter((id) => !seen.has(id));
+      if (behind.length > 0) await searchFor({ ...now(tenant, errand), keepMs: KEPT_MS }, behind);
     },
 
     sighting(payload) {
@@ -502,7 +530,8 @@ function observationOf(claim: PayoutClaim, at: Date | null): Observation {
     read: (reader) => reader.load(observed.payout, withdrawalId),
     decide(state: State) {
       const known = state.get(observed.payout, withdrawalId);
-      const taken = take(known, claim, at ?? known?.observedAt ?? state.now);
+      const said = known?.observedAt ?? claim.processedAt ?? claim.requestedAt ?? state.now;
+      const taken = take(known, claim, at ?? new Date(Math.min(said.getTime(), state.now.getTime())));
       return { resourceId: withdrawalId, writes: taken?.writes ?? {} };
     },
   };
@@ -531,13 +560,17 @@ function take(
   const writes = writesOfObserved({
     ...record,
     names: [withdrawalId, code],
-    event: {
-      kind: `payout.${status}`,
-      resource: 'payout',
-      resourceId: withdrawalId,
-      previousStatus: before?.status ?? null,
-      snapshot: payout,
-    },
+    // A webhook tells less than the list does: what comes to be known besides is no change of the payout.
+    event:
+      before?.status === status
+        ? null
+        : {
+            kind: `payout.${status}`,
+            resource: 'payout',
+            resourceId: withdrawalId,
+            previousStatus: before?.status ?? null,
+            snapshot: payout,
+          },
   });
   return { record, writes };
 }
@@ -567,6 +600,13 @@ function takeAll(
 
 function payoutIn({ snapshot }: Observed): ShownPayout {
   return payoutFromJson(snapshot);
+}
+
+/** The service itself has told its end since it came; a webhook tells less of it. */
+function isConfirmed(known: Observed | undefined): boolean {
+  if (!known?.final) return false;
+  const { processedAt } = payoutIn(known);
+  return processedAt === null || known.observedAt > processedAt;
 }
 
 /** What the service does not say of a payout that was asked for here. Of an address it may say less than we know. */
