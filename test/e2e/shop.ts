@@ -18,7 +18,16 @@ export function openShop(start: () => Promise<Stand> = startStand): Shop {
   const visitors: Visitor[] = [];
 
   beforeAll(async () => {
-    [stand, browser] = await Promise.all([start(), launchBrowser()]);
+    // Each as soon as it is there: where the other fails, it is ended all the same.
+    const opening = await Promise.allSettled([
+      start().then((started) => {
+        stand = started;
+      }),
+      launchBrowser().then((launched) => {
+        browser = launched;
+      }),
+    ]);
+    for (const each of opening) if (each.status === 'rejected') throw each.reason;
   });
   afterEach(async () => {
     const gone = visitors.splice(0);
@@ -28,7 +37,7 @@ export function openShop(start: () => Promise<Stand> = startStand): Shop {
   afterAll(async () => {
     await browser?.close();
     await stand?.close();
-    expect(stand?.faults()).toEqual([]);
+    expect(stand?.faults() ?? []).toEqual([]);
   });
 
   return {

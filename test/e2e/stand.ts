@@ -141,19 +141,34 @@ export async function startFacadeStand({
     PSA_BOOTSTRAP_TEST_KEY: TEST_KEY,
   });
   const facadePort = await freePort();
-  await service.start();
-  const secret = await configureWebhook(service.live, `http://127.0.0.1:${facadePort}/webhooks/psa`);
-  const facade = await openServerProcess({
-    PORT: String(facadePort),
-    PSA_DEMO: 'on',
-    PSA_UPSTREAM_URL: service.url,
-    PSA_UPSTREAM_LIVE_KEY: LIVE_KEY,
-    PSA_UPSTREAM_TEST_KEY: TEST_KEY,
-    PSA_UPSTREAM_WEBHOOK_SECRET: webhookSecret ?? secret,
-    ...(publicUrl && { PUBLIC_URL: publicUrl }),
+  const both = [service];
+
+  async function close(): Promise<void> {
+    await Promise.all(both.map((each) => each.close()));
+  }
+
+  async function start(): Promise<ServerProcess> {
+    await service.start();
+    const secret = await configureWebhook(service.live, `http://127.0.0.1:${facadePort}/webhooks/psa`);
+    const facade = await openServerProcess({
+      PORT: String(facadePort),
+      PSA_DEMO: 'on',
+      PSA_UPSTREAM_URL: service.url,
+      PSA_UPSTREAM_LIVE_KEY: LIVE_KEY,
+      PSA_UPSTREAM_TEST_KEY: TEST_KEY,
+      PSA_UPSTREAM_WEBHOOK_SECRET: webhookSecret ?? secret,
+      ...(publicUrl && { PUBLIC_URL: publicUrl }),
+    });
+    both.push(facade);
+    await facade.start();
+    return facade;
+  }
+
+  const facade = await start().catch(async (error: unknown) => {
+    // Nobody else knows of what has been started.
+    await close();
+    throw error;
   });
-  await facade.start();
-  const both = [service, facade];
 
   return {
     ...{ service, facade },
@@ -186,9 +201,7 @@ export async function startFacadeStand({
       const faults = both.flatMap(({ lines }) => faultsIn(lines));
       return webhookSecret ? faults.filter((line) => !line.includes('A webhook was refused')) : faults;
     },
-    async close() {
-      await Promise.all(both.map((each) => each.close()));
-    },
+    close,
   };
 }
 
@@ -204,7 +217,7 @@ async function openServerProcess(environment: Record<string, string>): Promise<S
 
   async function stop(): Promise<void> {
     const program = programs.at(-1);
-    if (!program || program.child.exitCode !== null) return;
+    if (!program || program.child.exitCode !== null || program.child.signalCode !== null) return;
     const patience = setTimeout(kill, STOPPING_MS);
     program.child.kill('SIGTERM');
     expect(await program.exited).toBe(0);
