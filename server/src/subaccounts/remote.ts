@@ -691,7 +691,7 @@ export function createRemoteSubaccounts({
       }
       const [own] = await selectObserved(sql, tenant, RESOURCE, [reference]);
       const known = own ?? (await selectNamed(tenant, [bareName(reference)]));
-      if (known && !known.final) await refreshOne(tenant, known, errand);
+      if (known) await refreshOne(tenant, known, errand);
     }
   }
 
