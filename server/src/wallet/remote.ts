@@ -3,7 +3,7 @@ import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
-import { type Tenant, type Tenant, tenantKey, tenantKey } from '../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { hasNoEndpoint, isNotImplemented, isSuccess, noEndpoint, refusalOf } from '../upstream/answers.ts';
 import { errandOf, type Facade } from '../upstream/facade.ts';
 import { unavailable } from '../upstream/intents.ts';
