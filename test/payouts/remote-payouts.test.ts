@@ -626,9 +626,26 @@ describeOnBothEngines('payouts in front of another service', (open) => {
         await apply(payload);
       expect(await events()).toEqual([{ kind: 'payout.completed', resourceId: EVENT.withdrawalId }]);
       expect(await service.find(tenant, 'SAQ-9')).toMatchObject({ status: 'completed', destination: MASKED });
-      expect(gets()).toEqual([]);
+      expect(gets()).toHaveLength(1);
       const { rows } = await allOf(database);
       expect(JSON.stringify(rows)).not.toContain(KEY);
+    });
+
+    test('goes before what was read a moment ago', async () => {
+      const { remote, service, tenant, facade, add, gets, clock } = await start();
+      const { id } = add();
+      await service.list(tenant, page);
+      clock.advance(1_000);
+      const processedAt = clock.now().toISOString();
+      const { observation } = remote.sighting({ ...EVENT, withdrawalId: id, processedAt })!;
+      await facade.committer.change({
+        tenant,
+        read: (reader) => observation.read(reader),
+        decide: (state) => ({ outcome: null, writes: observation.decide(state).writes }),
+      });
+      expect((await service.list(tenant, page)).items[0]!.payout.status).toBe('completed');
+      expect(await service.find(tenant, id)).toMatchObject({ status: 'completed', version: 2 });
+      expect(gets()).toHaveLength(1);
     });
 
     test('of anything else is not ours', async () => {

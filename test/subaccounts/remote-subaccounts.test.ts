@@ -19,6 +19,7 @@ import { createBudget } from '../../server/src/upstream/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
 import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import type { Upstream } from '../../server/src/upstream/upstream.ts';
+import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshPglite } from '../support/database.ts';
@@ -64,7 +65,11 @@ async function start({ tenant, upstream }: { tenant?: Tenant; upstream?: Upstrea
     ...(tenant ? { tenant } : {}),
     ...(upstream ? { upstream } : {}),
   });
-  const remote = createRemoteSubaccounts(facade);
+  const wallet = createRemoteWallet(facade);
+  const remote = createRemoteSubaccounts({
+    ...facade,
+    readWallet: (tenant) => wallet.current(tenant, { class: 'query' }),
+  });
   Object.assign(facade.looks, remote.looks);
   const ages: { at: Date; stale: boolean }[] = [];
   const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => ages.push({ at, stale }) };

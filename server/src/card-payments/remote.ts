@@ -315,7 +315,9 @@ export function createRemoteCardPayments({
     const wanted = begun
       ? (before.summary as Wanted)
       : await wantedOf(tenant, token.grant, input, asker, findProduct);
-    if (!token.grant.reusable && !begun) await freshenLast(tenant, name, { errand, asker });
+    const last =
+      begun || token.grant.reusable ? before : (await lastIntents.load(sql, tenant, [name]))[0]?.intent;
+    if (last?.resourceId) await freshen(tenant, last.resourceId, { errand, asker });
     const open = token.grant.reusable ? {} : { open: reservation(name) };
     const { payment } = await run(
       tenant,
@@ -324,15 +326,16 @@ export function createRemoteCardPayments({
     return payment;
   }
 
-  /** No webhook tells that a payment has expired or failed, so who wants to start another asks for it first. */
-  async function freshenLast(
+  /**
+   * No webhook tells that a payment has expired or failed, so who wants to start another asks for it first; and who
+   * asks for the same once more is not sent to a page on which nobody can pay any more.
+   */
+  async function freshen(
     tenant: Tenant,
-    name: string,
+    orderCode: string,
     { errand, asker }: { errand: Errand; asker: Asker },
   ): Promise<void> {
-    const [last] = await lastIntents.load(sql, tenant, [name]);
-    const orderCode = last?.intent.resourceId;
-    const known = orderCode ? await selectOne(tenant, orderCode) : null;
+    const known = await selectOne(tenant, orderCode);
     if (!known || (known.status !== 'pending' && known.status !== 'unknown')) return;
     try {
       const read = await ask(tenant, known.id, { errand, keepMs: KEEP_MS[asker.rank] });

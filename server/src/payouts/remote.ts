@@ -10,6 +10,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { reaisFromCents } from '../kernel/money.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
   hasNoEndpoint,
@@ -19,6 +20,7 @@ import {
   noEndpoint,
   refusalOf,
 } from '../upstream/answers.ts';
+import { createEndpoints } from '../upstream/endpoints.ts';
 import { errandOf, type Facade } from '../upstream/facade.ts';
 import { type Intent, type Look, unavailable } from '../upstream/intents.ts';
 import { type Observation, observed, writesOfObserved } from '../upstream/mirror.ts';
@@ -73,8 +75,6 @@ const LIST = '/v1/payouts';
 
 /** A query within so long after another of the same page is answered from memory. */
 const KEPT_MS = 2_000;
-/** A service that has no such endpoint is not asked for it again for so long. */
-const NO_ENDPOINT_MS = 10 * 60_000;
 /** Pages and single payouts that one search may cost. */
 const SEARCH = { pages: 5, singles: 5 };
 /** How often what lies behind the newest page is searched while it is followed. */
@@ -120,7 +120,11 @@ export function createRemotePayouts({
 }): RemotePayouts {
   /** By what was read, which is shared: it is taken over once. */
   const takenOver = new WeakMap<object, Promise<(ShownPayout | null)[]>>();
-  const cannotRequestUntil = new Map<string, Date>();
+  /** Of an environment, whether payouts can be requested at all. */
+  const endpoints = createEndpoints(clock);
+
+  /** However many webhooks come at once, one reading is under way, and one more for those that came meanwhile. */
+  const refreshed = createSharedReads<Page>();
 
   const ranked = createRankedList<Where, ShownPayout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
@@ -149,10 +153,12 @@ export function createRemotePayouts({
     const list = readPayoutList(read.body);
     if (!list) throw new UpstreamFault('unreadable', 'maybe');
     const body = read.body as object;
-    const taking = takenOver.get(body) ?? takeOver(tenant, list.items, at);
+    const before = takenOver.get(body);
+    const taking = before ?? takeOver(tenant, list.items, at);
     takenOver.set(body, taking);
     taking.catch(() => takenOver.delete(body));
-    const items = await taking;
+    // Of what comes from memory a webhook may have told more since.
+    const items = before ? await asKnown(tenant, await before) : await taking;
     asker?.saw(at, stale);
     return { items, total: list.total, at, stale };
   }
@@ -185,6 +191,21 @@ export function createRemotePayouts({
       });
     await touchObserved(database.sql, tenant, 'payout', { ids, at });
     return taken.payouts;
+  }
+
+  /** Each as it is known now. */
+  async function asKnown(
+    tenant: Tenant,
+    payouts: readonly (ShownPayout | null)[],
+  ): Promise<(ShownPayout | null)[]> {
+    const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
+    const known = new Map(
+      (await selectObserved(database.sql, tenant, 'payout', ids)).map((each) => [each.id, each]),
+    );
+    return payouts.map((payout) => {
+      const record = payout && known.get(payout.withdrawalId);
+      return record ? payoutIn(record) : payout;
+    });
   }
 
   /** By withdrawal id or code, from the mirror. */
@@ -245,7 +266,7 @@ export function createRemotePayouts({
   ): Promise<(ShownPayout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
     const known = await mirrored(tenant, names);
-    const open = names.filter((name) => !known.get(name)?.final);
+    const open = names.filter((name) => !isConfirmed(known.get(name)));
     let found = new Map<string, ShownPayout>();
     if (open.length > 0)
       try {
@@ -310,8 +331,7 @@ export function createRemotePayouts({
     idempotencyKey: string | null,
     summary: Summary,
   ): Promise<Observation> {
-    const until = cannotRequestUntil.get(tenant.environment);
-    if (until && until > clock.now()) throw noEndpoint('payouts');
+    if (endpoints.isMissing(tenant.environment)) throw noEndpoint('payouts');
     const at = clock.now();
     const answer = await upstream
       .send({
@@ -349,7 +369,7 @@ export function createRemotePayouts({
   }
 
   function cannotRequest(tenant: Tenant): UpstreamError {
-    cannotRequestUntil.set(tenant.environment, plusMs(clock.now(), NO_ENDPOINT_MS));
+    endpoints.markMissing(tenant.environment);
     return noEndpoint('payouts');
   }
 
@@ -391,14 +411,16 @@ export function createRemotePayouts({
     const payouts = await takeOver(tenant, list.items, at);
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
-    const made = await intents.claimed(tenant, REQUEST, ids);
+    // First who waits, then what was found: one that ends in between is counted twice, and not its payout.
+    const open = await intents.open(tenant, REQUEST);
+    const claimed = await intents.claimed(tenant, REQUEST, ids);
 
     // The newest come first, so what stands in front of one that was known came after it.
     const firstKnown = payouts.findIndex((payout) => payout !== null && before.has(payout.withdrawalId));
     const since = plusMs(intent.createdAt, -SKEW_MS);
     const equal = list.items.flatMap((claim, index) => {
       const payout = payouts[index] ?? null;
-      if (!claim || !payout || before.has(payout.withdrawalId) || made.has(payout.withdrawalId)) return [];
+      if (!claim || !payout || before.has(payout.withdrawalId) || claimed.has(payout.withdrawalId)) return [];
       const { requestedAt } = payout;
       const isAfter = requestedAt ? requestedAt >= since : firstKnown < 0 ? null : index < firstKnown;
       return isAfter !== false && isLike(payout, summary) ? [{ claim, isAfter }] : [];
@@ -411,16 +433,14 @@ export function createRemotePayouts({
       const reachesBack = list.items.length >= list.total || firstKnown >= 0 || payouts.some(isOlder);
       return reachesBack && !payouts.includes(null) ? 'not_there' : 'unclear';
     }
-    const waiting = (await intents.open(tenant, REQUEST)).filter((each) =>
-      sameRequest(each.summary as Summary, summary),
+    const others = open.filter(
+      (each) => each.id !== intent.id && sameRequest(each.summary as Summary, summary),
     );
-    // One that is on its way may have made one of these.
-    const isSent = waiting.some(({ id, state }) => id !== intent.id && state === 'sending');
-    const turn = waiting.sort(inOrder).findIndex(({ id }) => id === intent.id);
-    const own = equal.reverse()[turn];
-    if (isSent || equal.length < waiting.length || !own) return 'unclear';
+    // One that is on its way may have made one of these; and of fewer than there are waiting nobody knows whose they are.
+    if (equal.length <= others.length || others.some(({ state }) => state === 'sending')) return 'unclear';
+    const { claim } = equal.reverse()[[...others, intent].sort(inOrder).indexOf(intent)]!;
     nudge(tenant, 'wallet');
-    return { found: observationOf(ofIntent(own.claim, summary), at), claims: own.claim.withdrawalId };
+    return { found: observationOf(ofIntent(claim, summary), at), claims: claim.withdrawalId };
   };
 
   const whereOf = (tenant: Tenant, asker: Asker): Where => ({
@@ -481,7 +501,14 @@ export function createRemotePayouts({
     },
 
     async refresh(tenant, ids, errand) {
-      await searchFor(now(tenant, errand), ids);
+      const { items } = await refreshed(tenantKey(tenant), () => {
+        // There is news: what was read before, or is being read, may not have it.
+        reads.forget(tenant.environment);
+        return readPage(now(tenant, errand), { limit: LARGEST_PAGE, offset: 0 });
+      });
+      const seen = new Set(items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])));
+      const behind = ids.filter((id) => !seen.has(id));
+      if (behind.length > 0) await searchFor({ ...now(tenant, errand), keepMs: KEPT_MS }, behind);
     },
 
     sighting(payload) {
@@ -503,7 +530,8 @@ function observationOf(claim: PayoutClaim, at: Date | null): Observation {
     read: (reader) => reader.load(observed.payout, withdrawalId),
     decide(state: State) {
       const known = state.get(observed.payout, withdrawalId);
-      const taken = take(known, claim, at ?? known?.observedAt ?? state.now);
+      const said = known?.observedAt ?? claim.processedAt ?? claim.requestedAt ?? state.now;
+      const taken = take(known, claim, at ?? new Date(Math.min(said.getTime(), state.now.getTime())));
       return { resourceId: withdrawalId, writes: taken?.writes ?? {} };
     },
   };
@@ -532,13 +560,17 @@ function take(
   const writes = writesOfObserved({
     ...record,
     names: [withdrawalId, code],
-    event: {
-      kind: `payout.${status}`,
-      resource: 'payout',
-      resourceId: withdrawalId,
-      previousStatus: before?.status ?? null,
-      snapshot: payout,
-    },
+    // A webhook tells less than the list does: what comes to be known besides is no change of the payout.
+    event:
+      before?.status === status
+        ? null
+        : {
+            kind: `payout.${status}`,
+            resource: 'payout',
+            resourceId: withdrawalId,
+            previousStatus: before?.status ?? null,
+            snapshot: payout,
+          },
   });
   return { record, writes };
 }
@@ -568,6 +600,13 @@ function takeAll(
 
 function payoutIn({ snapshot }: Observed): ShownPayout {
   return payoutFromJson(snapshot);
+}
+
+/** The service itself has told its end since it came; a webhook tells less of it. */
+function isConfirmed(known: Observed | undefined): boolean {
+  if (!known?.final) return false;
+  const { processedAt } = payoutIn(known);
+  return processedAt === null || known.observedAt > processedAt;
 }
 
 /** What the service does not say of a payout that was asked for here. Of an address it may say less than we know. */

@@ -39,6 +39,7 @@ import type { Read } from '../upstream/reads.ts';
 import type { Sighting } from '../upstream/sighting.ts';
 import { type Errand, type UpstreamAnswer, UpstreamFault } from '../upstream/upstream.ts';
 import type { Poller } from '../upstream/watch.ts';
+import type { Wallet } from '../wallet/model.ts';
 import {
   assertPayoutsAvailable,
   eventOf,
@@ -68,7 +69,6 @@ import {
   readSubaccountPayout,
   readSubaccountPayoutEvent,
   readTransferReference,
-  readWalletFigures,
 } from './wire.ts';
 
 export interface RemoteSubaccounts {
@@ -114,7 +114,11 @@ export function createRemoteSubaccounts({
   reads,
   intents,
   nudge,
-}: Facade): RemoteSubaccounts {
+  readWallet,
+}: Facade & {
+  /** For the figures of a refusal. */
+  readWallet: (tenant: Tenant) => Promise<Wallet>;
+}): RemoteSubaccounts {
   const { sql } = database;
 
   // ── Asking ──────────────────────────────────────────────────────────────────────────────────────
@@ -244,7 +248,12 @@ export function createRemoteSubaccounts({
 
   // ── What must not be done twice ─────────────────────────────────────────────────────────────────
 
-  async function sendPayout(tenant: Tenant, input: PayoutInput, { key }: Intent): Promise<Observation> {
+  /** `held`: it is under verification (the document's `202`). */
+  async function sendPayout(
+    tenant: Tenant,
+    input: PayoutInput,
+    { key }: Intent,
+  ): Promise<{ made: Observation; held: boolean }> {
     const { subaccountId, amountCents, pixKey } = input;
     const answer = await post(tenant, `/v1/subaccounts/${subaccountId}/payout`, {
       amountCents,
@@ -280,7 +289,7 @@ export function createRemoteSubaccounts({
       },
     ).catch(() => 'unclear' as const);
     if (typeof found === 'string') throw notShown();
-    return found.found;
+    return { made: found.found, held: answer.status === 202 };
   }
 
   /** By the first of these names that leads to it. */
@@ -308,24 +317,25 @@ export function createRemoteSubaccounts({
     tenant: Tenant,
     { subaccountId, amountCents }: Omit<TransferInput, 'idempotencyKey'>,
     { id, key }: Intent,
-  ): Promise<Observation> {
+  ): Promise<{ made: Observation; entry: ShownStatementEntry | null }> {
     const answer = await post(tenant, `/v1/subaccounts/${subaccountId}/transfers`, {
       amountCents,
       idempotencyKey: key,
     });
-    if (isSuccess(answer)) return madeOf(readTransferReference(answer.body) ?? id);
+    if (isSuccess(answer)) {
+      const refId = readTransferReference(answer.body);
+      const entry = refId === null ? null : readStatementEntry(subaccountId, answer.body);
+      return { made: madeOf(refId ?? id), entry };
+    }
     throw await whyRefused(answer, {
       permissions: MAY_MANAGE,
       async shortOf(words) {
-        const { body } = await get(tenant, '/v1/wallet', { errand: { class: 'query', waitMs: 0 } });
-        const figures = readWalletFigures(body);
-        if (!figures || amountCents <= figures.withdrawableCents) return null;
+        const { withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents } =
+          await readWallet(tenant);
+        if (amountCents <= withdrawableCents) return null;
         return new InsufficientFundsError(words, {
           requestedCents: amountCents,
-          withdrawableCents: figures.withdrawableCents,
-          balanceCents: figures.balance,
-          disputeBlockedCents: figures.disputeBlocked,
-          subaccountsBalanceCents: null,
+          ...{ withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents },
           cryptoBalanceLitoshi: null,
         });
       },
@@ -465,6 +475,13 @@ export function createRemoteSubaccounts({
       return subaccount;
     }
 
+    /** Among the newest of its statement. */
+    async function findEntry(tenant: Tenant, subaccountId: string, refId: string) {
+      const wants = (entry: ShownStatementEntry) => entry.kind === 'transfer_in' && entry.refId === refId;
+      const { items } = await statements.find({ tenant, asker, subaccountId }, { wants, limit: 1, pages: 1 });
+      return items[0] ?? null;
+    }
+
     /** The service's word, or what it last said where it cannot be asked. */
     async function findPayout(
       tenant: Tenant,
@@ -518,28 +535,36 @@ export function createRemoteSubaccounts({
       },
 
       async transfer(tenant, { idempotencyKey, ...input }) {
-        if (!isSubaccountId(input.subaccountId)) throw new NotFoundError('Subaccount not found');
+        const { subaccountId, amountCents } = input;
+        if (!isSubaccountId(subaccountId)) throw new NotFoundError('Subaccount not found');
+        let told: ShownStatementEntry | null = null;
         const { resourceId, replayed } = await moving(tenant, () =>
           intents.run(tenant, {
             name: TRANSFER,
             input,
             key: idempotencyKey ?? null,
             summary: summaryOf,
-            send: (intent) => sendTransfer(tenant, input, intent),
+            async send(intent) {
+              const { made, entry } = await sendTransfer(tenant, input, intent);
+              told = entry;
+              return made;
+            },
             lookupReference: () => null,
           }),
         );
         // It is done, whatever can be read now.
-        const subaccount = await find(tenant, input.subaccountId).catch(() => null);
-        const entry: ShownStatementEntry = {
-          subaccountId: input.subaccountId,
-          kind: 'transfer_in',
-          refId: resourceId,
-          amountCents: input.amountCents,
-          balanceAfterCents: null,
-          createdAt: clock.now(),
+        const [subaccount, entry] = await Promise.all([
+          find(tenant, subaccountId).catch(() => null),
+          told ?? findEntry(tenant, subaccountId, resourceId).catch(() => null),
+        ]);
+        return {
+          subaccount: subaccount ?? unknownSubaccount(subaccountId),
+          entry: {
+            ...(entry ?? { balanceAfterCents: null, createdAt: clock.now() }),
+            ...{ subaccountId, kind: 'transfer_in', refId: resourceId, amountCents },
+          },
+          replayed,
         };
-        return { subaccount: subaccount ?? unknownSubaccount(input.subaccountId), entry, replayed };
       },
 
       find,
@@ -625,18 +650,24 @@ export function createRemoteSubaccounts({
       async requestPayout(tenant, { idempotencyKey, ...input }) {
         assertPayoutsAvailable(tenant.environment);
         if (!isSubaccountId(input.subaccountId)) throw new NotFoundError('Subaccount not found');
+        // Where nobody has told, it may be.
+        let isHeld = true;
         const { resourceId, replayed } = await moving(tenant, () =>
           intents.run(tenant, {
             name: PAYOUT,
             input,
             key: idempotencyKey ?? null,
             summary: summaryOf,
-            send: (intent) => sendPayout(tenant, input, intent),
+            async send(intent) {
+              const { made, held } = await sendPayout(tenant, input, intent);
+              isHeld = held;
+              return made;
+            },
             lookupReference: ({ key }) => IDEM + key,
           }),
         );
         const payout = await mirroredById(tenant, resourceId);
-        return { payout, underVerification: payout.status === 'processing', replayed };
+        return { payout, underVerification: isHeld && payout.status === 'processing', replayed };
       },
 
       async recheck(tenant, reference) {

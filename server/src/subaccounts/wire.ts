@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
-import { cents, centsAsReais } from '../kernel/money.ts';
+import { cents } from '../kernel/money.ts';
 import {
   type RequestedPayout,
   type SeenPayout,
@@ -243,17 +243,6 @@ export function readTransferReference(body: unknown): string | null {
     if (refId) return refId;
   }
   return null;
-}
-
-const walletFigures = z.object({
-  balance: centsAsReais,
-  disputeBlocked: centsAsReais,
-  withdrawableCents: cents,
-});
-
-/** The wallet's figures that the document shows (2.4), as far as a refusal tells them. */
-export function readWalletFigures(body: unknown): z.output<typeof walletFigures> | null {
-  return walletFigures.safeParse(body).data ?? null;
 }
 
 /** The words of a refusal (section 7). */

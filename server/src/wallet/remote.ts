@@ -2,7 +2,8 @@ import { put } from '../commit/commit.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
-import type { Tenant } from '../kernel/tenant.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { hasNoEndpoint, isNotImplemented, isSuccess, noEndpoint, refusalOf } from '../upstream/answers.ts';
 import { errandOf, type Facade } from '../upstream/facade.ts';
 import { unavailable } from '../upstream/intents.ts';
@@ -47,6 +48,11 @@ export function createRemoteWallet({
 }: Pick<Facade, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
   /** By what was read, which is shared: it is taken over once. */
   const takenOver = new WeakMap<object, Promise<Wallet>>();
+  /** Tenants of which something is known to have changed since it was last asked for. */
+  const unseen = new Set<string>();
+
+  /** However many have news at once, one reading is under way, and one more for those that came meanwhile. */
+  const renewed = createSharedReads<Wallet>();
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError, PermissionError */
   async function ask(tenant: Tenant, errand: Errand, keepMs: number): Promise<Read & { wallet: Wallet }> {
@@ -108,6 +114,13 @@ export function createRemoteWallet({
     return wallet;
   }
 
+  /** There is news: what was read before, or is being read, may not have it. */
+  const renew = (tenant: Tenant, errand: Errand) =>
+    renewed(tenantKey(tenant), () => {
+      reads.forget(tenant.environment);
+      return refresh(tenant, errand);
+    });
+
   async function read(tenant: Tenant, asker: Asker): Promise<Wallet> {
     const asked = await ask(tenant, errandOf(asker), KEPT_MS).catch((error: unknown) => {
       if (error instanceof RateLimitError || error instanceof UpstreamFault) return error;
@@ -144,16 +157,20 @@ export function createRemoteWallet({
     }),
     async poll(tenant, { nudged }) {
       const now = clock.now();
-      const intervalMs = nudged ? NUDGED_MS : POLL_MS;
-      if (await claimPoll(database.sql, tenant, { name: ID, now, intervalMs }))
-        await refresh(tenant, { class: 'poll' });
+      const key = tenantKey(tenant);
+      if (nudged) unseen.add(key);
+      const intervalMs = unseen.has(key) ? NUDGED_MS : POLL_MS;
+      if (!(await claimPoll(database.sql, tenant, { name: ID, now, intervalMs })))
+        return plusMs(now, intervalMs);
+      unseen.delete(key);
+      await refresh(tenant, { class: 'poll' });
       return plusMs(now, POLL_MS);
     },
     async refresh(tenant, _, errand) {
-      await refresh(tenant, errand);
+      await renew(tenant, errand);
     },
     current: (tenant, errand) =>
-      refresh(tenant, errand).catch((error: unknown) => {
+      renew(tenant, errand).catch((error: unknown) => {
         throw error instanceof UpstreamFault ? unavailable(error) : error;
       }),
   };
