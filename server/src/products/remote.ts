@@ -188,7 +188,8 @@ export function createRemoteProducts({ clock, upstream, reads }: Facade): Remote
       },
 
       async delete({ environment }, given) {
-        const id = productIdText.parse(given);
+        const id = productIdText.safeParse(given).data;
+        if (id === undefined) throw new NotFoundError('Product not found');
         const answer = await write(DELETE, {
           environment,
           method: 'DELETE',

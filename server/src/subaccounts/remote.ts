@@ -100,6 +100,8 @@ const POLLED_AT_ONCE = 3;
 /** Where nothing is open, another instance may have begun something. It costs a look at our own database. */
 const IDLE_MS = 15_000;
 
+/** Of a subaccount's statement so many pages are read to find one that is in doubt. */
+const STATEMENT_PAGES = 10;
 /** A transfer that the service has done is entered in this time, by its clock or by ours. */
 const ENTERED_WITHIN_MS = { before: 60_000, after: 5 * 60_000 };
 
@@ -346,29 +348,19 @@ export function createRemoteSubaccounts({
    */
   const lookForTransfer: Look = async (tenant, intent) => {
     const { subaccountId, amountCents } = intent.summary as Summary;
-    const { status, body } = await upstream.get({
-      environment: tenant.environment,
-      path: `/v1/subaccounts/${subaccountId}/statement?limit=${LARGEST_PAGE}&offset=0`,
-      errand: { class: 'query' },
-    });
-    const page = status === 200 ? readPage(body) : null;
-    if (!page) return 'unclear';
-    const entries = page.items.map((item) => readStatementEntry(subaccountId, item));
-    if (entries.includes(null)) return 'unclear';
     const from = plusMs(intent.createdAt, -ENTERED_WITHIN_MS.before);
     const to = plusMs(intent.createdAt, ENTERED_WITHIN_MS.after);
+    const statement = await readStatementSince(tenant, subaccountId, from);
+    if (!statement) return 'unclear';
     const isIt = (entry: ShownStatementEntry) =>
       (entry.kind === 'transfer_in' || entry.kind === 'unknown') &&
       entry.amountCents === amountCents &&
       entry.createdAt >= from &&
       entry.createdAt <= to;
-    const alike = entries.flatMap((entry) => (entry && isIt(entry) ? [entry.refId] : []));
+    const alike = [...new Set(statement.entries.filter(isIt).map(({ refId }) => refId))];
     const claimed = await intents.claimed(tenant, TRANSFER, alike);
     const free = alike.filter((refId) => !claimed.has(refId));
-    if (free.length === 0) {
-      const reachesBack = entries.length < LARGEST_PAGE || entries.some((entry) => entry!.createdAt < from);
-      return reachesBack ? 'not_there' : 'unclear';
-    }
+    if (free.length === 0) return statement.reachesBack ? 'not_there' : 'unclear';
     const open = await intents.open(tenant, TRANSFER);
     const rivals = open.filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
@@ -376,6 +368,35 @@ export function createRemoteSubaccounts({
     if (free.length > 1 || rivals.length > 0) return 'unclear';
     return { found: madeOf(free[0]!), claims: free[0]! };
   };
+
+  /**
+   * The newest entries, page by page to where they are older. One that is entered meanwhile moves the others to a later
+   * place, so that some come twice and none is passed over. Null where they cannot be read.
+   */
+  async function readStatementSince(
+    tenant: Tenant,
+    subaccountId: string,
+    from: Date,
+  ): Promise<{ entries: ShownStatementEntry[]; reachesBack: boolean } | null> {
+    const entries: ShownStatementEntry[] = [];
+    for (let page = 0; page < STATEMENT_PAGES; page++) {
+      const { status, body } = await upstream.get({
+        environment: tenant.environment,
+        path: `/v1/subaccounts/${subaccountId}/statement?limit=${LARGEST_PAGE}&offset=${page * LARGEST_PAGE}`,
+        errand: { class: 'query' },
+      });
+      const read = status === 200 ? readPage(body) : null;
+      if (!read) return null;
+      for (const item of read.items) {
+        const entry = readStatementEntry(subaccountId, item);
+        if (!entry) return null;
+        entries.push(entry);
+      }
+      const isLast = read.items.length < LARGEST_PAGE;
+      if (isLast || entries.some(({ createdAt }) => createdAt < from)) return { entries, reachesBack: true };
+    }
+    return { entries, reachesBack: false };
+  }
 
   const looks: Record<string, Look> = {
     [PAYOUT]: (tenant, { key, summary }) =>
