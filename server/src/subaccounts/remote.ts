@@ -4,7 +4,7 @@ import { plusMs } from '../kernel/clock.ts';
 import { NotFoundError, UpstreamError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { pageTold } from '../kernel/told.ts';
-import { answered, isSuccess, cannotTell, refusalOf, unreadable } from '../upstream/answers.ts';
+import { answered, cannotTell, isSuccess, refusalOf, unreadable } from '../upstream/answers.ts';
 import { createEndpoints, type Endpoint } from '../upstream/endpoints.ts';
 import { errandOf, type Facade, type Remote } from '../upstream/facade.ts';
 import {

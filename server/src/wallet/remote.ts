@@ -1,7 +1,6 @@
 import { put } from '../commit/commit.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { RateLimitError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { answered, isSuccess, isTemporary, refusalOf, unreadable } from '../upstream/answers.ts';
 import { createEndpoints } from '../upstream/endpoints.ts';
