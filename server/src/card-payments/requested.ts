@@ -162,7 +162,9 @@ export function createCardPaymentRequests({
     const wanted = begun
       ? (before.summary as Wanted)
       : await wantedOf(tenant, token.grant, input, asker, findProduct);
-    if (!token.grant.reusable && !begun) await freshenLast(tenant, name, { errand, asker });
+    const last =
+      begun || token.grant.reusable ? before : (await lastIntents.load(sql, tenant, [name]))[0]?.intent;
+    if (last?.resourceId) await freshen(tenant, last.resourceId, { errand, asker });
     const open = token.grant.reusable ? {} : { open: reservation(name) };
     const { payment } = await run(
       tenant,
@@ -171,17 +173,18 @@ export function createCardPaymentRequests({
     return payment;
   }
 
-  /** No webhook tells that a payment has expired or failed, so who wants to start another asks for it first. */
-  async function freshenLast(
+  /**
+   * No webhook tells that a payment has expired or failed, so who wants to start another asks for it first; and who
+   * asks for the same once more is not sent to a page on which nobody can pay any more.
+   */
+  async function freshen(
     tenant: Tenant,
-    name: string,
-    { errand, asker }: { errand: Errand; asker: Asker },
+    orderCode: string,
+    by: { errand: Errand; asker: Asker },
   ): Promise<void> {
-    const [last] = await lastIntents.load(sql, tenant, [name]);
-    const orderCode = last?.intent.resourceId;
-    const known = orderCode ? await mirror.find(tenant, orderCode) : null;
+    const known = await mirror.find(tenant, orderCode);
     if (!known || (known.status !== 'pending' && known.status !== 'unknown')) return;
-    await lookUp(tenant, known, { errand, asker }).catch((error: unknown) => {
+    await lookUp(tenant, known, by).catch((error: unknown) => {
       // Then what is known decides.
       if (!cannotTell(error)) throw error;
     });

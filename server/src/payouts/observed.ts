@@ -19,6 +19,8 @@ export interface MirroredPayouts {
     claims: readonly (PayoutClaim | null)[],
     at: Date,
   ): Promise<(ShownPayout | null)[]>;
+  /** Each as it is known now. */
+  asKnown(tenant: Tenant, payouts: readonly (ShownPayout | null)[]): Promise<(ShownPayout | null)[]>;
   /** By withdrawal id or code. */
   findNamed(tenant: Tenant, names: readonly string[]): Promise<Map<string, Observed>>;
   /** What is kept of it is polled for as long as it is followed. */
@@ -32,12 +34,15 @@ export function mirrorPayouts({
   database,
   committer,
 }: Pick<Facade, 'database' | 'committer'>): MirroredPayouts {
+  async function select(tenant: Tenant, ids: readonly string[]): Promise<Map<string, Observed>> {
+    const known = await selectObserved(database.sql, tenant, 'payout', ids);
+    return new Map(known.map((each) => [each.id, each]));
+  }
+
   return {
     async takeOver(tenant, claims, at) {
       const ids = [...new Set(claims.flatMap((claim) => claim?.withdrawalId ?? []))];
-      const known = new Map(
-        (await selectObserved(database.sql, tenant, 'payout', ids)).map((each) => [each.id, each]),
-      );
+      const known = await select(tenant, ids);
       let taken = takeAll(claims, (id) => known.get(id) ?? null, at);
       if (taken.writes.length > 0)
         taken = await committer.change({
@@ -58,13 +63,21 @@ export function mirrorPayouts({
       return taken.payouts;
     },
 
+    async asKnown(tenant, payouts) {
+      const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
+      const known = await select(tenant, ids);
+      return payouts.map((payout) => {
+        const record = payout && known.get(payout.withdrawalId);
+        return record ? payoutIn(record) : payout;
+      });
+    },
+
     async findNamed(tenant, names) {
       const byName = await selectReferences(database.sql, tenant, 'payout', names);
-      const ids = new Set(byName.map(({ id }) => id));
-      const known = await selectObserved(database.sql, tenant, 'payout', [...ids]);
+      const known = await select(tenant, [...new Set(byName.map(({ id }) => id))]);
       return new Map(
         byName.flatMap(({ reference, id }) => {
-          const found = known.find((each) => each.id === id);
+          const found = known.get(id);
           return found ? [[reference, found] as const] : [];
         }),
       );
@@ -86,7 +99,8 @@ export function observationOf(claim: PayoutClaim, at: Date | null): Observation 
     read: (reader) => reader.load(observed.payout, withdrawalId),
     decide(state: State) {
       const known = state.get(observed.payout, withdrawalId);
-      const taken = take(known, claim, at ?? known?.observedAt ?? state.now);
+      const said = known?.observedAt ?? claim.processedAt ?? claim.requestedAt ?? state.now;
+      const taken = take(known, claim, at ?? new Date(Math.min(said.getTime(), state.now.getTime())));
       return { resourceId: withdrawalId, writes: taken?.writes ?? {} };
     },
   };
@@ -115,13 +129,17 @@ function take(
   const writes = writesOfObserved({
     ...record,
     names: [withdrawalId, code],
-    event: {
-      kind: `payout.${status}`,
-      resource: 'payout',
-      resourceId: withdrawalId,
-      previousStatus: before?.status ?? null,
-      snapshot: payout,
-    },
+    // A webhook tells less than the list does: what comes to be known besides is no change of the payout.
+    event:
+      before?.status === status
+        ? null
+        : {
+            kind: `payout.${status}`,
+            resource: 'payout',
+            resourceId: withdrawalId,
+            previousStatus: before?.status ?? null,
+            snapshot: payout,
+          },
   });
   return { record, writes };
 }

@@ -1,10 +1,11 @@
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { answered, isSuccess, isTemporary, refusalOf, unreadable } from '../upstream/answers.ts';
 import { createEndpoints } from '../upstream/endpoints.ts';
 import { errandOf, type Facade, type Remote } from '../upstream/facade.ts';
-import { claimPoll, selectOpen } from '../upstream/mirror-store.ts';
+import { claimPoll, type Observed, selectOpen } from '../upstream/mirror-store.ts';
 import {
   createRankedList,
   LARGEST_PAGE,
@@ -54,6 +55,9 @@ export function createRemotePayouts(
   /** By what was read, which is shared: it is taken over once. */
   const takenOver = new WeakMap<object, Promise<(ShownPayout | null)[]>>();
 
+  /** However many webhooks come at once, one reading is under way, and one more for those that came meanwhile. */
+  const refreshed = createSharedReads<Page>();
+
   const ranked = createRankedList<Where, ShownPayout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ withdrawalId }) => withdrawalId,
@@ -80,10 +84,12 @@ export function createRemotePayouts(
     const list = readPayoutList(read.body);
     if (!list) throw unreadable();
     const body = read.body as object;
-    const taking = takenOver.get(body) ?? mirror.takeOver(tenant, list.items, at);
+    const before = takenOver.get(body);
+    const taking = before ?? mirror.takeOver(tenant, list.items, at);
     takenOver.set(body, taking);
     taking.catch(() => takenOver.delete(body));
-    const items = await taking;
+    // Of what comes from memory a webhook may have told more since.
+    const items = before ? await mirror.asKnown(tenant, await before) : await taking;
     asker?.saw(at, stale);
     return { items, total: list.total, at, stale };
   }
@@ -133,7 +139,7 @@ export function createRemotePayouts(
   ): Promise<(ShownPayout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
     const known = await mirror.findNamed(tenant, names);
-    const open = names.filter((name) => !known.get(name)?.final);
+    const open = names.filter((name) => !isConfirmed(known.get(name)));
     let found = new Map<string, ShownPayout>();
     if (open.length > 0)
       try {
@@ -212,7 +218,14 @@ export function createRemotePayouts(
     },
 
     async refresh(tenant, ids, errand) {
-      await searchFor(now(tenant, errand), ids);
+      const { items } = await refreshed(tenantKey(tenant), () => {
+        // There is news: what was read before, or is being read, may not have it.
+        reads.forget(tenant.environment);
+        return readPage(now(tenant, errand), { limit: LARGEST_PAGE, offset: 0 });
+      });
+      const seen = new Set(items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])));
+      const behind = ids.filter((id) => !seen.has(id));
+      if (behind.length > 0) await searchFor({ ...now(tenant, errand), keepMs: KEPT_MS }, behind);
     },
 
     sighting(payload) {
@@ -223,6 +236,13 @@ export function createRemotePayouts(
 
     looks: requests.looks,
   };
+}
+
+/** The service itself has told its end since it came; a webhook tells less of it. */
+function isConfirmed(known: Observed | undefined): boolean {
+  if (!known?.final) return false;
+  const { processedAt } = payoutIn(known);
+  return processedAt === null || known.observedAt > processedAt;
 }
 
 // ── How often ───────────────────────────────────────────────────────────────────────────────────

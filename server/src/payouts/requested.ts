@@ -166,14 +166,16 @@ export function createPayoutRequests({
     const payouts = await mirror.takeOver(tenant, list.items, at);
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
-    const made = await intents.claimed(tenant, REQUEST, ids);
+    // First who waits, then what was found: one that ends in between is counted twice, and not its payout.
+    const open = await intents.open(tenant, REQUEST);
+    const claimed = await intents.claimed(tenant, REQUEST, ids);
 
     // The newest come first, so what stands in front of one that was known came after it.
     const firstKnown = payouts.findIndex((payout) => payout !== null && before.has(payout.withdrawalId));
     const since = plusMs(intent.createdAt, -SKEW_MS);
     const equal = list.items.flatMap((claim, index) => {
       const payout = payouts[index] ?? null;
-      if (!claim || !payout || before.has(payout.withdrawalId) || made.has(payout.withdrawalId)) return [];
+      if (!claim || !payout || before.has(payout.withdrawalId) || claimed.has(payout.withdrawalId)) return [];
       const { requestedAt } = payout;
       const isAfter = requestedAt ? requestedAt >= since : firstKnown < 0 ? null : index < firstKnown;
       return isAfter !== false && isLike(payout, summary) ? [{ claim, isAfter }] : [];
@@ -186,16 +188,14 @@ export function createPayoutRequests({
       const reachesBack = list.items.length >= list.total || firstKnown >= 0 || payouts.some(isOlder);
       return reachesBack && !payouts.includes(null) ? 'not_there' : 'unclear';
     }
-    const waiting = (await intents.open(tenant, REQUEST)).filter((each) =>
-      sameRequest(each.summary as Summary, summary),
+    const others = open.filter(
+      (each) => each.id !== intent.id && sameRequest(each.summary as Summary, summary),
     );
-    // One that is on its way may have made one of these.
-    const isSent = waiting.some(({ id, state }) => id !== intent.id && state === 'sending');
-    const turn = waiting.sort(inOrder).findIndex(({ id }) => id === intent.id);
-    const own = equal.reverse()[turn];
-    if (isSent || equal.length < waiting.length || !own) return 'unclear';
+    // One that is on its way may have made one of these; and of fewer than there are waiting nobody knows whose they are.
+    if (equal.length <= others.length || others.some(({ state }) => state === 'sending')) return 'unclear';
+    const { claim } = equal.reverse()[[...others, intent].sort(inOrder).indexOf(intent)]!;
     nudge(tenant, 'wallet');
-    return { found: observationOf(ofIntent(own.claim, summary), at), claims: own.claim.withdrawalId };
+    return { found: observationOf(ofIntent(claim, summary), at), claims: claim.withdrawalId };
   };
 
   return { request, looks: { [REQUEST]: look } };

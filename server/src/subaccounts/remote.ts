@@ -389,7 +389,7 @@ export function createRemoteSubaccounts(
         continue;
       }
       const known = await mirror.find(tenant, reference);
-      if (known && !known.final) await refreshOne(tenant, known, errand);
+      if (known) await refreshOne(tenant, known, errand);
     }
   }
 

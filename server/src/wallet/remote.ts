@@ -1,6 +1,7 @@
 import { put } from '../commit/commit.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { answered, isSuccess, isTemporary, refusalOf, unreadable } from '../upstream/answers.ts';
 import { createEndpoints } from '../upstream/endpoints.ts';
@@ -47,6 +48,8 @@ export function createRemoteWallet({
   const takenOver = new WeakMap<object, Promise<Wallet>>();
   /** Tenants of which something is known to have changed since it was last asked for. */
   const unseen = new Set<string>();
+  /** However many have news at once, one reading is under way, and one more for those that came meanwhile. */
+  const renewed = createSharedReads<Wallet>();
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError, PermissionError */
   async function ask(tenant: Tenant, errand: Errand, keepMs: number): Promise<Read & { wallet: Wallet }> {
@@ -106,6 +109,13 @@ export function createRemoteWallet({
     return wallet;
   }
 
+  /** There is news: what was read before, or is being read, may not have it. */
+  const renew = (tenant: Tenant, errand: Errand) =>
+    renewed(tenantKey(tenant), () => {
+      reads.forget(tenant.environment);
+      return refresh(tenant, errand);
+    });
+
   async function read(tenant: Tenant, asker: Asker): Promise<Wallet> {
     const asked = await ask(tenant, errandOf(asker), KEPT_MS).catch((error: unknown) => {
       if (isTemporary(error)) return error;
@@ -150,9 +160,9 @@ export function createRemoteWallet({
       return plusMs(now, POLL_MS);
     },
     async refresh(tenant, _, errand) {
-      await refresh(tenant, errand);
+      await renew(tenant, errand);
     },
-    current: (tenant, errand) => answered(refresh(tenant, errand)),
+    current: (tenant, errand) => answered(renew(tenant, errand)),
   };
 }
 
