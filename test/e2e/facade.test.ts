@@ -9,6 +9,24 @@ import { startFacadeStand } from './stand.ts';
 describe('a shop in front of the service', () => {
   const shop = openShop(() => startFacadeStand());
 
+  it('hears of a payment that was made while it was away itself', async () => {
+    const visitor = await shop.visit();
+    visitor.expectProblems(/WebSocket connection to .* failed/, /ERR_CONNECTION_REFUSED/);
+    const { page } = visitor;
+    await chooseMode(page, 'Nesta página');
+    await productOf(page, 'cafe').payButton.click();
+    await page.waitForURL(/\/checkout\//);
+    const hostedUrl = page.url();
+    const orderCode = hostedUrl.split('/').at(-1)!;
+
+    await shop.stand.restart(() => shop.stand.payElsewhere(orderCode));
+
+    await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${orderCode}`);
+    await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
+    await checkoutOf(page).says('Pagamento confirmado');
+  });
+
+  // The last one here: for a while after it the facade spares the service.
   it('keeps its payment while the service is away, and has it paid when that is back', async () => {
     const visitor = await shop.visit();
     const product = productOf(visitor.page, 'caneca');
@@ -30,23 +48,6 @@ describe('a shop in front of the service', () => {
     await product.says('Pagamento confirmado');
     const paid = await visitor.heard('psa-paid');
     expect(paid.detail.payment.orderCode).toBe(orderCode);
-  });
-
-  it('hears of a payment that was made while it was away itself', async () => {
-    const visitor = await shop.visit();
-    visitor.expectProblems(/WebSocket connection to .* failed/, /ERR_CONNECTION_REFUSED/);
-    const { page } = visitor;
-    await chooseMode(page, 'Nesta página');
-    await productOf(page, 'cafe').payButton.click();
-    await page.waitForURL(/\/checkout\//);
-    const hostedUrl = page.url();
-    const orderCode = hostedUrl.split('/').at(-1)!;
-
-    await shop.stand.restart(() => shop.stand.payElsewhere(orderCode));
-
-    await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${orderCode}`);
-    await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
-    await checkoutOf(page).says('Pagamento confirmado');
   });
 });
 
@@ -126,8 +127,10 @@ describe('the dashboard in front of the service', () => {
     await says(page, 'Pendente');
     await shop.stand.pass(3_000);
     await says(page, 'Negado');
-    await newest(page, 'saques').getByText('O banco de destino recusou').waitFor();
     await figure(page, 'disponivel').getByText('850,00').waitFor();
+    // Its webhook does not say why; the service's list does.
+    await page.reload();
+    await newest(page, 'saques').getByText('O banco de destino recusou').waitFor();
   });
 
   it('sees a turbo one that left, of which no webhook tells', async () => {

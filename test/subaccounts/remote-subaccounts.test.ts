@@ -17,6 +17,7 @@ import type { ShownSubaccountPayout } from '../../server/src/subaccounts/model.t
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote.ts';
 import { createBudget } from '../../server/src/upstream/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
+import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import type { Upstream } from '../../server/src/upstream/upstream.ts';
 import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -425,6 +426,22 @@ describe('following', () => {
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(2);
   });
 
+  test('holds also an end that was claimed against the service', async () => {
+    const { remote, tenant, subaccounts, database } = await start();
+    const id = await open();
+    const { payout } = await subaccounts.requestPayout(tenant, {
+      ...{ subaccountId: id, amountCents: 1_000, pixKey: KEY },
+    });
+    await pass(MINUTE);
+    await remote.refresh(tenant, [payout.id], { class: 'lookup' });
+    expect(await subaccounts.findPayouts(tenant, [payout.id])).toMatchObject([{ status: 'completed' }]);
+    await pass(MINUTE);
+    const before = clock.now();
+    await remote.refresh(tenant, [payout.id], { class: 'lookup' });
+    const [record] = await selectObserved(database.sql, tenant, 'subaccount_payout', [payout.id]);
+    expect(record).toMatchObject({ final: true, observedAt: before });
+  });
+
   test('by two instances at once makes one payout and one event of each state', async () => {
     const one = await start();
     const two = await start({ tenant: one.tenant });
@@ -512,6 +529,22 @@ describe('subaccounts', () => {
     expect(short).toMatchObject({ requestedCents: 2 ** 40, disputeBlockedCents: 0 });
     const nowhere = subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents: 1 });
     expect(await failure(nowhere)).toBeInstanceOf(NotFoundError);
+  });
+
+  test('a transfer whose answer was lost is found behind all that has been entered since', async () => {
+    const { subaccounts, tenant, intents, work } = await start();
+    const subaccountId = await open(0);
+    proxy.plan = inTurn([LOST, BROKEN, BROKEN, BROKEN]);
+    const lost = { subaccountId, amountCents: 101, idempotencyKey: 't-4' };
+    expect(await failure(going(subaccounts.transfer(tenant, lost)))).toMatchObject({
+      moneyMayHaveMoved: true,
+    });
+    for (let index = 0; index < 110; index += 1)
+      await service.subaccounts.transfer(merchant, { subaccountId, amountCents: 1 });
+    clock.advance(MINUTE);
+    await work.settled();
+    expect(await intents.open(tenant, 'transferToSubaccount')).toEqual([]);
+    expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ replayed: true });
   });
 
   test('a transfer whose answer is lost is found in the statement; one that never came is not', async () => {

@@ -148,6 +148,45 @@ describe('a service and a facade in front of it', () => {
     expect(other.facade.faults).toEqual([]);
   });
 
+  test('browsers’ tokens open at the facade what they open at the service, and none of the service’s own', async () => {
+    const pair = await start();
+    const { live, client, url } = pair.facade;
+    const { createDashboardToken } = await live.request(
+      `mutation ($input: CreateDashboardTokenInput!) {
+        createDashboardToken(input: $input) { ... on DashboardTokenSuccess { token } ... on UserError { message } }
+      }`,
+      { input: { scopes: ['WALLET'] } },
+    );
+    const dashboard = client(createDashboardToken.token);
+    const code = async (asked: ReturnType<typeof live.send>) =>
+      (await asked).body.errors?.[0].extensions.code;
+    expect(await dashboard.request(WALLET)).toEqual({ wallet: { balanceCents: 0, withdrawableCents: 0 } });
+    expect(await code(dashboard.send('{ payouts(first: 1) { edges { cursor } } }'))).toBe('FORBIDDEN');
+
+    const page = client(await checkoutToken(pair));
+    expect(await code(page.send(WALLET))).toBe('FORBIDDEN');
+    const { startCheckout } = await page.request(START, { input: { attemptId: 'd'.repeat(22) } });
+    const payer = client(startCheckout.paymentToken);
+    const find = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { status } }`;
+    const { orderCode } = startCheckout.cardPayment;
+    expect(await payer.request(find, { orderCode })).toEqual({ cardPayment: { status: 'PENDING' } });
+    expect(await code(payer.send(WALLET))).toBe('FORBIDDEN');
+    // What the facade has minted, the service has never heard of.
+    const atService = (credential: string) => pair.service.client(credential).send(WALLET);
+    for (const token of [createDashboardToken.token, startCheckout.paymentToken])
+      expect(await code(atService(token))).toBe('UNAUTHENTICATED');
+
+    const REVOKE = 'mutation ($token: String!) { revokeToken(token: $token) { __typename } }';
+    await live.request(REVOKE, { token: createDashboardToken.token });
+    expect(await code(dashboard.send(WALLET))).toBe('UNAUTHENTICATED');
+    // Another merchant's key is good at the service, and not here.
+    const other = await start();
+    expect((await pair.service.client(other.keys.live).send(WALLET)).status).toBe(200);
+    expect(await code(client(other.keys.live).send(WALLET))).toBe('UNAUTHENTICATED');
+    // What a merchant's programs speak to is the service.
+    expect((await fetch(`${url}/v1/wallet`)).status).toBe(404);
+  });
+
   describe('while the service is away', () => {
     /** Asks, and lets the time pass that whoever asks is waiting for. */
     async function ask<Answer>({ pass }: Pair, asked: Promise<Answer>): Promise<Answer> {

@@ -148,7 +148,8 @@ export function createRemoteProducts({
       },
 
       async delete({ environment }, given) {
-        const id = productIdText.parse(given);
+        const id = productIdText.safeParse(given).data;
+        if (id === undefined) throw new NotFoundError('Product not found');
         // To delete it once more does no harm.
         const answer = await answered(
           write(DELETE, { environment, method: 'DELETE', path: `/v1/products/${id}` }),

@@ -82,6 +82,8 @@ export const GET_STATEMENT = {
   inWords: 'the statement of a subaccount',
 };
 
+/** Of a subaccount's statement so many pages are read to find one that is in doubt. */
+const STATEMENT_PAGES = 10;
 /** A transfer that the service has done is entered in this time, by its clock or by ours. */
 const ENTERED_WITHIN_MS = { before: 60_000, after: 5 * 60_000 };
 
@@ -211,40 +213,57 @@ export function createSubaccountRequests({
    * entry of its amount and its time that no other transfer of ours has made; where there are several, nobody can tell.
    */
   const lookForTransfer: Look = async (tenant, intent) => {
-    const { environment } = tenant;
     const { subaccountId, amountCents } = intent.summary as Summary;
-    const answer = await endpoints.askIfThere(environment, GET_STATEMENT, () =>
-      upstream.get({
-        environment,
-        path: `/v1/subaccounts/${subaccountId}/statement?limit=${LARGEST_PAGE}&offset=0`,
-        errand: { class: 'query' },
-      }),
-    );
-    const page = answer && isSuccess(answer) ? pageTold(answer.body) : null;
-    if (!page) return 'unclear';
-    const entries = page.items.map((item) => readStatementEntry(subaccountId, item));
-    if (entries.includes(null)) return 'unclear';
     const from = plusMs(intent.createdAt, -ENTERED_WITHIN_MS.before);
     const to = plusMs(intent.createdAt, ENTERED_WITHIN_MS.after);
+    const statement = await readStatementSince(tenant, subaccountId, from);
+    if (!statement) return 'unclear';
     const isIt = (entry: ShownStatementEntry) =>
       (entry.kind === 'transfer_in' || entry.kind === 'unknown') &&
       entry.amountCents === amountCents &&
       entry.createdAt >= from &&
       entry.createdAt <= to;
-    const alike = entries.flatMap((entry) => (entry && isIt(entry) ? [entry.refId] : []));
+    const alike = [...new Set(statement.entries.filter(isIt).map(({ refId }) => refId))];
+    // First who waits, then what was found: one that ends in between is counted twice, and not its entry.
+    const open = await intents.open(tenant, TRANSFER);
     const claimed = await intents.claimed(tenant, TRANSFER, alike);
     const free = alike.filter((refId) => !claimed.has(refId));
-    if (free.length === 0) {
-      const reachesBack = entries.length < LARGEST_PAGE || entries.some((entry) => entry!.createdAt < from);
-      return reachesBack ? 'not_there' : 'unclear';
-    }
-    const open = await intents.open(tenant, TRANSFER);
+    if (free.length === 0) return statement.reachesBack ? 'not_there' : 'unclear';
     const rivals = open.filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
     if (free.length > 1 || rivals.length > 0) return 'unclear';
     return { found: madeOf(free[0]!), claims: free[0]! };
   };
+
+  /**
+   * The newest entries, page by page to where they are older. One that is entered meanwhile moves the others to a later
+   * place, so that some come twice and none is passed over. Null where they cannot be read.
+   */
+  async function readStatementSince(
+    { environment }: Tenant,
+    subaccountId: string,
+    from: Date,
+  ): Promise<{ entries: ShownStatementEntry[]; reachesBack: boolean } | null> {
+    const entries: ShownStatementEntry[] = [];
+    for (let offset = 0; offset < STATEMENT_PAGES * LARGEST_PAGE; offset += LARGEST_PAGE) {
+      const path =
+        `/v1/subaccounts/${subaccountId}/statement?limit=${LARGEST_PAGE}&offset=${offset}` as const;
+      const answer = await endpoints.askIfThere(environment, GET_STATEMENT, () =>
+        upstream.get({ environment, path, errand: { class: 'query' } }),
+      );
+      const page = answer && isSuccess(answer) ? pageTold(answer.body) : null;
+      if (!page) return null;
+      for (const item of page.items) {
+        const entry = readStatementEntry(subaccountId, item);
+        if (!entry) return null;
+        entries.push(entry);
+      }
+      const isLast = page.items.length < LARGEST_PAGE;
+      if (isLast || entries.some(({ createdAt }) => createdAt < from)) return { entries, reachesBack: true };
+    }
+    return { entries, reachesBack: false };
+  }
 
   /** After a write, or one that may have been one: whoever follows is told soon. */
   async function moving<Result>(tenant: Tenant, move: () => Promise<Result>): Promise<Result> {
