@@ -253,10 +253,14 @@ describeOnBothEngines('payouts in front of another service', (open) => {
         const { service, tenant, answering, posts, clock } = await start();
         answering({ post: () => said });
         for (let time = 0; time < 3; time += 1)
-          await expect(service.request(tenant, pix())).rejects.toThrow('has no endpoint for payouts');
+          await expect(service.request(tenant, pix())).rejects.toThrow(
+            'has no endpoint for requesting payouts',
+          );
         expect(posts()).toHaveLength(1);
         clock.advance(10 * MINUTE);
-        await expect(service.request(tenant, pix())).rejects.toThrow('has no endpoint for payouts');
+        await expect(service.request(tenant, pix())).rejects.toThrow(
+          'has no endpoint for requesting payouts',
+        );
         expect(posts()).toHaveLength(2);
       },
     );
