@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { bootstrapRemote } from '../server/src/access/administration.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
@@ -12,10 +11,9 @@ import { lockDataDir } from '../server/src/db/lock.ts';
 import { openPostgres } from '../server/src/db/postgres.ts';
 import { createSystemClock } from '../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from './support/database.ts';
-import { deferred } from './support/deferred.ts';
+import { type Program, runProgram } from './support/program.ts';
 import { silent } from './support/templates.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const children: ChildProcess[] = [];
 const folders: string[] = [];
 afterEach(() => {
@@ -23,26 +21,10 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The program itself, with this environment and no other. */
-function run(environment: Record<string, string>) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/main.ts'], {
-    cwd: root,
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...environment },
-  });
-  children.push(child);
-  const said = { stdout: '', stderr: '' };
-  const started = deferred<string>();
-  const exited = deferred<number | null>();
-  child.stdout.setEncoding('utf8').on('data', (chunk) => {
-    said.stdout += chunk;
-    const url = /PSA is running at ([^\s,]+)/.exec(said.stdout)?.[1];
-    if (url && said.stdout.includes('Ctrl-C')) started.resolve(url);
-  });
-  child.stderr.setEncoding('utf8').on('data', (chunk) => {
-    said.stderr += chunk;
-  });
-  child.on('close', (code) => exited.resolve(code));
-  return { child, said, started: started.promise, exited: exited.promise };
+function run(environment: Record<string, string>): Program {
+  const program = runProgram(environment, 'sources');
+  children.push(program.child);
+  return program;
 }
 
 function temporaryFolder(): string {

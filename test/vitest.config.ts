@@ -33,7 +33,24 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'slow', include: SLOW, testTimeout: 120_000, hookTimeout: 120_000 },
+        test: {
+          name: 'slow',
+          include: SLOW,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          provide: { stand: 'service' },
+        },
+      },
+      {
+        // What a payer sees is the same through a facade: the same tests once more.
+        extends: true,
+        test: {
+          name: 'facade',
+          include: ['e2e/{outcomes,pages,paying,restart,transports}.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          provide: { stand: 'facade' },
+        },
       },
     ],
   },

@@ -6,21 +6,17 @@ import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import { readAfter } from '../../server/src/events/log.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
-import {
-  IdempotencyError,
-  NotFoundError,
-  UnavailableError,
-  ValidationError,
-} from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type LedgerAccountName, ledgerTransaction, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
-import { approved, approvedLate, approvedSoon, card, declined, declinedForGood } from '../support/cards.ts';
+import { approved, approvedLate, approvedSoon, card, declined } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
+import { embedded } from '../support/harness.ts';
 import { silent } from '../support/templates.ts';
+import { describePort } from './port.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -33,162 +29,9 @@ describeOnBothEngines('card payments', (open) => {
     database = await open();
   });
 
-  describe('created', () => {
-    test('are found again as they were given, by their merchant alone', async () => {
-      const [core, other] = [await startCore({ database }), await startCore({ database })];
-      const details = {
-        description: 'Pão de queijo 🧀',
-        callbackUrl: 'https://padaria.example/hook',
-        customer: { name: 'Ana', email: null },
-        metadata: ' {"pedido": "\\u0000 1"} ',
-        successUrl: 'https://padaria.example/ok',
-        cancelUrl: null,
-      };
-      const { payment, replayed } = await core.cardPayments.create(core.tenant, {
-        valueCents: 4990,
-        ...details,
-      });
-      expect(replayed).toBe(false);
-      expect(payment).toMatchObject({
-        ...details,
-        customer: { name: 'Ana' },
-        amountCents: 4990,
-      });
-      expect(payment.expiresAt.getTime() - payment.createdAt.getTime()).toBe(SESSION);
-      expect(await core.cardPayments.find(core.tenant, payment.orderCode)).toEqual(payment);
-      expect((await events(core)).map(({ snapshot }) => snapshot)).toEqual([payment]);
-
-      expect(await other.cardPayments.find(other.tenant, payment.orderCode)).toBeNull();
-      expect(await other.cardPayments.findWithVersion(other.tenant, payment.orderCode)).toBeNull();
-      const sandbox = { ...core.tenant, environment: 'sandbox' } as const;
-      expect(await core.cardPayments.find(sandbox, payment.orderCode)).toBeNull();
-      await expect(other.cardPayments.refund(other.tenant, payment.orderCode)).rejects.toBeInstanceOf(
-        NotFoundError,
-      );
-    });
-
-    test.each(['', 'PSC-', 'nothing', `PSC-${'0'.repeat(24)}`, 'with \u0000', 'half \ud83e', `x' or '1'='1`])(
-      'under the code %j are none',
-      async (orderCode) => {
-        const core = await startCore({ database });
-        const { cardPayments, tenant } = core;
-        expect(await cardPayments.find(tenant, orderCode)).toBeNull();
-        expect(await cardPayments.findWithVersion(tenant, orderCode)).toBeNull();
-        expect(await cardPayments.open(orderCode)).toBeNull();
-        await expect(cardPayments.pay(orderCode, approved())).rejects.toBeInstanceOf(NotFoundError);
-        await expect(cardPayments.refund(tenant, orderCode)).rejects.toBeInstanceOf(NotFoundError);
-      },
-    );
-
-    test('with the same key and input are one, though 64 ask at once', async () => {
-      const core = await startCore({ database });
-      const input = {
-        valueCents: 4990,
-        idempotencyKey: 'pedido-1',
-        customer: { name: 'Ana', email: 'a@b.br' },
-      };
-      const reordered = {
-        customer: { email: 'a@b.br', name: 'Ana' },
-        idempotencyKey: 'pedido-1',
-        valueCents: 4990,
-      };
-      const all = await Promise.all(
-        Array.from({ length: 64 }, (_, n) =>
-          core.cardPayments.create(core.tenant, n % 2 ? input : reordered),
-        ),
-      );
-      expect(new Set(all.map(({ payment }) => payment.orderCode)).size).toBe(1);
-      expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
-      expect(await core.cardPayments.count(core.tenant, {})).toBe(1);
-      await expect(
-        core.cardPayments.create(core.tenant, { ...input, valueCents: 4991 }),
-      ).rejects.toBeInstanceOf(IdempotencyError);
-      expect(await events(core)).toHaveLength(1);
-    });
-
-    test('with a key are replayed as they are by then', async () => {
-      const core = await startCore({ database });
-      const input = { valueCents: 4990, idempotencyKey: 'pedido-1' };
-      const { payment } = await core.cardPayments.create(core.tenant, input);
-      await core.cardPayments.pay(payment.orderCode, approved());
-      expect(await core.cardPayments.create(core.tenant, input)).toMatchObject({
-        payment: { orderCode: payment.orderCode, status: 'paid' },
-        replayed: true,
-      });
-    });
-
-    test('with a test key, or where they are not configured, are refused and change nothing', async () => {
-      const core = await startCore({ database, account: { cardPaymentsEnabled: false } });
-      const sandbox = { ...core.tenant, environment: 'sandbox' } as const;
-      const token = { id: 'tok', grant: grant() };
-      for (const [tenant, code] of [
-        [core.tenant, 'CARD_PAYMENTS_NOT_CONFIGURED'],
-        [sandbox, 'NOT_IN_SANDBOX'],
-      ] as const) {
-        const refused = [
-          () => core.cardPayments.create(tenant, { valueCents: 4990, idempotencyKey: 'k' }),
-          () => core.cardPayments.startCheckout(tenant, token, { attemptId: attempt() }),
-          () => core.access.createCheckoutToken(tenant, null, { amount: { fixedCents: 4990 } }),
-        ];
-        for (const ask of refused) {
-          const error: unknown = await ask().catch((refusal: unknown) => refusal);
-          expect(error).toBeInstanceOf(UnavailableError);
-          expect(error).toMatchObject({ code });
-        }
-        expect(await core.cardPayments.count(tenant, {})).toBe(0);
-      }
-      expect(await events(core)).toEqual([]);
-    });
-
-    test('are listed newest first, page by page, none twice though others come', async () => {
-      const core = await startCore({ database });
-      const codes: string[] = [];
-      for (let count = 0; count < 5; count += 1) codes.unshift(await create(core));
-      const first = await core.cardPayments.list(core.tenant, { first: 2 });
-      await create(core);
-      const second = await core.cardPayments.list(core.tenant, {
-        first: 3,
-        after: first.items.at(-1)!.place,
-      });
-      expect([...first.items, ...second.items].map(({ payment }) => payment.orderCode)).toEqual(codes);
-      expect([first.hasNextPage, second.hasNextPage]).toEqual([true, false]);
-    });
-
-    test('are listed by their number too, with how many there are in all', async () => {
-      const core = await startCore({ database });
-      const codes: string[] = [];
-      for (let count = 0; count < 3; count += 1) codes.unshift(await create(core));
-      const page = async (limit: number, offset: number) => {
-        const { items, total } = await core.cardPayments.listPage(core.tenant, { limit, offset });
-        return { codes: items.map(({ orderCode }) => orderCode), total };
-      };
-      expect(await page(2, 0)).toEqual({ codes: codes.slice(0, 2), total: 3 });
-      expect(await page(2, 2)).toEqual({ codes: codes.slice(2), total: 3 });
-      expect(await page(100, Number.MAX_SAFE_INTEGER)).toEqual({ codes: [], total: 3 });
-    });
-  });
+  describePort(embedded(() => database));
 
   describe('paid by card', () => {
-    test('are paid, pending release, and told once', async () => {
-      const core = await startCore({ database });
-      const orderCode = await create(core);
-      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
-      expect(await find(core, orderCode)).toMatchObject({
-        status: 'paid',
-        version: 2,
-        paidLate: false,
-        openChargeId: null,
-      });
-      expect(await wallet(core)).toMatchObject({
-        balanceCents: 0,
-        pendingReleaseCents: 4990,
-        withdrawableCents: 0,
-      });
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
-      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'not_payable' });
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
-    });
-
     test('are declined card by card, and fail at the fifth', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
@@ -205,25 +48,6 @@ describeOnBothEngines('card payments', (open) => {
       expect(await core.balances()).toEqual(NO_BALANCES);
     });
 
-    test('fail at once where no other try makes sense, and are paid after a declined one otherwise', async () => {
-      const core = await startCore({ database });
-      const [failing, paying] = [await create(core), await create(core)];
-      expect(await core.cardPayments.pay(failing, declinedForGood())).toMatchObject({ kind: 'failed' });
-      await core.cardPayments.pay(paying, declined());
-      expect(await core.cardPayments.pay(paying, approved())).toMatchObject({ kind: 'paid' });
-    });
-
-    test('are processing until the acquirer has decided', async () => {
-      const core = await startCore({ database });
-      const orderCode = await create(core);
-      expect(await core.cardPayments.pay(orderCode, approvedSoon())).toMatchObject({ kind: 'processing' });
-      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'in_progress' });
-      await core.pass(4_999);
-      expect((await find(core, orderCode)).status).toBe('pending');
-      await core.pass(1);
-      expect((await find(core, orderCode)).status).toBe('paid');
-    });
-
     test('are charged once, though the payer clicks sixteen times', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
@@ -238,16 +62,6 @@ describeOnBothEngines('card payments', (open) => {
   });
 
   describe('that nobody pays', () => {
-    test('expire at their instant, not a millisecond before', async () => {
-      const core = await startCore({ database });
-      const orderCode = await create(core);
-      await core.pass(SESSION - 1);
-      expect((await find(core, orderCode)).status).toBe('pending');
-      await core.pass(1);
-      expect(await find(core, orderCode)).toMatchObject({ status: 'expired', version: 2 });
-      expect(await told(core, orderCode)).toEqual(['pending', 'expired']);
-    });
-
     test('expire though the server sleeps: no card is taken meanwhile, and the next start tells it', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
@@ -258,18 +72,6 @@ describeOnBothEngines('card payments', (open) => {
       const restarted = await startCore({ database, clock, tenant: core.tenant });
       await restarted.work.settled();
       expect((await find(core, orderCode)).status).toBe('expired');
-    });
-
-    test('are paid late when the acquirer approves after that', async () => {
-      const core = await startCore({ database });
-      const orderCode = await create(core);
-      expect(await core.cardPayments.pay(orderCode, approvedLate())).toMatchObject({ kind: 'processing' });
-      await core.pass(SESSION);
-      expect((await find(core, orderCode)).status).toBe('expired');
-      await core.pass(15 * MINUTE);
-      expect(await find(core, orderCode)).toMatchObject({ status: 'paid', paidLate: true, version: 3 });
-      expect(await told(core, orderCode)).toEqual(['pending', 'expired', 'paid']);
-      expect(await wallet(core)).toMatchObject({ pendingReleaseCents: 4990 });
     });
   });
 
@@ -377,53 +179,6 @@ describeOnBothEngines('card payments', (open) => {
   });
 
   describe('started with a token', () => {
-    test('are one for sixteen clicks at once', async () => {
-      const core = await startCore({ database });
-      const token = await mint(core);
-      const attemptId = attempt();
-      const started = await Promise.all(
-        Array.from({ length: 16 }, () => core.cardPayments.startCheckout(core.tenant, token, { attemptId })),
-      );
-      expect(new Set(started.map(({ orderCode }) => orderCode)).size).toBe(1);
-      expect(await core.cardPayments.count(core.tenant, {})).toBe(1);
-      await expect(
-        core.cardPayments.startCheckout(core.tenant, token, { attemptId, customer: { name: 'Outra' } }),
-      ).rejects.toBeInstanceOf(IdempotencyError);
-    });
-
-    test('are one for sixteen visitors at once, where it is for a single use', async () => {
-      const core = await startCore({ database });
-      const token = await mint(core);
-      const started = await Promise.allSettled(
-        Array.from({ length: 16 }, () =>
-          core.cardPayments.startCheckout(core.tenant, token, { attemptId: attempt() }),
-        ),
-      );
-      expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const each of started)
-        if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
-      expect(await core.cardPayments.count(core.tenant, {})).toBe(1);
-    });
-
-    test('begin anew only when the last has expired or failed', async () => {
-      const core = await startCore({ database });
-      const token = await mint(core);
-      const start = () => core.cardPayments.startCheckout(core.tenant, token, { attemptId: attempt() });
-      const first = await start();
-      await expect(start()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
-      await core.pass(SESSION);
-      const second = await start();
-      expect(second.orderCode).not.toBe(first.orderCode);
-      expect(second.checkoutAttempt).toBe(first.checkoutAttempt);
-      await core.cardPayments.pay(second.orderCode, declinedForGood());
-      const third = await start();
-      await core.cardPayments.pay(third.orderCode, approved());
-      await expect(start()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
-      await core.cardPayments.refund(core.tenant, third.orderCode);
-      await core.work.settled();
-      await expect(start()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
-    });
-
     test('are each visitor’s own, where it is reusable', async () => {
       const core = await startCore({ database });
       const token = await mint(core, { reusable: true });
@@ -436,19 +191,6 @@ describeOnBothEngines('card payments', (open) => {
         expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
       await core.work.settled();
       expect(await taken(core)).toBe(3 * 4990);
-    });
-
-    test('cost what it says, or what the payer chooses inside its range', async () => {
-      const core = await startCore({ database });
-      const range = await mint(core, {
-        reusable: true,
-        amount: { kind: 'range', minCents: 100, maxCents: 200 },
-      });
-      const start = (valueCents: number | null) =>
-        core.cardPayments.startCheckout(core.tenant, range, { attemptId: attempt(), valueCents });
-      expect((await start(200)).amountCents).toBe(200);
-      for (const wrong of [99, 201, null]) await expect(start(wrong)).rejects.toBeInstanceOf(ValidationError);
-      expect(await core.cardPayments.count(core.tenant, {})).toBe(1);
     });
 
     test.each([

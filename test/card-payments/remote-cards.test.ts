@@ -377,6 +377,25 @@ describe('a checkout token in front of the service', () => {
     expect((await again.startCheckout(tenant, lost, { attemptId: ATTEMPT })).status).toBe('pending');
   });
 
+  test('sends nobody to a page that has expired: an attempt that comes again is asked for', async () => {
+    const { payer, tenant, kept, script, clock } = await start();
+    const given = token({ reusable: true });
+    const service = payer(given.id);
+    const first = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    clock.advance(31 * MINUTE);
+    kept.get(first.orderCode)!.status = 'expired';
+    const again = () => service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    expect(await again()).toMatchObject({ orderCode: first.orderCode, status: 'expired' });
+
+    // What is over is known, and where nobody answers it is as it was known last.
+    await again();
+    const asked = script.asked.length;
+    const other = await service.startCheckout(tenant, given, { attemptId: OTHER });
+    script.on('GET', `${PATH}/`, () => timeout());
+    expect(await service.startCheckout(tenant, given, { attemptId: OTHER })).toEqual(other);
+    expect(script.asked).toHaveLength(asked + 2);
+  });
+
   test('that is reusable starts as many as there are attempts', async () => {
     const { payer, tenant, kept } = await start();
     const given = token({ reusable: true, amount: { kind: 'range', minCents: 100, maxCents: 200 } });

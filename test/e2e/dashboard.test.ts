@@ -1,26 +1,25 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { bringAxe, faultsOf } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
 import { openShop } from './shop.ts';
+import { startServiceStand } from './stand.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const shop = openShop();
+const shop = openShop(startServiceStand);
 // Ten payouts an hour are all that an account may have.
-beforeEach(() => shop.app.clock.advance(3_600_001));
+beforeEach(() => shop.stand.pass(3_600_001));
 
 async function openDashboard(options: BrowserContextOptions = {}): Promise<Visitor> {
   const visitor = await shop.visit(options);
   // A socket that is given up, and what is fetched without a network.
   visitor.expectProblems(/WebSocket connection to/, /ERR_INTERNET_DISCONNECTED/, /status of 4\d\d/);
-  await visitor.page.goto(`${shop.app.url}/demo/dashboard`);
+  await visitor.page.goto(`${shop.stand.url}/demo/dashboard`);
   await visitor.page.getByText('Ao vivo').waitFor();
   return visitor;
 }
 
 async function credit(amountCents: number): Promise<void> {
-  await fetch(`${shop.app.url}/simulator/credit`, {
+  await fetch(`${shop.stand.url}/simulator/credit`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
     body: JSON.stringify({ amountCents }),
@@ -43,13 +42,6 @@ const newest = (page: Page) => page.locator('#saques tbody tr').first();
 const says = (page: Page, text: string) => newest(page).getByText(text, { exact: true }).waitFor();
 const figure = (page: Page, name: string) => page.locator(`[data-valor=${name}]`);
 
-/** Time goes by for the bank. */
-async function pass(ms: number): Promise<void> {
-  await shop.app.work.settled();
-  shop.app.clock.advance(ms);
-  await shop.app.work.settled();
-}
-
 describe('the first minute', () => {
   it('credits what is not there yet, and pays out of it, without a reload', async () => {
     const { page } = await openDashboard();
@@ -61,7 +53,7 @@ describe('the first minute', () => {
 
     await says(page, 'Pendente');
     await figure(page, 'disponivel').getByText('850,00').waitFor();
-    await pass(2_500);
+    await shop.stand.pass(2_500);
     await says(page, 'Concluído');
     await page.getByText('Ver como tabela').click();
     await page.locator('.como-tabela td').getByText('150,00').waitFor();
@@ -74,10 +66,10 @@ describe('a payout in the table', () => {
     const { page } = await openDashboard();
 
     await request(page, { method: 'PIX turbo', amount: '100,00', destination: 'ana@psa.example' });
-    await shop.app.work.settled();
+    await shop.stand.app.work.settled();
 
     await says(page, 'Em processamento');
-    await pass(3_500);
+    await shop.stand.pass(3_500);
     await says(page, 'Concluído');
   });
 
@@ -88,7 +80,7 @@ describe('a payout in the table', () => {
 
     await request(page, { amount: '123,45', destination: 'nega@psa.example' });
     await says(page, 'Pendente');
-    await pass(2_500);
+    await shop.stand.pass(2_500);
 
     await says(page, 'Negado');
     await newest(page).getByText('O banco de destino recusou').waitFor();
@@ -103,9 +95,9 @@ describe('a payout in the table', () => {
     await says(page, 'Pendente');
     const code = await newest(page).locator('code').textContent();
     await newest(page).hover();
-    shop.app.clock.advance(1_000);
+    await shop.stand.pass(1_000);
 
-    await fetch(`${shop.app.url}/demo/dashboard/payouts`, {
+    await fetch(`${shop.stand.url}/demo/dashboard/payouts`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
       body: JSON.stringify({ method: 'pix', amountCents: 1_500, destination: 'ana@psa.example' }),
@@ -164,7 +156,7 @@ describe('a connection that is lost', () => {
 
     await context.setOffline(true);
     await page.getByText('Você está sem rede').waitFor();
-    await pass(2_500);
+    await shop.stand.pass(2_500);
     await says(page, 'Pendente');
     await context.setOffline(false);
 
@@ -179,7 +171,7 @@ describe('a connection that is lost', () => {
     const opened = () => messages.filter((message) => message.includes('connection_init')).length;
     const before = opened();
 
-    shop.app.clock.advance(900_000);
+    await shop.stand.pass(900_000);
 
     await expect.poll(opened, { timeout: 20_000 }).toBeGreaterThan(before);
     await page.getByText('Ao vivo').waitFor();
@@ -194,10 +186,10 @@ describe('the simulator', () => {
     const { page, context } = await openDashboard();
     await request(page, { amount: '33,00', destination: 'demora@psa.example' });
     await says(page, 'Pendente');
-    await shop.app.work.settled();
+    await shop.stand.app.work.settled();
 
     const simulator = await context.newPage();
-    await simulator.goto(`${shop.app.url}/simulator/`);
+    await simulator.goto(`${shop.stand.url}/simulator/`);
     await simulator.getByRole('button', { name: 'Concluir' }).first().click();
     await simulator.getByText('Transferência concluída.').waitFor();
 
@@ -206,7 +198,7 @@ describe('the simulator', () => {
 
   it('puts the clock forward', async () => {
     const { page } = await openDashboard();
-    await page.goto(`${shop.app.url}/simulator/`);
+    await page.goto(`${shop.stand.url}/simulator/`);
 
     await page.getByRole('button', { name: '+1 h' }).click();
 
@@ -224,7 +216,7 @@ describe.each([
     await credit(50_000);
     const visitor = await openDashboard({ colorScheme, viewport, reducedMotion: 'reduce' });
     const { page, context } = visitor;
-    await context.addInitScript({ content: AXE });
+    await bringAxe(context);
     await page.reload();
     await request(page, { amount: '12,00', destination: 'demora@psa.example' });
     await says(page, 'Pendente');
@@ -239,13 +231,13 @@ describe.each([
     expect(await faultsOf(page)).toEqual([]);
     await context.setOffline(false);
 
-    await page.goto(`${shop.app.url}/simulator/`);
+    await page.goto(`${shop.stand.url}/simulator/`);
     await page.getByRole('button', { name: 'Negar' }).first().waitFor();
     await page.getByText('As mesmas alavancas').click();
     expect(await faultsOf(page)).toEqual([]);
     // Nothing is wider than the screen.
     for (const path of ['/simulator/', '/demo/dashboard']) {
-      await page.goto(`${shop.app.url}${path}`);
+      await page.goto(`${shop.stand.url}${path}`);
       await page.locator('h2').first().waitFor();
       expect(
         await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
@@ -253,11 +245,3 @@ describe.each([
     }
   });
 });
-
-/** What axe finds on the page, by rule and element. */
-async function faultsOf(page: Page): Promise<string[]> {
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(),
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
-}

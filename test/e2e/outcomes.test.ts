@@ -1,9 +1,6 @@
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { createLog } from '../../server/src/ops/log.ts';
-import { startApp } from '../support/app.ts';
 import { CARD, payOn } from '../support/browser.ts';
-import { chooseMode, openPopup, openShop, payElsewhere, paymentsOf, productOf } from './shop.ts';
+import { chooseMode, openPopup, openShop, paymentsOf, productOf } from './shop.ts';
 
 /** Chromium's line for a page that is answered with 422. */
 const UNPROCESSABLE = /status of 422/;
@@ -11,8 +8,7 @@ const A_REAL_CARD = '4539 5787 6362 1486';
 
 const SESSION_MS = 30 * 60_000;
 
-const logged: string[] = [];
-const shop = openShop(() => startApp({ log: createLog({ write: (line: string) => logged.push(line) }) }));
+const shop = openShop();
 
 it('declines a card with its reason and takes another one', async () => {
   const visitor = await shop.visit();
@@ -46,7 +42,9 @@ it('fails where the card is declined for good; a new attempt can be paid', async
   await product.says('Pagamento confirmado');
   const paid = await visitor.heard('psa-paid');
   expect(paid.detail.payment.orderCode).not.toBe(failed.detail.payment.orderCode);
-  const statuses = new Map((await paymentsOf(shop.app)).map(({ orderCode, status }) => [orderCode, status]));
+  const statuses = new Map(
+    (await paymentsOf(shop.stand)).map(({ orderCode, status }) => [orderCode, status]),
+  );
   expect(statuses.get(failed.detail.payment.orderCode)).toBe('FAILED');
   expect(statuses.get(paid.detail.payment.orderCode)).toBe('PAID');
 });
@@ -61,7 +59,7 @@ it('follows a card that is approved later, on both pages', async () => {
   await hosted.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
   await product.says('Aguardando o pagamento');
 
-  shop.app.clock.advance(5_000);
+  await shop.stand.pass(5_000);
   await hosted.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
   await product.says('Pagamento confirmado');
 });
@@ -82,17 +80,12 @@ it('refuses a card that is no test card, and keeps its number nowhere', async ()
   await popup.getByRole('alert').getByText('Nome no cartão').waitFor();
   expect(await popup.content()).not.toMatch(digits(A_REAL_CARD));
 
-  const tables = await shop.app.database.sql.introspection.getTables();
-  expect(tables.map(({ name }) => name)).toContain('card_payment');
-  for (const { name } of tables) {
-    const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(
-      shop.app.database.sql,
-    );
-    expect(rows.filter(({ row }) => digits(A_REAL_CARD).test(row))).toEqual([]);
-    // Nor those that are taken.
-    expect(rows.filter(({ row }) => digits(CARD.approved).test(row))).toEqual([]);
-  }
-  expect(logged.filter((line) => digits(A_REAL_CARD).test(line))).toEqual([]);
+  const kept = await shop.stand.kept();
+  expect(Object.keys(kept)).toContain('card_payment');
+  const places = [...Object.values(kept).flat(), ...shop.stand.logged()];
+  expect(places.filter((text) => digits(A_REAL_CARD).test(text))).toEqual([]);
+  // Nor those that are taken.
+  expect(places.filter((text) => digits(CARD.approved).test(text))).toEqual([]);
 });
 
 // ── When the time is over ───────────────────────────────────────────────────────────────────────
@@ -108,7 +101,7 @@ it('tells both pages that the time is over, and a new attempt can be paid', asyn
   const popup = await openPopup(visitor, () => product.payButton.click());
   await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
 
-  shop.app.clock.advance(SESSION_MS);
+  await shop.stand.pass(SESSION_MS);
   const { detail } = await visitor.heard('psa-expired');
   await product.says('O prazo para pagar terminou');
   // The server said so by itself: by this page's clock there are thirty minutes left.
@@ -132,9 +125,9 @@ it('shows a payment that the acquirer confirms after the time is over', async ()
   await payOn(popup, CARD.approvedAfterExpiry);
   await popup.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
 
-  shop.app.clock.advance(SESSION_MS);
+  await shop.stand.pass(SESSION_MS);
   await product.says('O prazo para pagar terminou');
-  shop.app.clock.advance(SESSION_MS / 2);
+  await shop.stand.pass(SESSION_MS / 2);
   await product.says('Confirmado depois do prazo');
   expect((await visitor.heard('psa-paid')).detail.payment).toMatchObject({ status: 'PAID', paidLate: true });
 });
@@ -146,14 +139,13 @@ it('starts a new payment with the first click when the old one has expired behin
   const first = await product.orderCode();
   await popup.close();
   await product.backButton.click();
-  shop.app.clock.advance(SESSION_MS);
-  await shop.app.work.settled();
+  await shop.stand.pass(SESSION_MS);
 
   await openPopup(visitor, () => product.payButton.click());
   await product.says('Aguardando o pagamento');
   const second = await product.orderCode();
   expect(second).not.toBe(first);
-  await payElsewhere(shop.app, second);
+  await shop.stand.payElsewhere(second);
   await product.says('Pagamento confirmado');
 });
 

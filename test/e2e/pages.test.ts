@@ -1,23 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { LIVE_KEY } from '../support/app.ts';
-import { CARD, comeToRest, payOn } from '../support/browser.ts';
-import { checkoutOf, chooseMode, openPopup, openShop, payElsewhere, productOf } from './shop.ts';
+import { bringAxe, faultsOf } from '../support/axe.ts';
+import { CARD, payOn } from '../support/browser.ts';
+import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const shop = openShop();
-
-/** What axe finds on the page, by rule and element. */
-async function faultsOf(page: Page): Promise<string[]> {
-  // What is still moving has not its own colours yet.
-  await comeToRest(page);
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(),
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
-}
 
 // That none of them violates its own Content-Security-Policy is seen by every test: the browser would complain.
 describe.each([
@@ -28,7 +16,7 @@ describe.each([
     const visitor = await shop.visit({ colorScheme, viewport });
     visitor.expectProblems(/status of 422/);
     const { page, context } = visitor;
-    await context.addInitScript({ content: AXE });
+    await bringAxe(context);
     await page.reload();
     const product = productOf(page, 'caneca');
     await product.payButton.waitFor();
@@ -52,7 +40,7 @@ describe.each([
     await productOf(page, 'cafe').payButton.click();
     await page.waitForURL(/\/checkout\//);
     const hostedUrl = page.url();
-    await page.goto(`${shop.app.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+    await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
     await checkoutOf(page).says('Aguardando o pagamento');
     expect(await faultsOf(page)).toEqual([]);
     await page.goto(hostedUrl);
@@ -72,7 +60,7 @@ async function openGraphiQL() {
   const { page } = visitor;
   // Without a key the examples are refused.
   visitor.expectProblems(/status of 401/);
-  await page.goto(`${shop.app.url}/graphql`);
+  await page.goto(`${shop.stand.url}/graphql`);
   await page.getByRole('tab', { name: /Wallet/ }).waitFor();
   return page;
 }
@@ -124,12 +112,12 @@ it('shows the updates of the example subscription as they come', async () => {
   ]);
   expect(subscribed.status()).toBe(200);
 
-  const { createCardPayment } = await shop.app.live.request(
+  const { createCardPayment } = await shop.stand.live.request(
     'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   const { orderCode } = createCardPayment.cardPayment;
   await resultOf(page).getByText(orderCode).waitFor();
   await resultOf(page).getByText('"PENDING"').waitFor();
-  await payElsewhere(shop.app, orderCode);
+  await shop.stand.payElsewhere(orderCode);
   await resultOf(page).getByText('"PAID"').waitFor();
 });

@@ -1,20 +1,11 @@
 import { expect, it } from 'vitest';
 import { CARD, payOn } from '../support/browser.ts';
-import {
-  checkoutOf,
-  chooseMode,
-  openPopup,
-  openShop,
-  payElsewhere,
-  paymentsOf,
-  pendingCents,
-  productOf,
-} from './shop.ts';
+import { checkoutOf, chooseMode, openPopup, openShop, paymentsOf, pendingCents, productOf } from './shop.ts';
 
 const shop = openShop();
 
 it('pays in a window: it closes, and the shop hears of it over a WebSocket', async () => {
-  const before = await pendingCents(shop.app);
+  const before = await pendingCents(shop.stand);
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'caneca');
   const popup = await openPopup(visitor, () => product.payButton.click());
@@ -28,7 +19,7 @@ it('pays in a window: it closes, and the shop hears of it over a WebSocket', asy
   expect(detail.payment).toMatchObject({ status: 'PAID', amountCents: 4990, paidLate: false });
   expect(detail.payment.orderCode).toBe(await product.orderCode());
   expect(visitor.messages.filter((message) => /^<.*"status":"PAID"/.test(message))).toHaveLength(1);
-  expect(await pendingCents(shop.app)).toBe(before + 4990);
+  expect(await pendingCents(shop.stand)).toBe(before + 4990);
   expect(visitor.events.filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
 });
 
@@ -69,18 +60,18 @@ it('says pending, never paid, to who reaches the thank-you page without having p
   await page.waitForURL(/\/checkout\//);
   const orderCode = page.url().split('/').at(-1)!;
 
-  await page.goto(`${shop.app.url}/demo/obrigado?psa_order_code=${orderCode}`);
+  await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${orderCode}`);
   await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
   await checkoutOf(page).says('Aguardando o pagamento');
   await page.getByRole('heading', { name: 'Quase lá.' }).waitFor();
   expect(visitor.events.map(({ name }) => name)).not.toContain('psa-paid');
 
-  await payElsewhere(shop.app, orderCode);
+  await shop.stand.payElsewhere(orderCode);
   await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
 });
 
 it('pays once when clicked twice, and shows the receipt after a reload', async () => {
-  const before = (await paymentsOf(shop.app)).length;
+  const before = (await paymentsOf(shop.stand)).length;
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'rede');
   const popup = await openPopup(visitor, () => product.payButton.dblclick());
@@ -92,7 +83,7 @@ it('pays once when clicked twice, and shows the receipt after a reload', async (
   await product.says('Pagamento confirmado');
   expect(await product.payButton.count()).toBe(0);
   expect(visitor.context.pages()).toHaveLength(1);
-  expect(await paymentsOf(shop.app)).toHaveLength(before + 1);
+  expect(await paymentsOf(shop.stand)).toHaveLength(before + 1);
 });
 
 it('keeps two products of one page apart', async () => {
@@ -135,7 +126,7 @@ it('offers a link where the browser opens no window', async () => {
 });
 
 it('takes a closed window for nothing: the payment stays open and can be taken up again', async () => {
-  const before = (await paymentsOf(shop.app)).length;
+  const before = (await paymentsOf(shop.stand)).length;
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'cafe');
   const popup = await openPopup(visitor, () => product.payButton.click());
@@ -147,7 +138,7 @@ it('takes a closed window for nothing: the payment stays open and can be taken u
   const again = await openPopup(visitor, () => product.pageLink.click());
   await payOn(again, CARD.approved);
   await product.says('Pagamento confirmado');
-  expect(await paymentsOf(shop.app)).toHaveLength(before + 1);
+  expect(await paymentsOf(shop.stand)).toHaveLength(before + 1);
   expect(visitor.events.map(({ name }) => name)).not.toContain('psa-error');
 });
 
@@ -162,7 +153,7 @@ it('comes back by the cancel link, pending, and goes on from there', async () =>
   await product.says('Aguardando o pagamento');
   await product.says('Você voltou antes de concluir');
   const orderCode = await product.orderCode();
-  expect((await paymentsOf(shop.app)).find((payment) => payment.orderCode === orderCode)?.status).toBe(
+  expect((await paymentsOf(shop.stand)).find((payment) => payment.orderCode === orderCode)?.status).toBe(
     'PENDING',
   );
 

@@ -1,22 +1,33 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
 import { launchBrowser, openVisitor, type Visitor } from '../support/browser.ts';
+import { type Stand, startStand } from './stand.ts';
 
-export interface Shop {
-  readonly app: TestApp;
+export interface Shop<On extends Stand = Stand> {
+  readonly stand: On;
   /** A visitor whose page shows the shop. Whatever their browser complains about fails the test. */
   visit(options?: BrowserContextOptions): Promise<Visitor>;
 }
 
-/** The demo shop on a real server and a browser, for the tests around it. */
-export function openShop(start: () => Promise<TestApp> = startApp): Shop {
-  let app: TestApp;
+/** The demo shop on real servers and a browser, for the tests around it. */
+export function openShop(): Shop;
+export function openShop<On extends Stand>(start: () => Promise<On>): Shop<On>;
+export function openShop(start: () => Promise<Stand> = startStand): Shop {
+  let stand: Stand;
   let browser: Browser;
   const visitors: Visitor[] = [];
 
   beforeAll(async () => {
-    [app, browser] = await Promise.all([start(), launchBrowser()]);
+    // Each as soon as it is there: where the other fails, it is ended all the same.
+    const opening = await Promise.allSettled([
+      start().then((started) => {
+        stand = started;
+      }),
+      launchBrowser().then((launched) => {
+        browser = launched;
+      }),
+    ]);
+    for (const each of opening) if (each.status === 'rejected') throw each.reason;
   });
   afterEach(async () => {
     const gone = visitors.splice(0);
@@ -25,18 +36,18 @@ export function openShop(start: () => Promise<TestApp> = startApp): Shop {
   });
   afterAll(async () => {
     await browser?.close();
-    await app?.close();
-    expect(app?.faults).toEqual([]);
+    await stand?.close();
+    expect(stand?.faults() ?? []).toEqual([]);
   });
 
   return {
-    get app() {
-      return app;
+    get stand() {
+      return stand;
     },
     async visit(options) {
       const visitor = await openVisitor(browser, options);
       visitors.push(visitor);
-      await visitor.page.goto(`${app.url}/demo/`);
+      await visitor.page.goto(`${stand.url}/demo/`);
       return visitor;
     },
   };
@@ -74,22 +85,10 @@ export async function openPopup(visitor: Visitor, press: () => Promise<void>): P
 }
 
 /** What the merchant sees with the live key. */
-export async function pendingCents({ live }: TestApp): Promise<number> {
+export async function pendingCents({ live }: Stand): Promise<number> {
   return (await live.request('{ wallet { pendingReleaseCents } }')).wallet.pendingReleaseCents;
 }
 
-export async function paymentsOf({ live }: TestApp): Promise<{ orderCode: string; status: string }[]> {
+export async function paymentsOf({ live }: Stand): Promise<{ orderCode: string; status: string }[]> {
   return (await live.request('{ cardPayments { nodes { orderCode status } } }')).cardPayments.nodes;
-}
-
-/** Pays behind the browser's back: what a payer does on another device. */
-export async function payElsewhere({ cardPayments }: TestApp, orderCode: string): Promise<void> {
-  const { kind } = await cardPayments.pay(orderCode, {
-    number: '4242424242424242',
-    holder: 'Maria da Silva',
-    expiryMonth: 12,
-    expiryYear: 2029,
-    securityCode: '123',
-  });
-  expect(kind).toBe('paid');
 }

@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { startApp } from '../support/app.ts';
 import { CARD, payOn, type Visitor } from '../support/browser.ts';
 import { type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
 import { openPopup, openShop, productOf } from './shop.ts';
+import { startStand } from './stand.ts';
 
 let proxy: ReverseProxy;
 const shop = openShop(async () => {
   proxy = await startReverseProxy();
-  const app = await startApp({ environment: { PUBLIC_URL: proxy.url } });
-  proxy.target = app.port;
-  return app;
+  const stand = await startStand({ publicUrl: proxy.url });
+  proxy.target = stand.port;
+  return stand;
 });
 beforeEach(() => proxy.refuses.clear());
 afterAll(() => proxy?.close());

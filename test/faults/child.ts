@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { PayResult } from '../../server/src/card-payments/model.ts';
+import type { UpstreamTuning } from '../../server/src/modes/remote.ts';
 
 /**
  * When to die: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
@@ -15,9 +16,16 @@ export interface Moment {
 
 /** What server.mjs may be asked for, and what it answers. */
 export interface Requests {
-  start(request: { environment: Record<string, string>; clockAheadMs: number; dieAt: Moment | null }): {
-    url: string;
-  };
+  start(request: {
+    environment: Record<string, string>;
+    clockAheadMs?: number;
+    dieAt?: Moment | null;
+    /** Requests a minute that it takes on `/v1`. */
+    restLimit?: number;
+    /** Of a facade: how long the window of its budget is, and what else of it a test cannot wait for. */
+    windowMs?: number;
+    upstreamTuning?: UpstreamTuning;
+  }): { url: string; port: number };
   dieAt(moment: Moment): null;
   pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
   refund(request: { orderCode: string }): null;

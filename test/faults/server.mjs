@@ -29,14 +29,20 @@ const clock = {
 
 /** @type {{ [Name in keyof import('./child.ts').Requests]: (request: any) => Promise<unknown> }} */
 const answers = {
-  async start({ environment, clockAheadMs, dieAt }) {
+  async start({ environment, clockAheadMs = 0, dieAt = null, restLimit, windowMs, upstreamTuning }) {
     moment = dieAt;
     aheadMs = clockAheadMs;
+    const config = readConfig({ PORT: '0', ...environment });
     const fault = (/** @type {unknown} */ value) =>
       say({ fault: value instanceof Error ? String(value.stack) : JSON.stringify(value) });
     app = await createApp({
-      config: readConfig({ ...environment, PORT: '0' }),
+      config: {
+        ...config,
+        ...(config.upstream && windowMs && { upstream: { ...config.upstream, windowMs } }),
+      },
       clock,
+      ...(restLimit && { restLimit }),
+      ...(upstreamTuning && { upstreamTuning }),
       log: {
         info: () => undefined,
         warn: () => undefined,
@@ -47,7 +53,7 @@ const answers = {
     });
     const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
     live = { accountId: account.id, environment: 'live' };
-    return { url: app.url };
+    return { url: app.url, port: app.port };
   },
   async dieAt(newMoment) {
     moment = newMoment;

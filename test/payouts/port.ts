@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../server/src/kernel/errors.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import type { Payout, PayoutRange, RequestPayoutInput } from '../../server/src/payouts/model.ts';
+import type { PayoutRange, RequestPayoutInput, ShownPayout } from '../../server/src/payouts/model.ts';
 import { fund } from '../support/funds.ts';
 import type { Harness, StartHarness } from '../support/harness.ts';
 
@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE;
 export const KEY = 'ana@padaria.example';
 export const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 const LTC_DENIED = 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3';
-export const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const USDT_DENIED = 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL';
 
 export const FEES = { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 };
@@ -114,7 +114,7 @@ export function describePort(startMerchant: StartHarness): void {
         ...payout,
         version: 2,
         status: 'completed',
-        processedAt: plusMs(payout.requestedAt, 2 * SECOND),
+        processedAt: plusMs(payout.requestedAt!, 2 * SECOND),
         endToEndId: done!.endToEndId,
       });
       const endToEndId = expect.stringMatching(/^E\d{8}202603021200[0-9A-Z]{11}$/);
@@ -175,7 +175,9 @@ export function describePort(startMerchant: StartHarness): void {
           deniedReason: expect.stringMatching(/./),
           endToEndId: null,
         });
-        const told = (await history(merchant)).map(([kind]) => kind);
+        const told = (await history(merchant)).flatMap(([kind, previous]) =>
+          kind === `payout.${previous}` ? [] : [kind],
+        );
         const all = statuses.map((status) => `payout.${status}`);
         expect({ told }).toMatchObject(merchant.exact({ told: all }));
         // No webhook reports one that is processing, so whoever does not look then may not be told so.
@@ -263,12 +265,14 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await again(merchant, settled)).toMatchObject({ status: 'completed' });
       expect(await again(merchant, denied)).toMatchObject({
         status: 'denied',
-        deniedReason: 'Conta encerrada',
+        ...merchant.exact({ deniedReason: 'Conta encerrada' }),
       });
       expect(await merchant.payouts.recheck(merchant.tenant, settled.withdrawalId)).toBe(false);
       expect(await bank.deny(settled.withdrawalId, 'Tarde demais')).toBe(false);
       expect(await bank.settle(denied.withdrawalId)).toBe(false);
       await merchant.pass(59 * MINUTE);
+      // No webhook tells why: whoever stands in front of the service asks for that afterwards.
+      expect(await again(merchant, denied)).toMatchObject({ deniedReason: 'Conta encerrada' });
       expect(await again(merchant, delayed)).toEqual(delayed);
       await merchant.pass(MINUTE);
       expect(await again(merchant, delayed)).toMatchObject({ status: 'completed' });
@@ -300,7 +304,7 @@ export function describePort(startMerchant: StartHarness): void {
     test('a sandbox payout is never denied', async () => {
       const merchant = (await start()).inSandbox();
       await fund(merchant.service, { cents: 100_000 });
-      const payouts: Payout[] = [];
+      const payouts: ShownPayout[] = [];
       for (const name of ['nega', 'recusa', 'demora', 'verifica'])
         payouts.push(
           (await request(merchant, { destination: `${name}@psa.example`, amountCents: 10_000 })).payout,
@@ -488,7 +492,7 @@ export function describePort(startMerchant: StartHarness): void {
     test('newest first, from either end, and filtered', async () => {
       const merchant = await start();
       const { payouts, tenant } = merchant;
-      const made: Payout[] = [];
+      const made: ShownPayout[] = [];
       for (const input of [{}, { method: 'pix_turbo' }, {}, { method: 'usd', destination: USDT }] as const) {
         made.push((await request(merchant, input)).payout);
         await merchant.pass(MINUTE);
@@ -513,7 +517,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await list({ status: ['denied'] })).toEqual({ found: [], more: false });
       expect(await list({ status: [] })).toEqual({ found: [], more: false });
       const [, second, , fourth] = made;
-      const between = { requestedAfter: second!.requestedAt, requestedBefore: fourth!.requestedAt };
+      const between = { requestedAfter: second!.requestedAt!, requestedBefore: fourth!.requestedAt! };
       expect(await list(between)).toEqual({ found: [2, 1], more: false });
       expect(await payouts.count(tenant, {})).toBe(4);
       expect(await payouts.count(tenant, { method: ['pix'], status: ['completed'] })).toBe(2);
@@ -530,7 +534,7 @@ function request({ payouts, tenant }: Harness, input: Partial<RequestPayoutInput
   return payouts.request(tenant, { method: 'pix', amountCents: 1_000, destination: KEY, ...input });
 }
 
-function again({ payouts, tenant }: Harness, { withdrawalId }: Payout): Promise<Payout | null> {
+function again({ payouts, tenant }: Harness, { withdrawalId }: ShownPayout): Promise<ShownPayout | null> {
   return payouts.find(tenant, withdrawalId);
 }
 

@@ -282,10 +282,14 @@ describeOnBothEngines('payouts in front of another service', (open) => {
         const { service, tenant, answering, posts, clock } = await start();
         answering({ post: () => said });
         for (let time = 0; time < 3; time += 1)
-          await expect(service.request(tenant, pix())).rejects.toThrow('has no endpoint for payouts');
+          await expect(service.request(tenant, pix())).rejects.toThrow(
+            'has no endpoint for requesting payouts',
+          );
         expect(posts()).toHaveLength(1);
         clock.advance(10 * MINUTE);
-        await expect(service.request(tenant, pix())).rejects.toThrow('has no endpoint for payouts');
+        await expect(service.request(tenant, pix())).rejects.toThrow(
+          'has no endpoint for requesting payouts',
+        );
         expect(posts()).toHaveLength(2);
       },
     );
@@ -336,7 +340,7 @@ describeOnBothEngines('payouts in front of another service', (open) => {
       const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
       await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
       await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
-      for (let minute = 0; minute < 25; minute += 1) await look();
+      for (let minute = 0; minute < 45; minute += 1) await look();
       expect(posts()).toHaveLength(1);
       answering({ post: ({ body }) => ({ body: add(body as Partial<Told>) }) });
       expect((await again()).payout.code).toBe('SAQ-2');
@@ -456,8 +460,9 @@ describeOnBothEngines('payouts in front of another service', (open) => {
     test.each(['.', '..'])('of what would lead elsewhere (%s) asks nobody', async (name) => {
       const { service, remote, tenant, upstream } = await start();
       expect(await service.find(tenant, name)).toBeNull();
-      await remote.refresh(tenant, [name], { class: 'lookup' });
       expect(upstream.asked).toEqual([]);
+      await remote.refresh(tenant, [name], { class: 'lookup' });
+      expect(upstream.asked.filter((asked) => !asked.includes('?'))).toEqual([]);
     });
 
     test('what was polled long ago is forgotten', async () => {
@@ -715,9 +720,26 @@ describeOnBothEngines('payouts in front of another service', (open) => {
         await apply(payload);
       expect(await events()).toEqual([{ kind: 'payout.completed', resourceId: EVENT.withdrawalId }]);
       expect(await service.find(tenant, 'SAQ-9')).toMatchObject({ status: 'completed', destination: MASKED });
-      expect(gets()).toEqual([]);
+      expect(gets()).toHaveLength(1);
       const { rows } = await allOf(database);
       expect(JSON.stringify(rows)).not.toContain(KEY);
+    });
+
+    test('goes before what was read a moment ago', async () => {
+      const { remote, service, tenant, facade, add, gets, clock } = await start();
+      const { id } = add();
+      await service.list(tenant, page);
+      clock.advance(1_000);
+      const processedAt = clock.now().toISOString();
+      const { observation } = remote.sighting({ ...EVENT, withdrawalId: id, processedAt })!;
+      await facade.committer.change({
+        tenant,
+        read: (reader) => observation.read(reader),
+        decide: (state) => ({ outcome: null, writes: observation.decide(state).writes }),
+      });
+      expect((await service.list(tenant, page)).items[0]!.payout.status).toBe('completed');
+      expect(await service.find(tenant, id)).toMatchObject({ status: 'completed', version: 2 });
+      expect(gets()).toHaveLength(1);
     });
 
     test('of anything else is not ours', async () => {

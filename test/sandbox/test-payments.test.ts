@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { NotFoundError, UnavailableError } from '../../server/src/kernel/errors.ts';
-import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
-import { post } from '../../server/src/ledger/store.ts';
+import { NotFoundError } from '../../server/src/kernel/errors.ts';
 import { createTestPaymentInput } from '../../server/src/sandbox/model.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
+import { embedded } from '../support/harness.ts';
+import { describePort } from './port.ts';
 
 describeOnBothEngines('test payments', (open) => {
   let database: Database;
@@ -16,34 +16,7 @@ describeOnBothEngines('test payments', (open) => {
     database = await open();
   });
 
-  test('feed the sandbox balance at once, or wait as pending until they are settled', async () => {
-    const { core, tenant } = await sandbox();
-    const paid = await core.sandbox.createTestPayment(tenant, { valueCents: 4990 });
-    expect(paid).toEqual({
-      id: expect.stringMatching(/^test_[0-9a-f]{24}$/),
-      valueCents: 4990,
-      status: 'paid',
-      createdAt: core.clock.now(),
-      paidAt: core.clock.now(),
-    });
-    const pending = await core.sandbox.createTestPayment(tenant, { valueCents: 80, pending: true });
-    expect(pending).toMatchObject({ status: 'pending', paidAt: null });
-    expect(await core.wallet.read(tenant)).toMatchObject({
-      environment: 'sandbox',
-      balanceCents: 4990,
-      withdrawableCents: 4990,
-      pendingReleaseCents: 80,
-      disputeBlockedCents: 0,
-      cryptoBalanceLitoshi: 0,
-    });
-
-    core.clock.advance(1_000);
-    const settled = await core.levers.settleTestPayment(tenant, pending.id);
-    expect(settled).toEqual({ ...pending, status: 'paid', paidAt: core.clock.now() });
-    expect(await core.wallet.read(tenant)).toMatchObject({ balanceCents: 5070, pendingReleaseCents: 0 });
-    expect(await core.levers.listTestPayments(tenant, { limit: 10 })).toEqual([settled, paid]);
-    expect(await core.levers.listTestPayments(tenant, { limit: 1 })).toEqual([settled]);
-  });
+  describePort(embedded(() => database));
 
   test('are settled once, though several ask at once', async () => {
     const { core, tenant } = await sandbox();
@@ -56,32 +29,6 @@ describeOnBothEngines('test payments', (open) => {
   test.each(['', 'x', `test_${'ab'.repeat(12)}`, 'with \u0000'])('under the id %j are none', async (id) => {
     const { core, tenant } = await sandbox();
     await expect(core.levers.settleTestPayment(tenant, id)).rejects.toBeInstanceOf(NotFoundError);
-  });
-
-  test('are their account’s alone, and leave the live wallet alone', async () => {
-    const [{ core, tenant }, other] = [await sandbox(), await sandbox()];
-    const { id } = await core.sandbox.createTestPayment(tenant, { valueCents: 80, pending: true });
-    await expect(other.core.levers.settleTestPayment(other.tenant, id)).rejects.toBeInstanceOf(NotFoundError);
-    expect(await other.core.levers.listTestPayments(other.tenant, { limit: 10 })).toEqual([]);
-    expect(await core.wallet.read(core.tenant)).toMatchObject({ balanceCents: 0, pendingReleaseCents: 0 });
-  });
-
-  test('are none with a live key', async () => {
-    const core = await startCore({ database });
-    const refused = core.sandbox.createTestPayment(core.tenant, { valueCents: 80 });
-    await expect(refused).rejects.toBeInstanceOf(UnavailableError);
-    await expect(refused).rejects.toMatchObject({ code: 'ONLY_IN_SANDBOX' });
-  });
-
-  test('are refused where their sum could not be counted any more', async () => {
-    const { core, tenant } = await sandbox();
-    const amount = Math.floor(Number.MAX_SAFE_INTEGER / 2) - 100;
-    const much = ledgerTransaction('much', [{ from: 'received', to: 'merchant_balance', amount }]);
-    await post(database.sql, tenant, [much], core.clock.now());
-    await core.sandbox.createTestPayment(tenant, { valueCents: 100 });
-    await expect(core.sandbox.createTestPayment(tenant, { valueCents: 1 })).rejects.toMatchObject({
-      code: 'LIMIT_REACHED',
-    });
   });
 
   async function sandbox(): Promise<{ core: Core; tenant: Core['tenant'] }> {

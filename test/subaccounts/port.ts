@@ -233,7 +233,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await merchant.subaccounts.find(merchant.tenant, id)).toMatchObject({ balanceCents: 6_000 });
       expect((await statementOf(merchant, id))[0]).toMatchObject({
         kind: 'payout',
-        refId: payout.payoutId!,
+        refId: payout.payoutId,
         amountCents: -4_000,
         balanceAfterCents: 6_000,
       });
@@ -243,7 +243,7 @@ export function describePort(startMerchant: StartHarness): void {
       });
 
       await merchant.pass(2 * SECOND);
-      expect(await found(merchant, id, payout.payoutId!)).toEqual({
+      expect(await found(merchant, id, payout.payoutId)).toEqual({
         ...payout,
         version: payout.version + 1,
         status: 'completed',
@@ -304,8 +304,8 @@ export function describePort(startMerchant: StartHarness): void {
         reversedAt: merchant.clock.now(),
       });
       expect((await statementOf(merchant, id)).map(({ kind, refId }) => [kind, refId])).toEqual([
-        ['payout_reversal', payout.payoutId!],
-        ['payout', payout.payoutId!],
+        ['payout_reversal', payout.payoutId],
+        ['payout', payout.payoutId],
         ['transfer_in', expect.any(String)],
       ]);
       await subaccounts.recheck(tenant, payout.id);
@@ -341,7 +341,7 @@ export function describePort(startMerchant: StartHarness): void {
       await merchant.pass(REVERSES_AFTER_MS);
       const [reversal] = await statementOf(merchant, id);
       expect(reversal).toMatchObject({ kind: 'payout_reversal', refId: payout.code, amountCents: 4_000 });
-      for (const reference of [payout.code!, payout.payoutId!])
+      for (const reference of [payout.code!, payout.payoutId])
         expect(await found(merchant, id, reference)).toMatchObject({ id: payout.id, reversed: true });
     });
 
@@ -362,9 +362,9 @@ export function describePort(startMerchant: StartHarness): void {
       const sandbox = merchant.inSandbox();
       const [id, sibling] = [await openSubaccount(merchant, 10_000), await openSubaccount(merchant, 10_000)];
       const { payout } = await request(merchant, id, { idempotencyKey: 'saque:1.a_b-C' });
-      expect(payout.payoutId!).toBe('saq_idem_saque:1.a_b-C');
+      expect(payout.payoutId).toBe('saq_idem_saque:1.a_b-C');
       await other.subaccounts.create(other.tenant, { name: 'x' });
-      for (const reference of [payout.payoutId!, payout.withdrawalId!, payout.code!]) {
+      for (const reference of [payout.payoutId, payout.withdrawalId!, payout.code!]) {
         expect(await found(merchant, id, reference)).toEqual(payout);
         expect(await found(merchant, sibling, reference)).toBeNull();
         expect(await found(other, id, reference)).toBeNull();
@@ -511,13 +511,14 @@ export function describePort(startMerchant: StartHarness): void {
       const { subaccounts, service, tenant } = merchant;
       const id = await openSubaccount(merchant, 10_000);
       const { payout } = await request(merchant, id);
-      for (const reference of [payout.id, payout.payoutId!, payout.code!, payout.withdrawalId!])
-        await subaccounts.recheck(tenant, reference);
+      const { id: own, payoutId, code, withdrawalId } = payout;
+      for (const reference of Object.values({ own, code, withdrawalId, ...merchant.exact({ payoutId }) }))
+        await subaccounts.recheck(tenant, reference!);
       const ofBank = (await service.subaccounts.findPayout(service.tenant, id, payout.code!))!.id;
       await service.bank.settle(ofBank);
       await service.subaccounts.recheck(service.tenant, ofBank);
       await merchant.settled();
-      expect(await found(merchant, id, payout.payoutId!)).toMatchObject({ status: 'completed' });
+      expect(await found(merchant, id, payout.payoutId)).toMatchObject({ status: 'completed' });
       for (const reference of ['saq_other', 'x', '\u0000'])
         expect(await failure(subaccounts.recheck(tenant, reference))).toBeInstanceOf(NotFoundError);
     });
@@ -540,8 +541,8 @@ function request({ subaccounts, tenant }: Harness, subaccountId: string, wanted:
   return subaccounts.requestPayout(tenant, { subaccountId, amountCents: 4_000, pixKey: KEY, ...wanted });
 }
 
-function found({ subaccounts, tenant }: Harness, subaccountId: string, reference: string) {
-  return subaccounts.findPayout(tenant, subaccountId, reference);
+function found({ subaccounts, tenant }: Harness, subaccountId: string, reference: string | null) {
+  return subaccounts.findPayout(tenant, subaccountId, reference!);
 }
 
 async function statementOf({ subaccounts, tenant }: Harness, id: string) {

@@ -17,8 +17,9 @@ import type { ShownSubaccountPayout } from '../../server/src/subaccounts/model.t
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote.ts';
 import { createBudget } from '../../server/src/upstream/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
-import { listObserved } from '../../server/src/upstream/mirror-store.ts';
+import { listObserved, selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
+import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshPglite } from '../support/database.ts';
@@ -65,7 +66,11 @@ async function start({ tenant, upstream }: { tenant?: Tenant; upstream?: Upstrea
     ...(tenant ? { tenant } : {}),
     ...(upstream ? { upstream } : {}),
   });
-  const remote = createRemoteSubaccounts(facade);
+  const wallet = createRemoteWallet(facade);
+  const remote = createRemoteSubaccounts({
+    ...facade,
+    readWallet: (tenant) => wallet.current(tenant, { class: 'query' }),
+  });
   Object.assign(facade.looks, remote.looks);
   const ages: { at: Date; stale: boolean }[] = [];
   const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => ages.push({ at, stale }) };
@@ -422,6 +427,22 @@ describe('following', () => {
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(2);
   });
 
+  test('holds also an end that was claimed against the service', async () => {
+    const { remote, tenant, subaccounts, database } = await start();
+    const id = await open();
+    const { payout } = await subaccounts.requestPayout(tenant, {
+      ...{ subaccountId: id, amountCents: 1_000, pixKey: KEY },
+    });
+    await pass(MINUTE);
+    await remote.refresh(tenant, [payout.id], { class: 'lookup' });
+    expect(await subaccounts.findPayouts(tenant, [payout.id])).toMatchObject([{ status: 'completed' }]);
+    await pass(MINUTE);
+    const before = clock.now();
+    await remote.refresh(tenant, [payout.id], { class: 'lookup' });
+    const [record] = await selectObserved(database.sql, tenant, 'subaccount_payout', [payout.id]);
+    expect(record).toMatchObject({ final: true, observedAt: before });
+  });
+
   test('by two instances at once makes one payout and one event of each state', async () => {
     const one = await start();
     const two = await start({ tenant: one.tenant });
@@ -509,6 +530,22 @@ describe('subaccounts', () => {
     expect(short).toMatchObject({ requestedCents: 2 ** 40, disputeBlockedCents: 0 });
     const nowhere = subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents: 1 });
     expect(await failure(nowhere)).toBeInstanceOf(NotFoundError);
+  });
+
+  test('a transfer whose answer was lost is found behind all that has been entered since', async () => {
+    const { subaccounts, tenant, intents, work } = await start();
+    const subaccountId = await open(0);
+    proxy.plan = inTurn([LOST, BROKEN, BROKEN, BROKEN]);
+    const lost = { subaccountId, amountCents: 101, idempotencyKey: 't-4' };
+    expect(await failure(going(subaccounts.transfer(tenant, lost)))).toMatchObject({
+      moneyMayHaveMoved: true,
+    });
+    for (let index = 0; index < 110; index += 1)
+      await service.subaccounts.transfer(merchant, { subaccountId, amountCents: 1 });
+    clock.advance(MINUTE);
+    await work.settled();
+    expect(await intents.open(tenant, 'transferToSubaccount')).toEqual([]);
+    expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ replayed: true });
   });
 
   test('a transfer whose answer is lost is found in the statement; one that never came is not', async () => {

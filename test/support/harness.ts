@@ -24,7 +24,7 @@ type Resource = StoredEvent['resource'];
 export interface Harness
   extends Pick<
     PaymentsService,
-    'payouts' | 'subaccounts' | 'cardPayments' | 'products' | 'sandbox' | 'wallet'
+    'access' | 'payouts' | 'subaccounts' | 'cardPayments' | 'products' | 'sandbox' | 'wallet'
   > {
   readonly clock: ManualClock;
   readonly tenant: Tenant;
@@ -93,9 +93,10 @@ export function embedded(database: () => Database): StartHarness {
 }
 
 function embeddedHarness(core: Core, tenant: Tenant = core.tenant): Harness {
-  const { clock, database, bank, payouts, subaccounts, cardPayments, products, sandbox, wallet } = core;
+  const { clock, database, bank, access, payouts, subaccounts, cardPayments, products, sandbox, wallet } =
+    core;
   return {
-    ...{ clock, tenant, payouts, subaccounts, cardPayments, products, sandbox, wallet },
+    ...{ clock, tenant, access, payouts, subaccounts, cardPayments, products, sandbox, wallet },
     service: {
       ...{ tenant, database, bank, payouts, subaccounts, cardPayments },
       levers: core.levers,

@@ -201,7 +201,7 @@ async function openMerchant(app: TestApp, settings: Partial<AccountSettings>) {
 }
 
 /** Returns the secret, where it was never told before. */
-async function configureWebhook(merchant: GraphQLClient, url: string): Promise<string> {
+export async function configureWebhook(merchant: GraphQLClient, url: string): Promise<string> {
   const { configureWebhook: configured } = await merchant.request(
     `mutation ($url: Url!) {
       configureWebhook(input: { url: $url }) {

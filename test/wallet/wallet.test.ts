@@ -16,7 +16,9 @@ import { createWalletEngine } from '../../server/src/wallet/engine.ts';
 import { isWallet, type Wallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
+import { embedded } from '../support/harness.ts';
 import { failStatements } from '../support/statements.ts';
+import { describePort } from './port.ts';
 
 type Move = [from: LedgerAccountName, to: LedgerAccountName];
 
@@ -46,6 +48,8 @@ describeOnBothEngines('the wallet', (open) => {
   beforeAll(async () => {
     database = await open();
   });
+
+  describePort(embedded(() => database));
 
   test('says what the posting rows say, whatever happens', async () => {
     const step = fc.record({ operation, amount: fc.integer({ min: 1, max: 900 }) });

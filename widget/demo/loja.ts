@@ -2,7 +2,7 @@ import '../src/define.ts';
 import type { CheckoutMode, PsaCheckout, Transport } from '../src/psa-checkout.ts';
 import { arte } from './arte.ts';
 import products from './products.json' with { type: 'json' };
-import { esconderSimulacao } from './shared/conta-real.ts';
+import { mostrarContaReal } from './shared/conta-real.ts';
 
 interface Config {
   endpoint: string;
@@ -55,7 +55,7 @@ async function abrir(): Promise<void> {
   } catch {
     // The shelf is shown without its buttons.
   }
-  if (config?.simulated === false) esconderSimulacao();
+  if (config?.simulated === false) mostrarContaReal();
   for (const product of config?.products ?? products) vitrine?.append(cartao(product, config));
   ajustar();
 }

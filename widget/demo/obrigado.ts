@@ -1,4 +1,5 @@
 import '../src/define.ts';
+import { mostrarContaReal } from './shared/conta-real.ts';
 
 // The element finds the payment again by itself: by the order code in the address, or by what this tab remembers.
 const titulo = document.querySelector('#titulo');
@@ -22,6 +23,12 @@ checkout?.addEventListener('psa-failed', () =>
 checkout?.addEventListener('psa-refunded', () =>
   dizer('Pagamento estornado.', 'O valor volta para o cartão.'),
 );
+void fetch('/demo/config.json')
+  .then((response) => response.json())
+  .then(({ simulated }: { simulated: boolean }) => simulated || mostrarContaReal())
+  // The receipt needs nothing of it.
+  .catch(() => undefined);
+
 checkout?.updateComplete.then(() => {
   if (checkout.phase === 'idle' && !checkout.payment && checkout.connection === 'idle')
     dizer('Nenhum pagamento por aqui.', 'Esta página acompanha o pagamento que começou na loja, nesta aba.');

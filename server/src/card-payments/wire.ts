@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
 import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
-import { amountTold, centsTold, instantTold, recordTold } from '../kernel/told.ts';
+import {
+  centsTold,
+  instantTold,
+  pageTold,
+  priceTold,
+  recordsTold,
+  recordTold,
+  type Told,
+  wholeTextTold,
+} from '../kernel/told.ts';
 import {
   type CardPayment,
   type CardPaymentClaim,
@@ -76,52 +85,50 @@ export function cardPaymentWebhook(payment: ShownCardPayment) {
 
 // ── Read from another service: what the document shows by its name, the rest by its shape ──────────
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** The answer to a creation or a lookup; null where it is none. */
 export function cardPaymentFromWire(body: unknown): CardPaymentClaim | null {
-  const json = recordOf(body);
-  if (!json) return null;
-  const status = statusOf(json.status);
+  const told = recordOf(body);
+  if (!told) return null;
+  const status = statusOf(told.status);
   // Dates whose names the document does not show: a payment that waits has one, a paid one has a second.
-  const dates = datesOf(json);
+  const dates = datesOf(told);
   const [created = null, paid = null] = dates.length === DATES_AT[status ?? 'unknown'] ? dates : [];
   return {
-    ...commonOf(json),
+    ...commonOf(told),
     status,
-    checkoutUrl: urlOf(json.checkoutUrl),
-    createdAt: instantTold(json.createdAt) ?? created,
-    expiresAt: instantTold(json.expiresAt),
-    paidAt: instantTold(json.paidAt) ?? paid,
-    paidLate: typeof json.paidLate === 'boolean' ? json.paidLate : null,
-    refundedAt: instantTold(json.refundedAt),
+    checkoutUrl: urlOf(told.checkoutUrl),
+    createdAt: instantTold(told.createdAt) ?? created,
+    expiresAt: instantTold(told.expiresAt),
+    paidAt: instantTold(told.paidAt) ?? paid,
+    paidLate: typeof told.paidLate === 'boolean' ? told.paidLate : null,
+    refundedAt: instantTold(told.refundedAt),
   };
 }
 
 /** A page of a list, as far as its items can be read; null where it is none. */
 export function cardPaymentsFromWire(
   body: unknown,
-): { items: (CardPaymentClaim & { said: Json })[]; length: number } | null {
-  const list = Object.values(recordTold(body) ?? {}).find(Array.isArray);
-  if (!list) return null;
-  const items = list.flatMap((each: unknown) => {
+): { items: (CardPaymentClaim & { said: Told })[]; length: number } | null {
+  const page = pageTold(body);
+  if (!page) return null;
+  const items = page.items.flatMap((each) => {
     const [claim, said] = [cardPaymentFromWire(each), recordTold(each)];
     return claim && said ? [{ ...claim, said }] : [];
   });
-  return { items, length: list.length };
+  return { items, length: page.items.length };
 }
 
 /** A webhook's event (section 6.2): whatever has an `orderCode` is one, whatever else is called how. Null: it is none. */
 export function cardPaymentEventFromWire(payload: unknown): CardPaymentClaim | null {
-  const json = recordOf(payload);
-  if (!json) return null;
-  const words = Object.values(json).filter((value) => typeof value === 'string');
+  const told = recordOf(payload);
+  if (!told) return null;
+  const words = Object.values(told).filter((value) => typeof value === 'string');
   const kind = words.find((word) => word.startsWith('card_payment.'))?.slice('card_payment.'.length);
-  const status = json.status ?? kind ?? words.find((word) => STATUSES.has(word));
+  const status = told.status ?? kind ?? words.find((word) => STATUSES.has(word));
   return {
-    ...commonOf(json),
+    ...commonOf(told),
     status: statusOf(status),
-    paidAt: instantTold(json.paidAt) ?? datesOf(json)[0] ?? null,
+    paidAt: instantTold(told.paidAt) ?? datesOf(told)[0] ?? null,
   };
 }
 
@@ -140,36 +147,36 @@ function statusOf(word: unknown): CardPaymentClaim['status'] {
 }
 
 /** What has an order code: the answer, or what lies in it. */
-function recordOf(body: unknown): (Json & { orderCode: string }) | null {
-  return [body, ...Object.values(recordTold(body) ?? {})].find(hasOrderCode) ?? null;
+function recordOf(body: unknown): (Told & { orderCode: string }) | null {
+  return recordsTold(body).find(hasOrderCode) ?? null;
 }
 
-function hasOrderCode(value: unknown): value is Json & { orderCode: string } {
-  const orderCode = recordTold(value)?.orderCode;
+function hasOrderCode(told: Told): told is Told & { orderCode: string } {
+  const { orderCode } = told;
   return typeof orderCode === 'string' && isAnyOrderCode(orderCode);
 }
 
-function commonOf(json: Json & { orderCode: string }) {
+function commonOf(told: Told & { orderCode: string }) {
   return {
-    orderCode: json.orderCode,
-    amountCents: amountOf(json),
+    orderCode: told.orderCode,
+    amountCents: amountOf(told),
     customer:
-      customerOf(json.customer) ??
-      Object.values(json)
+      customerOf(told.customer) ??
+      Object.values(told)
         .map(customerOf)
         .find((each) => each) ??
       null,
-    description: textOf(json.description),
-    metadata: textOf(json.metadata),
-    successUrl: urlOf(json.successUrl),
-    cancelUrl: urlOf(json.cancelUrl),
-    failureReason: textOf(json.failureReason),
+    description: textOf(told.description),
+    metadata: textOf(told.metadata),
+    successUrl: urlOf(told.successUrl),
+    cancelUrl: urlOf(told.cancelUrl),
+    failureReason: textOf(told.failureReason),
   };
 }
 
 /** In cents (2.3), or in reais as the document's 2.1.2 has it of records: rounded, for products are not exact. */
-function amountOf({ amountCents, valueCents, amount }: Json): Cents | null {
-  return centsTold(amountCents) ?? centsTold(valueCents) ?? amountTold(amount);
+function amountOf({ amountCents, valueCents, amount }: Told): Cents | null {
+  return centsTold(amountCents) ?? centsTold(valueCents) ?? priceTold(amount);
 }
 
 function customerOf(value: unknown): Customer | null {
@@ -182,10 +189,9 @@ function customerOf(value: unknown): Customer | null {
   return members.some(([name]) => name !== 'externalId') ? Object.fromEntries(members) : null;
 }
 
-/** Longer than anything that the document has, it is nothing of ours to keep; nor can what is no text be. */
+/** Longer than anything that the document has, it is nothing of ours to keep. */
 function textOf(value: unknown): string | null {
-  if (typeof value !== 'string' || value === '' || value.length > 4_096) return null;
-  return value.includes('\u0000') || !value.isWellFormed() ? null : value;
+  return wholeTextTold(value, { max: 4_096 });
 }
 
 function urlOf(value: unknown): string | null {
@@ -194,8 +200,8 @@ function urlOf(value: unknown): string | null {
 }
 
 /** Earliest first, each once; none of an expiry. */
-function datesOf(json: Json): Date[] {
-  const times = Object.entries(json).flatMap(([name, value]) =>
+function datesOf(told: Told): Date[] {
+  const times = Object.entries(told).flatMap(([name, value]) =>
     /expir|valid|venc/i.test(name) ? [] : (instantTold(value)?.getTime() ?? []),
   );
   return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));

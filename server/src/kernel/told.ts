@@ -5,10 +5,42 @@
 
 import { type Cents, isCents } from './money.ts';
 
-export function recordTold(json: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
-    ? (json as Record<string, unknown>)
-    : null;
+export type Told = Readonly<Record<string, unknown>>;
+
+export function recordTold(json: unknown): Told | null {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Told) : null;
+}
+
+/** A record, and those that are its members: one of them is what was asked for, the others its envelope. */
+export function recordsTold(json: unknown): Told[] {
+  const parts: unknown[] = [json, ...Object.values(recordTold(json) ?? {})];
+  return parts.map(recordTold).filter((each) => each !== null);
+}
+
+/** Part of a list (the document's 2.1.6). */
+export interface PageTold {
+  items: unknown[];
+  /** How many the list has in all. */
+  total: number | null;
+}
+
+/** The array, whatever it is called, with `total` beside it. */
+export function pageTold(json: unknown, name = ''): PageTold | null {
+  if (Array.isArray(json)) return { items: json, total: null };
+  const told = recordTold(json);
+  const items = [told?.[name], ...Object.values(told ?? {})].find(Array.isArray);
+  return told && items ? { items, total: centsTold(told.total) } : null;
+}
+
+/** The first member that is of this form; `named` are the names that it may have, which come first. */
+export function memberTold(told: Told, isIt: (text: string) => boolean, named: string[] = []): string | null {
+  const values = [...named.map((name) => told[name]), ...Object.values(told)];
+  return (values.find((value) => typeof value === 'string' && isIt(value)) as string | undefined) ?? null;
+}
+
+/** 24 hex digits: the document's withdrawal and product identifiers. */
+export function isObjectId(text: string): boolean {
+  return /^[0-9a-f]{24}$/i.test(text);
 }
 
 const LONGEST_TEXT = 500;
@@ -17,6 +49,12 @@ const LONGEST_TEXT = 500;
 export function textTold(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null;
   return value.slice(0, LONGEST_TEXT).toWellFormed().replaceAll('\u0000', '');
+}
+
+/** As it is or not at all: longer than this, or no text to store, it is nothing of ours to keep. */
+export function wholeTextTold(value: unknown, { max }: { max: number }): string | null {
+  if (typeof value !== 'string' || value === '' || value.length > max) return null;
+  return value.includes('\u0000') || !value.isWellFormed() ? null : value;
 }
 
 /** Also where it comes as text. */
@@ -33,7 +71,7 @@ export function reaisTold(value: unknown): Cents | null {
 }
 
 /** What something costs, in reais: below 0 it is told in another way than ours, and nobody knows what it says. */
-export function amountTold(value: unknown): Cents | null {
+export function priceTold(value: unknown): Cents | null {
   const reais = numberTold(value);
   return reais !== null && reais < 0 ? null : reaisTold(reais);
 }
@@ -41,6 +79,15 @@ export function amountTold(value: unknown): Cents | null {
 export function centsTold(value: unknown): Cents | null {
   const cents = numberTold(value);
   return isCents(cents) ? cents : null;
+}
+
+/** `…Cents` where that is an amount, else the same without the ending in reais (2.1.1, 2.1.2); it may be below 0. */
+export function amountTold(told: Told, name: string): number | null {
+  const inCents = numberTold(told[`${name}Cents`]);
+  if (Number.isSafeInteger(inCents)) return inCents;
+  const reais = numberTold(told[name]);
+  const cents = reais === null ? null : Math.round(reais * 100);
+  return Number.isSafeInteger(cents) ? cents : null;
 }
 
 /** In UTC where it names no zone (the document's 2.1.3), whatever this machine's own is. */
@@ -51,4 +98,10 @@ export function instantTold(value: unknown): Date | null {
   const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(value.slice(11));
   const instant = new Date(isZoned ? value : `${value}Z`);
   return Number.isNaN(instant.getTime()) ? null : instant;
+}
+
+/** All there are, earliest first. */
+export function instantsTold(values: readonly unknown[]): Date[] {
+  const instants = values.flatMap((value) => instantTold(value) ?? []);
+  return instants.sort((left, right) => left.getTime() - right.getTime());
 }

@@ -97,11 +97,9 @@ export async function createRemoteMode({
   };
 
   const wallet = createRemoteWallet(facade);
-  const payouts = createRemotePayouts({
-    ...facade,
-    readWallet: (tenant) => wallet.current(tenant, { class: 'money' }),
-  });
-  const subaccounts = createRemoteSubaccounts(facade);
+  const readWallet = (tenant: Tenant) => wallet.current(tenant, { class: 'money' });
+  const payouts = createRemotePayouts({ ...facade, readWallet });
+  const subaccounts = createRemoteSubaccounts({ ...facade, readWallet });
   const products = createRemoteProducts(facade);
   const sandbox = createRemoteSandbox(facade);
   const cardPayments = createRemoteCardPayments({

@@ -490,17 +490,21 @@ function statusAfter(
   method: ShownPayout['method'],
   claimed: PayoutClaim['status'],
 ): ShownPayout['status'] {
-  // Of a payout that is not turbo the document knows no such state: the word means something that we do not know. What
-  // method it has may become known later.
-  const ofMethod = <Status>(each: Status | ShownPayout['status']) =>
-    each === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : each;
-  const told = ofMethod(claimed);
+  const told = asOf(method, claimed);
   if (!known) return told ?? 'unknown';
-  const status = ofMethod<never>(known.status);
+  const status = asOf(method, known.status);
   if (told === null || told === status || isFinal(status)) return status;
   if (told === 'unknown') return told;
   if (status === 'unknown') return told === 'pending' ? status : told;
   return told === 'pending' || (status === 'processing' && !isFinal(told)) ? status : told;
+}
+
+/** Of a payout that is not turbo the document knows no `processing`: the word means something that we do not know. */
+function asOf<Status extends PayoutClaim['status']>(
+  method: ShownPayout['method'],
+  status: Status,
+): Status | 'unknown' {
+  return status === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : status;
 }
 
 /** A PIX key is kept masked; of an address what tells more. */

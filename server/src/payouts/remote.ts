@@ -1,39 +1,11 @@
-import type { State, Writes } from '../commit/commit.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
-import {
-  IdempotencyError,
-  InsufficientFundsError,
-  type PaymentError,
-  RateLimitError,
-  type UpstreamError,
-  ValidationError,
-} from '../kernel/errors.ts';
-import { reaisFromCents } from '../kernel/money.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import {
-  assertCertain,
-  hasNoEndpoint,
-  isNotImplemented,
-  isSuccess,
-  messageOf,
-  noEndpoint,
-  refusalOf,
-} from '../upstream/answers.ts';
-import { errandOf, type Facade } from '../upstream/facade.ts';
-import { type Intent, type Look, unavailable } from '../upstream/intents.ts';
-import { type Observation, observed, writesOfObserved } from '../upstream/mirror.ts';
-import {
-  claimPoll,
-  listObserved,
-  type Observed,
-  selectKnownUpTo,
-  selectObserved,
-  selectObservedWithHead,
-  selectOpen,
-  selectReferences,
-  touchObserved,
-} from '../upstream/mirror-store.ts';
+import { answered, isSuccess, isTemporary, refusalOf, unreadable } from '../upstream/answers.ts';
+import { createEndpoints } from '../upstream/endpoints.ts';
+import { errandOf, type Facade, type Remote } from '../upstream/facade.ts';
+import { claimPoll, type Observed, selectOpen } from '../upstream/mirror-store.ts';
 import {
   createRankedList,
   LARGEST_PAGE,
@@ -41,50 +13,21 @@ import {
   type RankedPage,
   tooMuch,
 } from '../upstream/ranked.ts';
-import type { Sighting } from '../upstream/sighting.ts';
-import { type Errand, type UpstreamAnswer, UpstreamFault } from '../upstream/upstream.ts';
-import type { Poller } from '../upstream/watch.ts';
+import { type Errand, UpstreamFault } from '../upstream/upstream.ts';
 import type { Wallet } from '../wallet/model.ts';
-import {
-  areDifferent,
-  canBeSame,
-  isFinal,
-  maskDestination,
-  mergeClaim,
-  type PayoutClaim,
-  type PayoutFilter,
-  type PayoutMethod,
-  type PayoutService,
-  payoutFromJson,
-  type RequestPayoutInput,
-  type ShownPayout,
-} from './model.ts';
+import { isFinal, type PayoutFilter, type PayoutService, type ShownPayout } from './model.ts';
+import { mirrorPayouts, observationOf, payoutIn } from './observed.ts';
+import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './requested.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from './wire.ts';
 
-export interface RemotePayouts {
-  serviceFor(asker: Asker): PayoutService;
-  poll: Poller;
-  refresh(tenant: Tenant, ids: readonly string[], errand: Errand): Promise<void>;
-  /** What a webhook says, where it speaks of a payout. */
-  sighting(payload: unknown): Sighting | null;
-  looks: Readonly<Record<string, Look>>;
-}
-
-const REQUEST = 'requestPayout';
-const LIST = '/v1/payouts';
+const GET = { name: 'GET /v1/payouts/{id}', inWords: 'looking a payout up' };
 
 /** A query within so long after another of the same page is answered from memory. */
 const KEPT_MS = 2_000;
-/** A service that has no such endpoint is not asked for it again for so long. */
-const NO_ENDPOINT_MS = 10 * 60_000;
 /** Pages and single payouts that one search may cost. */
 const SEARCH = { pages: 5, singles: 5 };
 /** How often what lies behind the newest page is searched while it is followed. */
 const BEHIND_MS = 60_000;
-/** By how much the service's clock may lie behind ours. */
-const SKEW_MS = 60_000;
-/** What was requested so long before has nothing to do with a request, whatever clock says so. */
-const LONG_BEFORE_MS = 60 * 60_000;
 
 /** On whose behalf the service is asked. Without an asker, only what it says now counts. */
 interface Where {
@@ -98,33 +41,22 @@ interface Page extends RankedPage<ShownPayout> {
   stale: boolean;
 }
 
-/** What an intent is recognised by: the document gives this request no key. */
-interface Summary {
-  method: PayoutMethod;
-  amountCents: number;
-  /** A PIX key masked, an address whole. */
-  destination: string;
-  /** The place in the mirror of the newest payout that was known before. */
-  knownUpTo: number;
-}
-
 /** Payouts of the main account over HTTP. All that is seen of them, by whatever way, is kept in the mirror. */
-export function createRemotePayouts({
-  database,
-  committer,
-  clock,
-  upstream,
-  reads,
-  intents,
-  nudge,
-  readWallet,
-}: Facade & {
-  /** For the figures of a refusal. */
-  readWallet: (tenant: Tenant) => Promise<Wallet>;
-}): RemotePayouts {
+export function createRemotePayouts(
+  facade: Facade & {
+    /** For the figures of a refusal. */
+    readWallet: (tenant: Tenant) => Promise<Wallet>;
+  },
+): Remote<PayoutService> {
+  const { database, clock, reads } = facade;
+  const endpoints = createEndpoints(clock);
+  const mirror = mirrorPayouts(facade);
+  const requests = createPayoutRequests({ ...facade, endpoints, mirror });
   /** By what was read, which is shared: it is taken over once. */
   const takenOver = new WeakMap<object, Promise<(ShownPayout | null)[]>>();
-  const cannotRequestUntil = new Map<string, Date>();
+
+  /** However many webhooks come at once, one reading is under way, and one more for those that came meanwhile. */
+  const refreshed = createSharedReads<Page>();
 
   const ranked = createRankedList<Where, ShownPayout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
@@ -140,86 +72,26 @@ export function createRemotePayouts({
     { tenant, errand, keepMs, asker }: Where,
     { limit, offset }: { limit: number; offset: number },
   ): Promise<Page> {
-    const read = await reads
-      .get(tenant.environment, `${LIST}?limit=${limit}&offset=${offset}`, { errand, keepMs })
-      .catch((error: unknown) => {
-        throw isNotImplemented(error) ? noEndpoint('payouts') : error;
-      });
+    const { environment } = tenant;
+    const path = `${PAYOUTS}?limit=${limit}&offset=${offset}` as const;
+    const read = await endpoints.ask(environment, LIST, () =>
+      reads.get(environment, path, { errand, keepMs }),
+    );
     const { at, stale } = read;
-    if (hasNoEndpoint(read)) throw noEndpoint('payouts');
     if (!isSuccess(read)) throw refusalOf(read);
     // Nobody was asked, or nobody answered.
     if (stale && asker === null) throw new UpstreamFault('unreachable', 'no');
     const list = readPayoutList(read.body);
-    if (!list) throw new UpstreamFault('unreadable', 'maybe');
+    if (!list) throw unreadable();
     const body = read.body as object;
     const before = takenOver.get(body);
-    const taking = before ?? takeOver(tenant, list.items, at);
+    const taking = before ?? mirror.takeOver(tenant, list.items, at);
     takenOver.set(body, taking);
     taking.catch(() => takenOver.delete(body));
-    // A webhook may have told more since then.
-    const items = before ? await asKnown(tenant, await before) : await taking;
+    // Of what comes from memory a webhook may have told more since.
+    const items = before ? await mirror.asKnown(tenant, await before) : await taking;
     asker?.saw(at, stale);
     return { items, total: list.total, at, stale };
-  }
-
-  /** All of a page in one transaction, or in none where nothing is new; each as it is known then. */
-  async function takeOver(
-    tenant: Tenant,
-    claims: readonly (PayoutClaim | null)[],
-    at: Date,
-  ): Promise<(ShownPayout | null)[]> {
-    const ids = [...new Set(claims.flatMap((claim) => claim?.withdrawalId ?? []))];
-    const known = new Map(
-      (await selectObserved(database.sql, tenant, 'payout', ids)).map((each) => [each.id, each]),
-    );
-    let taken = takeAll(claims, (id) => known.get(id) ?? null, at);
-    if (taken.writes.length > 0)
-      taken = await committer.change({
-        tenant,
-        read: (reader) => Promise.all(ids.map((id) => reader.load(observed.payout, id))),
-        decide(state) {
-          const outcome = takeAll(claims, (id) => state.get(observed.payout, id), at);
-          return {
-            outcome,
-            writes: {
-              records: outcome.writes.flatMap(({ records = [] }) => records),
-              events: outcome.writes.flatMap(({ events = [] }) => events),
-            },
-          };
-        },
-      });
-    const confirmed = claims.flatMap((claim, index) => {
-      const payout = taken.payouts[index];
-      return claim && payout && confirms(claim, payout) ? [payout.withdrawalId] : [];
-    });
-    await touchObserved(database.sql, tenant, 'payout', { ids: confirmed, at });
-    return taken.payouts;
-  }
-
-  /** The same payouts, each as it is known by now. */
-  async function asKnown(
-    tenant: Tenant,
-    payouts: readonly (ShownPayout | null)[],
-  ): Promise<(ShownPayout | null)[]> {
-    const ids = payouts.flatMap((payout) => (payout && !isFinal(payout.status) ? [payout.withdrawalId] : []));
-    const known = new Map(
-      (await selectObserved(database.sql, tenant, 'payout', ids)).map((each) => [each.id, payoutIn(each)]),
-    );
-    return payouts.map((payout) => payout && (known.get(payout.withdrawalId) ?? payout));
-  }
-
-  /** By withdrawal id or code, from the mirror. */
-  async function mirrored(tenant: Tenant, names: readonly string[]): Promise<Map<string, Observed>> {
-    const byName = await selectReferences(database.sql, tenant, 'payout', names);
-    const ids = new Set(byName.map(({ id }) => id));
-    const known = await selectObserved(database.sql, tenant, 'payout', [...ids]);
-    return new Map(
-      byName.flatMap(({ reference, id }) => {
-        const found = known.find((each) => each.id === id);
-        return found ? [[reference, found] as const] : [];
-      }),
-    );
   }
 
   /** By any name, and whether what was not found is certainly not there. @throws as `readPage` */
@@ -249,15 +121,15 @@ export function createRemotePayouts({
     { tenant, errand, keepMs, asker }: Where,
     name: string,
   ): Promise<ShownPayout | null> {
-    const path = `${LIST}/${encodeURIComponent(name)}` as const;
-    const read = await reads.get(tenant.environment, path, { errand, keepMs }).catch((error: unknown) => {
-      if (isNotImplemented(error)) return null;
-      throw error;
-    });
+    const { environment } = tenant;
+    const path = `${PAYOUTS}/${encodeURIComponent(name)}` as const;
+    const read = await endpoints.askIfThere(environment, GET, () =>
+      reads.get(environment, path, { errand, keepMs }),
+    );
     const claim = read && isSuccess(read) ? readPayout(read.body) : null;
     if (!read || !claim || (claim.withdrawalId !== name && claim.code !== name)) return null;
     asker?.saw(read.at, read.stale);
-    return (await takeOver(tenant, [claim], read.at))[0] ?? null;
+    return (await mirror.takeOver(tenant, [claim], read.at))[0] ?? null;
   }
 
   async function findMany(
@@ -266,8 +138,8 @@ export function createRemotePayouts({
     asker: Asker,
   ): Promise<(ShownPayout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
-    const known = await mirrored(tenant, names);
-    const open = names.filter((name) => !known.get(name)?.final);
+    const known = await mirror.findNamed(tenant, names);
+    const open = names.filter((name) => !isConfirmed(known.get(name)));
     let found = new Map<string, ShownPayout>();
     if (open.length > 0)
       try {
@@ -288,165 +160,6 @@ export function createRemotePayouts({
     });
   }
 
-  /** What is kept of it is polled for as long as it is followed. */
-  async function withVersion(
-    tenant: Tenant,
-    withdrawalId: string,
-  ): Promise<{ version: number; payout: ShownPayout } | null> {
-    const known = await selectObservedWithHead(database.sql, tenant, 'payout', withdrawalId);
-    return known && { version: known.head, payout: payoutIn(known.observed) };
-  }
-
-  // ── Requests ──────────────────────────────────────────────────────────────────────────────────
-
-  async function request(
-    tenant: Tenant,
-    { idempotencyKey, ...input }: RequestPayoutInput,
-  ): Promise<{ payout: ShownPayout; replayed: boolean }> {
-    const [newest] = await listObserved(database.sql, tenant, 'payout', { before: null, limit: 1 });
-    const summary: Summary = {
-      method: input.method,
-      amountCents: input.amountCents,
-      destination: maskDestination(input, { masksCrypto: false }),
-      knownUpTo: newest?.place ?? 0,
-    };
-    try {
-      const { resourceId, replayed } = await intents.run(tenant, {
-        name: REQUEST,
-        input,
-        key: idempotencyKey ?? null,
-        summary: () => summary,
-        send: () => send(tenant, input, idempotencyKey ?? null, summary),
-        lookupReference: () => null,
-      });
-      return { payout: (await withVersion(tenant, resourceId))!.payout, replayed };
-    } finally {
-      nudge(tenant, 'payout');
-      nudge(tenant, 'wallet');
-    }
-  }
-
-  async function send(
-    tenant: Tenant,
-    { method, amountCents, destination }: Omit<RequestPayoutInput, 'idempotencyKey'>,
-    idempotencyKey: string | null,
-    summary: Summary,
-  ): Promise<Observation> {
-    const until = cannotRequestUntil.get(tenant.environment);
-    if (until && until > clock.now()) throw noEndpoint('payouts');
-    const at = clock.now();
-    const answer = await upstream
-      .send({
-        environment: tenant.environment,
-        method: 'POST',
-        path: LIST,
-        body: {
-          amount: reaisFromCents(amountCents),
-          method,
-          walletAddress: destination,
-          ...(idempotencyKey !== null && { idempotencyKey }),
-        },
-        errand: { class: 'money' },
-      })
-      .catch((error: unknown) => {
-        throw isNotImplemented(error) ? cannotRequest(tenant) : error;
-      })
-      .finally(() => reads.forget(tenant.environment));
-    // It may have been done all the same: its list tells.
-    assertCertain(answer);
-    if (isSuccess(answer)) {
-      const told = readPayout(answer.body);
-      // It has done it, and its list tells what it has made.
-      if (!told) throw new UpstreamFault('unreadable', 'maybe');
-      return observationOf({ ...ofIntent(told, summary), status: told.status ?? 'pending' }, at);
-    }
-    if (hasNoEndpoint(answer)) throw cannotRequest(tenant);
-    if (answer.status === 409 && idempotencyKey !== null)
-      throw new IdempotencyError(
-        messageOf(answer.body) ?? 'This idempotency key was used before with another input',
-      );
-    if (answer.status === 400 || answer.status === 422)
-      throw await invalid(tenant, { method, amountCents }, answer);
-    throw refusalOf(answer);
-  }
-
-  function cannotRequest(tenant: Tenant): UpstreamError {
-    cannotRequestUntil.set(tenant.environment, plusMs(clock.now(), NO_ENDPOINT_MS));
-    return noEndpoint('payouts');
-  }
-
-  /** Status codes tell too little, and the text may change: what is missing is told by the wallet. */
-  async function invalid(
-    tenant: Tenant,
-    { method, amountCents }: Pick<RequestPayoutInput, 'method' | 'amountCents'>,
-    answer: UpstreamAnswer,
-  ): Promise<PaymentError> {
-    const said = messageOf(answer.body) ?? 'The payments service refuses this payout';
-    const wallet = await readWallet(tenant).catch(() => null);
-    // Of an LTC payout nobody but the service knows the quote; its address and its amount are checked before.
-    const isTooMuch = wallet !== null && (method === 'ltc' || amountCents > wallet.withdrawableCents);
-    if (!isTooMuch) return new ValidationError([{ path: 'input', message: said }]);
-    return new InsufficientFundsError(said, {
-      requestedCents: amountCents,
-      withdrawableCents: wallet.withdrawableCents,
-      balanceCents: wallet.balanceCents,
-      disputeBlockedCents: wallet.disputeBlockedCents,
-      subaccountsBalanceCents: wallet.subaccountsBalanceCents,
-      cryptoBalanceLitoshi: method === 'ltc' ? wallet.cryptoBalanceLitoshi : null,
-    });
-  }
-
-  /**
-   * The payout of an intent whose outcome is not known is the one of its method, amount and destination that was not
-   * known before, was not requested before, and that no other intent has made. Of several equal ones each gets its own.
-   */
-  const look: Look = async (tenant, intent) => {
-    const summary = intent.summary as Summary;
-    const at = clock.now();
-    const answer = await upstream.get({
-      environment: tenant.environment,
-      path: `${LIST}?limit=${LARGEST_PAGE}&offset=0`,
-      errand: { class: intent.looks === 0 ? 'money' : 'lookup' },
-    });
-    const list = isSuccess(answer) ? readPayoutList(answer.body) : null;
-    if (!list) return 'unclear';
-    const payouts = await takeOver(tenant, list.items, at);
-    const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
-    const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
-    const made = await intents.claimed(tenant, REQUEST, ids);
-
-    const since = plusMs(intent.createdAt, -SKEW_MS);
-    const comesAfter = orderOf(payouts, (payout) => before.has(payout.withdrawalId), since);
-    const possible = list.items.flatMap((claim, index) => {
-      const payout = payouts[index] ?? null;
-      if (!claim || !payout || before.has(payout.withdrawalId) || made.has(payout.withdrawalId)) return [];
-      const isAfter = comesAfter(payout, index);
-      return isAfter !== false && mayBe(payout, summary) ? [{ claim, payout, isAfter }] : [];
-    });
-    const equal = possible.filter(({ payout }) => canBeSame(payout, summary));
-    // Nothing tells whether it was there before.
-    if (equal.some(({ isAfter }) => isAfter === null)) return 'unclear';
-    if (equal.length === 0) {
-      const isOlder = (payout: ShownPayout | null) =>
-        payout?.requestedAt != null && payout.requestedAt < plusMs(since, -LONG_BEFORE_MS);
-      const reachesBack =
-        list.items.length >= list.total ||
-        (isNewestFirst(payouts) && (before.size > 0 || payouts.some(isOlder)));
-      // One that shows its destination in a way of its own may be the one.
-      return reachesBack && possible.length === 0 && !payouts.includes(null) ? 'not_there' : 'unclear';
-    }
-    const waiting = (await intents.open(tenant, REQUEST)).filter((each) =>
-      sameRequest(each.summary as Summary, summary),
-    );
-    // One that is on its way may have made one of these.
-    const isSent = waiting.some(({ id, state }) => id !== intent.id && state === 'sending');
-    const turn = waiting.sort(inOrder).findIndex(({ id }) => id === intent.id);
-    const own = equal.reverse()[turn];
-    if (isSent || equal.length < waiting.length || !own) return 'unclear';
-    nudge(tenant, 'wallet');
-    return { found: observationOf(ofIntent(own.claim, summary), at), claims: own.claim.withdrawalId };
-  };
-
   const whereOf = (tenant: Tenant, asker: Asker): Where => ({
     tenant,
     errand: errandOf(asker),
@@ -457,14 +170,14 @@ export function createRemotePayouts({
 
   return {
     serviceFor: (asker) => ({
-      request: (tenant, input) => request(tenant, input),
+      request: requests.request,
       find: async (tenant, reference) => (await answered(findMany(tenant, [reference], asker)))[0] ?? null,
       findMany: (tenant, references) => answered(findMany(tenant, references, asker)),
       async findWithVersion(tenant, withdrawalId) {
-        const known = await withVersion(tenant, withdrawalId);
+        const known = await mirror.findWithVersion(tenant, withdrawalId);
         if (known) return known;
         await answered(findMany(tenant, [withdrawalId], asker));
-        return withVersion(tenant, withdrawalId);
+        return mirror.findWithVersion(tenant, withdrawalId);
       },
       async list(tenant, { end, limit, after, before, ...filter }) {
         const range = { end, limit, after, before, ...rankedFilter(filter) };
@@ -505,8 +218,14 @@ export function createRemotePayouts({
     },
 
     async refresh(tenant, ids, errand) {
-      const names = ids.filter(canBeReference);
-      if (names.length > 0) await searchFor(now(tenant, errand), names);
+      const { items } = await refreshed(tenantKey(tenant), () => {
+        // There is news: what was read before, or is being read, may not have it.
+        reads.forget(tenant.environment);
+        return readPage(now(tenant, errand), { limit: LARGEST_PAGE, offset: 0 });
+      });
+      const seen = new Set(items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])));
+      const behind = ids.filter((id) => !seen.has(id) && canBeReference(id));
+      if (behind.length > 0) await searchFor({ ...now(tenant, errand), keepMs: KEPT_MS }, behind);
     },
 
     sighting(payload) {
@@ -515,145 +234,15 @@ export function createRemotePayouts({
       return { resource: 'payout', reference: claim.withdrawalId, observation: observationOf(claim, null) };
     },
 
-    looks: { [REQUEST]: look },
+    looks: requests.looks,
   };
 }
 
-// ── From what is said to what is known ──────────────────────────────────────────────────────────
-
-/** `at`: when the service said so; null where nobody knows, for a webhook may be late. */
-function observationOf(claim: PayoutClaim, at: Date | null): Observation {
-  const { withdrawalId } = claim;
-  return {
-    read: (reader) => reader.load(observed.payout, withdrawalId),
-    decide(state: State) {
-      const known = state.get(observed.payout, withdrawalId);
-      const taken = take(known, claim, at ?? known?.observedAt ?? state.now);
-      return { resourceId: withdrawalId, writes: taken?.writes ?? {} };
-    },
-  };
-}
-
-/** Says of its state what is known; something older does not, nor what tells no state. */
-function confirms({ status: told }: PayoutClaim, { status }: ShownPayout): boolean {
-  return told !== null && (told === status || status === 'unknown');
-}
-
-/** Null where nothing is new. */
-function take(
-  known: Observed | null,
-  claim: PayoutClaim,
-  at: Date,
-): { record: Observed; writes: Writes } | null {
-  const before = known && payoutIn(known);
-  const payout = mergeClaim(before, claim);
-  if (!payout) return null;
-  const { withdrawalId, code, version, status } = payout;
-  const record: Observed = {
-    resource: 'payout',
-    id: withdrawalId,
-    version,
-    status,
-    final: isFinal(status),
-    parent: null,
-    snapshot: payout,
-    observedAt: known && (known.observedAt > at || !confirms(claim, payout)) ? known.observedAt : at,
-  };
-  const writes = writesOfObserved({
-    ...record,
-    names: [withdrawalId, code],
-    event: {
-      kind: `payout.${status}`,
-      resource: 'payout',
-      resourceId: withdrawalId,
-      previousStatus: before?.status ?? null,
-      snapshot: payout,
-    },
-  });
-  return { record, writes };
-}
-
-/** One after the other: a page may name one twice. */
-function takeAll(
-  claims: readonly (PayoutClaim | null)[],
-  knownAs: (id: string) => Observed | null,
-  at: Date,
-): { payouts: (ShownPayout | null)[]; writes: Writes[] } {
-  const current = new Map<string, Observed>();
-  const writes: Writes[] = [];
-  for (const claim of claims) {
-    if (!claim) continue;
-    const known = current.get(claim.withdrawalId) ?? knownAs(claim.withdrawalId);
-    const taken = take(known, claim, at);
-    if (taken) writes.push(taken.writes);
-    const record = taken?.record ?? known;
-    if (record) current.set(claim.withdrawalId, record);
-  }
-  const payouts = claims.map((claim) => {
-    const record = claim && current.get(claim.withdrawalId);
-    return record ? payoutIn(record) : null;
-  });
-  return { payouts, writes };
-}
-
-function payoutIn({ snapshot }: Observed): ShownPayout {
-  return payoutFromJson(snapshot);
-}
-
-/** What the service does not say of a payout that was asked for here. Of an address it may say less than we know. */
-function ofIntent(told: PayoutClaim, { method, amountCents, destination }: Summary): PayoutClaim {
-  const isAddress = method === 'ltc' || method === 'usd';
-  return {
-    ...told,
-    method: told.method ?? method,
-    amountCents: told.amountCents ?? amountCents,
-    destination: isAddress ? destination : (told.destination ?? destination),
-  };
-}
-
-/** Nothing that is told of it says that it is another. */
-function mayBe(payout: ShownPayout, { method, amountCents, destination }: Summary): boolean {
-  return (
-    payout.amountCents === amountCents &&
-    (payout.method === method || payout.method === 'unknown') &&
-    !areDifferent(payout, { method, destination })
-  );
-}
-
-/** As far as dates tell; the document does not show in which order a list comes. */
-function isNewestFirst(payouts: readonly (ShownPayout | null)[]): boolean {
-  const dates = payouts.flatMap((payout) => payout?.requestedAt ?? []);
-  return dates.length < 2 || dates[0]! >= dates.at(-1)!;
-}
-
-/**
- * Whether one of a list came after `since`; null where nobody can say: the service's clock may be far behind. Of one
- * without a date its place tells, for the newest come first.
- */
-function orderOf(
-  payouts: readonly (ShownPayout | null)[],
-  wasKnown: (payout: ShownPayout) => boolean,
-  since: Date,
-): (payout: ShownPayout, index: number) => boolean | null {
-  const isKnown = (payout: ShownPayout | null) => payout !== null && wasKnown(payout);
-  const [firstKnown, lastKnown] = [payouts.findIndex(isKnown), payouts.findLastIndex(isKnown)];
-  return ({ requestedAt }, index) => {
-    if (requestedAt === null) return index < firstKnown ? true : index > lastKnown ? null : false;
-    if (requestedAt >= since) return true;
-    return requestedAt < plusMs(since, -LONG_BEFORE_MS) ? false : null;
-  };
-}
-
-function sameRequest(left: Summary, right: Summary): boolean {
-  return (
-    left.method === right.method &&
-    left.amountCents === right.amountCents &&
-    left.destination === right.destination
-  );
-}
-
-function inOrder(left: Intent, right: Intent): number {
-  return left.createdAt.getTime() - right.createdAt.getTime() || (left.id < right.id ? -1 : 1);
+/** The service itself has told its end since it came; a webhook tells less of it. */
+function isConfirmed(known: Observed | undefined): boolean {
+  if (!known?.final) return false;
+  const { processedAt } = payoutIn(known);
+  return processedAt === null || known.observedAt > processedAt;
 }
 
 // ── How often ───────────────────────────────────────────────────────────────────────────────────
@@ -706,15 +295,4 @@ function rankedFilter({
 /** What is none, no service need be asked for. */
 function canBeReference(text: string): boolean {
   return /^[\x21-\x7e]{1,128}$/.test(text) && !/^\.{1,2}$/.test(text);
-}
-
-function isTemporary(error: unknown): boolean {
-  return error instanceof RateLimitError || error instanceof UpstreamFault;
-}
-
-/** A read that got no answer is refused as such. */
-function answered<Value>(reading: Promise<Value>): Promise<Value> {
-  return reading.catch((error: unknown) => {
-    throw error instanceof UpstreamFault ? unavailable(error) : error;
-  });
 }

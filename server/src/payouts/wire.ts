@@ -3,7 +3,18 @@ import { instant } from '../kernel/instant.ts';
 import { centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
-import { amountTold, centsTold, instantTold, recordTold, textTold } from '../kernel/told.ts';
+import {
+  centsTold,
+  instantsTold,
+  instantTold,
+  isObjectId,
+  memberTold,
+  pageTold,
+  priceTold,
+  recordTold,
+  type Told,
+  textTold,
+} from '../kernel/told.ts';
 import {
   maskDestination,
   PAYOUT_METHODS,
@@ -133,13 +144,10 @@ export interface PayoutListTold {
 
 /** The answer to `GET /v1/payouts`; null where it is no such list. */
 export function readPayoutList(json: unknown): PayoutListTold | null {
-  const told = recordTold(json);
-  if (!told) return null;
-  const arrays = Object.values(told).filter(Array.isArray);
-  const array = Array.isArray(told.payouts) ? told.payouts : arrays[0];
-  const total = centsTold(told.total);
-  if (!array || total === null) return null;
-  const items = (array as unknown[]).map((item) => {
+  const page = pageTold(json, 'payouts');
+  if (!page || page.total === null) return null;
+  const { total } = page;
+  const items = page.items.map((item) => {
     const claim = readPayout(item);
     return claim && claim.amountCents !== null ? claim : null;
   });
@@ -160,8 +168,6 @@ export function readPayout(json: unknown): PayoutClaim | null {
   return others.length === 0 ? claimIn(recordTold(enclosed) ?? {}) : null;
 }
 
-type Told = Readonly<Record<string, unknown>>;
-
 function claimIn(told: Told): PayoutClaim | null {
   const withdrawalId = idIn(told);
   if (withdrawalId === null) return null;
@@ -170,30 +176,24 @@ function claimIn(told: Told): PayoutClaim | null {
   const method = textTold(told.method) ?? values.find((value) => methodOf(value) !== null);
   return {
     withdrawalId,
-    code: textTold(told.code) ?? textTold(values.find((value) => /^SAQ-/.test(String(value)))),
+    code: textTold(told.code) ?? textTold(memberTold(told, (text) => text.startsWith('SAQ-'))),
     method: method === undefined ? null : (methodOf(method) ?? 'unknown'),
     status: status === undefined ? null : (statusOf(status) ?? 'unknown'),
-    amountCents: amountTold(told.amount),
-    feeCents: centsTold(told.feeCents) ?? amountTold(told.fee),
+    amountCents: priceTold(told.amount),
+    feeCents: centsTold(told.feeCents) ?? priceTold(told.fee),
     destination: textTold(told.walletAddress) ?? destinationIn(values),
     requestedAt:
       instantTold(told.requestedAt) ??
       instantTold(told.createdAt) ??
-      earliest(values.filter((value) => value !== told.processedAt)),
+      instantsTold(values.filter((value) => value !== told.processedAt))[0] ??
+      null,
     processedAt: instantTold(told.processedAt),
     deniedReason: textTold(told.deniedReason),
   };
 }
 
-const OBJECT_ID = /^[0-9a-f]{24}$/i;
-
 function idIn(told: Told): string | null {
-  const named = textTold(told.withdrawalId) ?? textTold(told.id);
-  if (named !== null) return named;
-  const shaped = [told._id, ...Object.values(told)].find(
-    (value) => typeof value === 'string' && OBJECT_ID.test(value),
-  );
-  return textTold(shaped);
+  return textTold(told.withdrawalId) ?? textTold(told.id) ?? memberTold(told, isObjectId, ['_id']);
 }
 
 function statusOf(value: unknown): PayoutStatus | null {
@@ -212,11 +212,6 @@ function destinationIn(values: readonly unknown[]): string | null {
   const isAddress = (text: string) =>
     parseDestination('ltc', text).destination !== null || parseDestination('usd', text).destination !== null;
   return textTold(texts.find((text) => /\*\*|…/.test(text)) ?? texts.find(isAddress));
-}
-
-function earliest(values: readonly unknown[]): Date | null {
-  const instants = values.flatMap((value) => instantTold(value) ?? []);
-  return instants.sort((left, right) => left.getTime() - right.getTime())[0] ?? null;
 }
 
 const EVENT_NAME = /^withdrawal\.(?:test\.)?([a-z_.]+)$/;

@@ -1,23 +1,18 @@
 import type { Asker } from '../kernel/asker.ts';
-import {
-  NotFoundError,
-  type PaymentError,
-  UnavailableError,
-  UpstreamError,
-  ValidationError,
-} from '../kernel/errors.ts';
+import { NotFoundError, type PaymentError, UnavailableError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import {
-  hasNoEndpoint,
-  isNotImplemented,
+  answered,
+  invalidInput,
   isSuccess,
   messageOf,
-  noEndpoint,
   refusalOf,
+  unavailable,
+  unreadable,
 } from '../upstream/answers.ts';
-import { createEndpoints } from '../upstream/endpoints.ts';
-import { errandOf, type Facade } from '../upstream/facade.ts';
-import { unavailable } from '../upstream/intents.ts';
+import { createEndpoints, type Endpoint } from '../upstream/endpoints.ts';
+import { errandOf, type Facade, type Remote } from '../upstream/facade.ts';
+import { LARGEST_PAGE } from '../upstream/ranked.ts';
 import type { Read } from '../upstream/reads.ts';
 import { type UpstreamAnswer, UpstreamFault, type UpstreamRequest } from '../upstream/upstream.ts';
 import {
@@ -30,67 +25,41 @@ import {
 } from './model.ts';
 import { productFromWire, productsFromWire } from './wire.ts';
 
-export interface RemoteProducts {
-  serviceFor(asker: Asker): ProductService;
-}
-
 /** A product never changes: what an answer may have missed is one that was made or deleted elsewhere. */
 const KEEP_MS = 5_000;
 /** A mutation waits for its turn, for it may not be sent twice. */
 const WAIT_MS = 10_000;
-const LARGEST_PAGE = 100;
 const PAGES = MAX_PRODUCTS / LARGEST_PAGE;
 /** More at once are looked for in the list, which is one request for a hundred. */
 const ASKED_ONE_BY_ONE = 2;
 
-const POST = 'POST /v1/products';
-const LIST = 'GET /v1/products';
-const GET = 'GET /v1/products/{id}';
-const DELETE = 'DELETE /v1/products/{id}';
-const IN_WORDS: Record<string, string> = {
-  [POST]: 'creating products',
-  [LIST]: 'listing products',
-  [GET]: 'looking a product up',
-  [DELETE]: 'deleting products',
-};
+const POST = { name: 'POST /v1/products', inWords: 'creating products' };
+const LIST = { name: 'GET /v1/products', inWords: 'listing products' };
+const GET = { name: 'GET /v1/products/{id}', inWords: 'looking a product up' };
+const DELETE = { name: 'DELETE /v1/products/{id}', inWords: 'deleting products' };
 
 /** Products over HTTP; nothing of them is kept here. */
-export function createRemoteProducts({ clock, upstream, reads }: Facade): RemoteProducts {
+export function createRemoteProducts({
+  clock,
+  upstream,
+  reads,
+}: Facade): Pick<Remote<ProductService>, 'serviceFor'> {
   const endpoints = createEndpoints(clock);
   /** Has once found a product by its id: then a 404 is about the product. */
   let looksUp = false;
 
-  function missing(endpoint: string): UpstreamError {
-    endpoints.markMissing(endpoint);
-    return noEndpoint(IN_WORDS[endpoint]!);
-  }
-
   /** @throws PaymentError, UpstreamFault */
-  async function write(endpoint: string, request: Omit<UpstreamRequest, 'errand'>): Promise<UpstreamAnswer> {
-    if (endpoints.isMissing(endpoint)) throw noEndpoint(IN_WORDS[endpoint]!);
-    try {
-      return await upstream.send({ ...request, errand: { class: 'query', waitMs: WAIT_MS } });
-    } catch (error) {
-      throw isNotImplemented(error) ? missing(endpoint) : error;
-    } finally {
-      reads.forget(request.environment);
-    }
+  function write(endpoint: Endpoint, request: Omit<UpstreamRequest, 'errand'>): Promise<UpstreamAnswer> {
+    const { environment } = request;
+    const errand = { class: 'query', waitMs: WAIT_MS } as const;
+    return endpoints
+      .ask(environment, endpoint, () => upstream.send({ ...request, errand }))
+      .finally(() => reads.forget(environment));
   }
 
-  /** @throws PaymentError */
-  async function read(
-    endpoint: string,
-    environment: Environment,
-    path: `/v1/${string}`,
-    asker: Asker,
-  ): Promise<Read> {
-    if (endpoints.isMissing(endpoint)) throw noEndpoint(IN_WORDS[endpoint]!);
-    try {
-      return await reads.get(environment, path, { errand: errandOf(asker), keepMs: KEEP_MS });
-    } catch (error) {
-      if (isNotImplemented(error)) throw missing(endpoint);
-      throw error instanceof UpstreamFault ? unavailable(error) : error;
-    }
+  /** @throws RateLimitError, UpstreamFault */
+  function read(environment: Environment, path: `/v1/${string}`, asker: Asker): Promise<Read> {
+    return reads.get(environment, path, { errand: errandOf(asker), keepMs: KEEP_MS });
   }
 
   /** All there are, as the service lists them: at most five pages. */
@@ -98,16 +67,11 @@ export function createRemoteProducts({ clock, upstream, reads }: Facade): Remote
     const found = new Map<string, ShownProduct>();
     for (let page = 0; page < PAGES; page += 1) {
       const offset = page * LARGEST_PAGE;
-      const answer = await read(
-        LIST,
-        environment,
-        `/v1/products?limit=${LARGEST_PAGE}&offset=${offset}`,
-        asker,
-      );
-      if (hasNoEndpoint(answer)) throw missing(LIST);
+      const path = `/v1/products?limit=${LARGEST_PAGE}&offset=${offset}` as const;
+      const answer = await endpoints.ask(environment, LIST, () => read(environment, path, asker));
       if (!isSuccess(answer)) throw refusalOf(answer);
       const list = productsFromWire(answer.body);
-      if (!list) throw unavailable(new UpstreamFault('unreadable', 'maybe'));
+      if (!list) throw unreadable();
       asker.saw(answer.at, answer.stale);
       // One that moved to the next page while this was read is there twice.
       for (const product of list.items) if (product) found.set(product.id, product);
@@ -119,28 +83,25 @@ export function createRemoteProducts({ clock, upstream, reads }: Facade): Remote
 
   /** By its id, or in the list where the service has no such lookup. */
   async function findOne(tenant: Tenant, id: string, asker: Asker): Promise<ShownProduct | null> {
-    if (!endpoints.isMissing(GET)) {
-      const answer = await read(GET, tenant.environment, `/v1/products/${id}`, asker).catch((error) => {
-        if (endpoints.isMissing(GET)) return null;
-        throw error;
-      });
-      if (answer && isSuccess(answer)) {
-        const product = productFromWire(answer.body);
-        if (product?.id !== id) throw unavailable(new UpstreamFault('unreadable', 'maybe'));
-        looksUp = true;
-        asker.saw(answer.at, answer.stale);
-        return product;
-      }
-      if (answer && (answer.status === 400 || (answer.status === 404 && looksUp))) {
-        asker.saw(answer.at, answer.stale);
-        return null;
-      }
-      if (answer && !hasNoEndpoint(answer)) throw refusalOf(answer);
-      if (answer?.status === 405) endpoints.markMissing(GET);
+    const { environment } = tenant;
+    const answer = await endpoints.askIfThere(environment, GET, () =>
+      read(environment, `/v1/products/${id}`, asker),
+    );
+    if (answer && isSuccess(answer)) {
+      const product = productFromWire(answer.body);
+      if (product?.id !== id) throw unreadable();
+      looksUp = true;
+      asker.saw(answer.at, answer.stale);
+      return product;
     }
+    if (answer && (answer.status === 400 || (answer.status === 404 && looksUp))) {
+      asker.saw(answer.at, answer.stale);
+      return null;
+    }
+    if (answer && answer.status !== 404) throw refusalOf(answer);
     const listed = (await all(tenant, asker)).find((product) => product.id === id) ?? null;
     // It is there, and was not found by its id.
-    if (listed) endpoints.markMissing(GET);
+    if (listed) endpoints.markMissing(environment, GET);
     return listed;
   }
 
@@ -160,7 +121,7 @@ export function createRemoteProducts({ clock, upstream, reads }: Facade): Remote
   }
 
   async function placed(tenant: Tenant, asker: Asker): Promise<PlacedProduct[]> {
-    return placeProducts(await all(tenant, asker));
+    return placeProducts(await answered(all(tenant, asker)));
   }
 
   return {
@@ -175,10 +136,9 @@ export function createRemoteProducts({ clock, upstream, reads }: Facade): Remote
         }).catch((error) => {
           throw error instanceof UpstreamFault ? perhapsCreated(error) : error;
         });
-        if (hasNoEndpoint(answer)) throw missing(POST);
         if (!isSuccess(answer)) throw refusalOfCreation(answer);
         const product = productFromWire(answer.body);
-        if (!product) throw perhapsCreated(new UpstreamFault('unreadable', 'maybe'));
+        if (!product) throw perhapsCreated(unreadable());
         return {
           ...product,
           name: product.name ?? name,
@@ -188,24 +148,20 @@ export function createRemoteProducts({ clock, upstream, reads }: Facade): Remote
       },
 
       async delete({ environment }, given) {
-        const id = productIdText.parse(given);
-        const answer = await write(DELETE, {
-          environment,
-          method: 'DELETE',
-          path: `/v1/products/${id}`,
-        }).catch((error) => {
-          // To delete it once more does no harm.
-          if (error instanceof UpstreamFault) throw unavailable(error);
-          throw error;
-        });
+        const id = productIdText.safeParse(given).data;
+        if (id === undefined) throw new NotFoundError('Product not found');
+        // To delete it once more does no harm.
+        const answer = await answered(
+          write(DELETE, { environment, method: 'DELETE', path: `/v1/products/${id}` }),
+        );
         if (isSuccess(answer)) return;
         if (answer.status === 404) throw new NotFoundError('Product not found');
-        if (answer.status === 405) throw missing(DELETE);
-        throw answer.status === 400 ? invalid('productId', answer) : refusalOf(answer);
+        if (answer.status === 400) throw invalidInput(messageOf(answer.body), { path: 'productId' });
+        throw refusalOf(answer);
       },
 
-      find: async (tenant, id) => (await findMany(tenant, [id], asker))[0] ?? null,
-      findMany: (tenant, ids) => findMany(tenant, ids, asker),
+      find: async (tenant, id) => (await answered(findMany(tenant, [id], asker)))[0] ?? null,
+      findMany: (tenant, ids) => answered(findMany(tenant, ids, asker)),
 
       async list(tenant, { first, after }) {
         const behind = (await placed(tenant, asker)).filter(
@@ -218,7 +174,7 @@ export function createRemoteProducts({ clock, upstream, reads }: Facade): Remote
         const items = products.slice(offset, offset + limit).map(({ product }) => product);
         return { items, total: products.length };
       },
-      count: async (tenant) => (await all(tenant, asker)).length,
+      count: async (tenant) => (await answered(all(tenant, asker))).length,
     }),
   };
 }
@@ -238,11 +194,6 @@ function refusalOfCreation(answer: UpstreamAnswer): PaymentError {
       'LIMIT_REACHED',
       messageOf(answer.body) ?? `An account has at most ${MAX_PRODUCTS} products in each environment`,
     );
-  return answer.status === 400 || answer.status === 422 ? invalid('input', answer) : refusalOf(answer);
-}
-
-function invalid(path: string, { body }: UpstreamAnswer): ValidationError {
-  return new ValidationError([
-    { path, message: messageOf(body) ?? 'the payments service does not accept it' },
-  ]);
+  const isOfInput = answer.status === 400 || answer.status === 422;
+  return isOfInput ? invalidInput(messageOf(answer.body)) : refusalOf(answer);
 }

@@ -300,7 +300,10 @@ export interface SubaccountPayoutService<P extends ShownSubaccountPayout = Shown
    * InsufficientFundsError (the subaccount's figures), IdempotencyError
    */
   requestPayout(tenant: Tenant, input: RequestPayoutInput): Promise<RequestedPayout<P>>;
-  /** Has the bank asked again, now, where a payout stands; takes our own id or any reference. @throws NotFoundError */
+  /**
+   * Has the bank asked again, now, where a payout stands; takes our own id or any reference. In front of another service a
+   * payoutId may be of several subaccounts' payouts, and leads to none. @throws NotFoundError
+   */
   recheck(tenant: Tenant, reference: string): Promise<void>;
 }
 

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
-import { cents, centsAsReais } from '../kernel/money.ts';
-import { textTold } from '../kernel/told.ts';
+import { cents } from '../kernel/money.ts';
+import {
+  amountTold,
+  centsTold,
+  instantTold,
+  memberTold,
+  recordsTold,
+  recordTold,
+  type Told,
+  textTold,
+} from '../kernel/told.ts';
 import {
   type RequestedPayout,
   type SeenPayout,
@@ -10,6 +19,7 @@ import {
   type ShownSubaccountPayout,
   type StatementEntryKind,
   type SubaccountPayout,
+  type SubaccountPayoutStatus,
   subaccountIdText,
 } from './model.ts';
 
@@ -114,91 +124,71 @@ export function subaccountPayoutWebhook({ status, ...payout }: ShownSubaccountPa
 // ── What another service says of them ───────────────────────────────────────────────────────────
 // What the document shows is read by its name. What it does not show may be called otherwise, or not be there.
 
-const seenText = z.unknown().optional().transform(textTold);
-const seenCents = cents.nullish().catch(null);
-const seenInstant = z.iso
-  .datetime({ offset: true })
-  .transform((text) => new Date(text))
-  .nullish()
-  .catch(null);
+const STATUSES: ReadonlySet<unknown> = new Set(subaccountPayoutWire.shape.status.options);
 
-/** The document's 2.2 as it is read: whatever may be null may also be missing. */
-const seenPayoutWire = z.object({
-  payoutId: seenText,
-  withdrawalId: seenText,
-  code: seenText,
-  subaccountId: subaccountIdText,
-  status: subaccountPayoutWire.shape.status.or(z.literal('unknown')).catch('unknown'),
-  reversed: z.boolean().catch(false),
-  amountCents: cents,
-  feeCents: cents,
-  platformFeeCents: seenCents,
-  netAmountCents: seenCents,
-  pixKey: seenText,
-  endToEndId: seenText,
-  recipientName: seenText,
-  recipientBankName: seenText,
-  failureReason: seenText,
-  createdAt: z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
-  completedAt: seenInstant,
-  reversedAt: seenInstant,
-});
-
-/** Null where it is no payout. */
+/** The document's 2.2 as it is read: whatever may be null may also be missing. Null where it is no payout. */
 export function readSubaccountPayout(body: unknown): SeenPayout | null {
-  const { success, data } = seenPayoutWire.safeParse(body);
-  if (!success) return null;
+  const told = recordTold(body);
+  const subaccountId = subaccountIdText.safeParse(told?.subaccountId).data;
+  const amountCents = centsTold(told?.amountCents);
+  const feeCents = centsTold(told?.feeCents);
+  const createdAt = instantTold(told?.createdAt);
+  if (!told || subaccountId === undefined || amountCents === null || feeCents === null || !createdAt)
+    return null;
   return {
-    payoutId: data.payoutId,
-    withdrawalId: data.withdrawalId,
-    code: data.code,
-    subaccountId: data.subaccountId,
-    status: data.status,
-    reversed: data.reversed,
-    amountCents: data.amountCents,
-    feeCents: data.feeCents,
-    platformFeeCents: data.platformFeeCents ?? null,
-    netAmountCents: data.netAmountCents ?? null,
-    pixKey: data.pixKey,
-    endToEndId: data.endToEndId,
-    recipientName: data.recipientName,
-    recipientBankName: data.recipientBankName,
-    failureReason: data.failureReason,
-    createdAt: data.createdAt,
-    completedAt: data.completedAt ?? null,
-    reversedAt: data.reversedAt ?? null,
+    payoutId: textTold(told.payoutId),
+    withdrawalId: textTold(told.withdrawalId),
+    code: textTold(told.code),
+    subaccountId,
+    status: STATUSES.has(told.status) ? (told.status as SubaccountPayoutStatus) : 'unknown',
+    reversed: told.reversed === true,
+    amountCents,
+    feeCents,
+    platformFeeCents: centsTold(told.platformFeeCents),
+    netAmountCents: centsTold(told.netAmountCents),
+    pixKey: textTold(told.pixKey),
+    endToEndId: textTold(told.endToEndId),
+    recipientName: textTold(told.recipientName),
+    recipientBankName: textTold(told.recipientBankName),
+    failureReason: textTold(told.failureReason),
+    createdAt,
+    completedAt: instantTold(told.completedAt),
+    reversedAt: instantTold(told.reversedAt),
   };
 }
 
 /** The names that the answer to a payout request gives: those by which the payout can be looked up. */
 export function readRequestedPayout(body: unknown): string[] {
-  const { withdrawal, code } = record(body);
-  return [record(withdrawal).id, code].filter((name) => typeof name === 'string');
+  const told = recordTold(body);
+  return [recordTold(told?.withdrawal)?.id, told?.code].filter((name) => typeof name === 'string');
 }
 
 /** An event of a payout: the whole of it where it carries that, else its code and whose it is, if it says so. */
 export function readSubaccountPayoutEvent(
   payload: unknown,
 ): { payout: SeenPayout } | { code: string; subaccountId: string | null } | null {
-  const event = record(payload);
-  if (event.event !== EVENT) return null;
+  const told = recordTold(payload);
+  if (told?.event !== EVENT) return null;
   const payout = readSubaccountPayout(payload);
   if (payout) return { payout };
-  return typeof event.code === 'string' ? { code: event.code, subaccountId: subaccountIdIn(event) } : null;
+  const code = textTold(told.code);
+  return code === null ? null : { code, subaccountId: memberTold(told, isSubaccountId) };
 }
 
 /** A subaccount, or one inside an envelope; null where there is no `sacc_…` in it. */
 export function readSubaccount(body: unknown): ShownSubaccount | null {
-  const bare = record(body);
-  const members = [bare, ...Object.values(bare).map(record)].find((part) => subaccountIdIn(part) !== null);
-  if (!members) return null;
-  return {
-    id: subaccountIdIn(members)!,
-    name: text(members.name),
-    externalId: text(members.externalId),
-    balanceCents: amountIn(members, 'balance'),
-    createdAt: instantIn(members),
-  };
+  for (const told of recordsTold(body)) {
+    const id = memberTold(told, isSubaccountId);
+    if (id === null) continue;
+    return {
+      id,
+      name: textTold(told.name),
+      externalId: textTold(told.externalId),
+      balanceCents: amountTold(told, 'balance'),
+      createdAt: createdAtIn(told),
+    };
+  }
+  return null;
 }
 
 const KINDS: readonly [RegExp, StatementEntryKind][] = [
@@ -206,87 +196,42 @@ const KINDS: readonly [RegExp, StatementEntryKind][] = [
   [/payout|saque/i, 'payout'],
   [/transfer|repasse/i, 'transfer_in'],
 ];
-const REFERENCE = /^(saq_|rep_|SUB-)/;
 
 /** A line of a statement, of which the document shows `refId` alone; null where nothing can be made of it. */
 export function readStatementEntry(subaccountId: string, body: unknown): ShownStatementEntry | null {
-  const members = record(body);
-  const refId = text(members.refId) ?? texts(members).find((value) => REFERENCE.test(value));
-  const word = text(members.kind) ?? text(members.type) ?? '';
+  const told = recordTold(body);
+  if (!told) return null;
+  const refId = textTold(told.refId) ?? memberTold(told, (text) => /^(saq_|rep_|SUB-)/.test(text));
+  const word = textTold(told.kind) ?? textTold(told.type) ?? '';
   const kind = KINDS.find(([form]) => form.test(word))?.[1] ?? 'unknown';
-  const amount = amountIn(members, 'amount');
-  const createdAt = instantIn(members);
-  if (refId === undefined || amount === null || createdAt === null) return null;
+  const amount = amountTold(told, 'amount');
+  const createdAt = createdAtIn(told);
+  if (refId === null || amount === null || createdAt === null) return null;
   const size = Math.abs(amount);
   return {
     subaccountId,
     kind,
     refId,
     amountCents: kind === 'unknown' ? amount : kind === 'payout' ? -size : size,
-    balanceAfterCents: amountIn(members, 'balanceAfter'),
+    balanceAfterCents: amountTold(told, 'balanceAfter'),
     createdAt,
   };
 }
 
-/** A page (2.1.6): the array, whatever it is called, with `total` beside it. Null where there is no array. */
-export function readPage(body: unknown): { items: unknown[]; total: number | null } | null {
-  const members = record(body);
-  const items = Array.isArray(body) ? body : Object.values(members).find(Array.isArray);
-  if (!items) return null;
-  return { items, total: Number.isSafeInteger(members.total) ? (members.total as number) : null };
-}
-
 /** The `refId` of a transfer's entry, by the form that ours has, or by its name. */
 export function readTransferReference(body: unknown): string | null {
-  const bare = record(body);
-  for (const members of [bare, ...Object.values(bare).map(record)]) {
-    const refId = text(members.refId) ?? texts(members).find((value) => value.startsWith('rep_'));
-    if (refId) return refId;
+  for (const told of recordsTold(body)) {
+    const refId = textTold(told.refId) ?? memberTold(told, (text) => text.startsWith('rep_'));
+    if (refId !== null) return refId;
   }
   return null;
 }
 
-const walletFigures = z.object({
-  balance: centsAsReais,
-  disputeBlocked: centsAsReais,
-  withdrawableCents: cents,
-});
-
-/** The wallet's figures that the document shows (2.4), as far as a refusal tells them. */
-export function readWalletFigures(body: unknown): z.output<typeof walletFigures> | null {
-  return walletFigures.safeParse(body).data ?? null;
+function isSubaccountId(text: string): boolean {
+  return subaccountIdText.safeParse(text).success;
 }
 
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-function texts(members: Record<string, unknown>): string[] {
-  return Object.values(members).filter((value) => typeof value === 'string');
-}
-
-function subaccountIdIn(members: Record<string, unknown>): string | null {
-  return texts(members).find((value) => subaccountIdText.safeParse(value).success) ?? null;
-}
-
-/** `…Cents` where it is an integer, else the same without the ending in reais (2.1.1, 2.1.2). */
-function amountIn(members: Record<string, unknown>, name: string): number | null {
-  const inCents = members[`${name}Cents`];
-  if (Number.isSafeInteger(inCents)) return inCents as number;
-  const inReais = members[name];
-  const rounded = typeof inReais === 'number' ? Math.round(inReais * 100) : null;
-  return Number.isSafeInteger(rounded) ? rounded : null;
-}
-
-/** `createdAt`, or whatever else is an instant. */
-function instantIn(members: Record<string, unknown>): Date | null {
-  const isInstant = (value: string) => z.iso.datetime({ offset: true }).safeParse(value).success;
-  const found = [text(members.createdAt) ?? '', ...texts(members)].find(isInstant);
-  return found === undefined ? null : new Date(found);
+/** By its name, or whatever else is an instant. */
+function createdAtIn(told: Told): Date | null {
+  return instantTold(told.createdAt) ?? instantTold(memberTold(told, (text) => instantTold(text) !== null));
 }

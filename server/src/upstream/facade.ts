@@ -3,10 +3,12 @@ import type { Database } from '../db/database.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { Intents } from './intents.ts';
+import type { Intents, Look } from './intents.ts';
 import type { MirroredResource } from './mirror-store.ts';
 import type { Reads } from './reads.ts';
+import type { Sighting } from './sighting.ts';
 import type { Errand, Upstream } from './upstream.ts';
+import type { Poller } from './watch.ts';
 
 /** What every slice's remote side stands on. */
 export interface Facade {
@@ -19,6 +21,18 @@ export interface Facade {
   /** Something has begun or changed: it is looked at now, if somebody follows it. */
   nudge(tenant: Tenant, resource: MirroredResource): void;
   onFault(fault: unknown): void;
+}
+
+/** A slice whose resources are mirrored: its port over HTTP, and how its mirror is kept new. */
+export interface Remote<Service> {
+  serviceFor(asker: Asker): Service;
+  poll: Poller;
+  /** Asks for these, by what a sighting called them or by our own ids. @throws RateLimitError, UpstreamFault, PaymentError */
+  refresh(tenant: Tenant, references: readonly string[], errand: Errand): Promise<void>;
+  /** What a webhook says, where it speaks of one of them. */
+  sighting(payload: unknown): Sighting | null;
+  /** What becomes of a request whose outcome is not known, by kind of operation. */
+  looks: Readonly<Record<string, Look>>;
 }
 
 /** A query of a person comes before one of a payer, whose share is capped. */

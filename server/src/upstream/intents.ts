@@ -13,6 +13,7 @@ import { IdempotencyError, PaymentError, RateLimitError, UpstreamError } from '.
 import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { TaskHandler } from '../work/queue.ts';
+import { unavailable } from './answers.ts';
 import type { Observation } from './mirror.ts';
 import { UpstreamFault } from './upstream.ts';
 
@@ -408,11 +409,6 @@ function isOpen({ state }: Intent): boolean {
 /** A key that is used anew keeps its intent; each time it begins at another instant. */
 function isSameTry(left: Intent, right: Intent): boolean {
   return left.createdAt.getTime() === right.createdAt.getTime();
-}
-
-/** It was certainly not done, and may be tried again. */
-export function unavailable(fault: UpstreamFault): UpstreamError {
-  return new UpstreamError(fault.message, { retryable: true, moneyMayHaveMoved: false });
 }
 
 function inDoubt(lookupReference: string | null): UpstreamError {

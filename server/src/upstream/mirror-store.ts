@@ -264,7 +264,7 @@ function ofTenant(sql: Sql, tenant: Tenant, resource: MirroredResource) {
 
 function filtered(sql: Sql, tenant: Tenant, resource: MirroredResource, { parent, status }: ObservedFilter) {
   let query = ofTenant(sql, tenant, resource);
-  if (parent !== undefined) query = query.where('parent', '=', parent);
+  if (parent !== undefined) query = query.where('parent', '=', isStorable(parent) ? parent : '');
   if (status) query = query.where('status', 'in', status.length > 0 ? [...status] : ['']);
   return query;
 }

@@ -28,7 +28,7 @@ export const observed = {
 } satisfies Record<MirroredResource, Collection<Observed>>;
 
 /** By any name; reading one that is known reads where it leads to as well. */
-export const references = {
+const references = {
   card_payment: referenceCollection('card_payment'),
   payout: referenceCollection('payout'),
   subaccount_payout: referenceCollection('subaccount_payout'),

@@ -1,11 +1,11 @@
 import { put } from '../commit/commit.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { RateLimitError } from '../kernel/errors.ts';
-import type { Tenant } from '../kernel/tenant.ts';
-import { hasNoEndpoint, isNotImplemented, isSuccess, noEndpoint, refusalOf } from '../upstream/answers.ts';
-import { errandOf, type Facade } from '../upstream/facade.ts';
-import { unavailable } from '../upstream/intents.ts';
+import { createSharedReads } from '../kernel/shared-reads.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { answered, isSuccess, isTemporary, refusalOf, unreadable } from '../upstream/answers.ts';
+import { createEndpoints } from '../upstream/endpoints.ts';
+import { errandOf, type Facade, type Remote } from '../upstream/facade.ts';
 import { observed } from '../upstream/mirror.ts';
 import {
   claimPoll,
@@ -16,14 +16,10 @@ import {
 } from '../upstream/mirror-store.ts';
 import type { Read } from '../upstream/reads.ts';
 import { type Errand, UpstreamFault } from '../upstream/upstream.ts';
-import type { Poller } from '../upstream/watch.ts';
 import { sameWallet, type Wallet, type WalletService } from './model.ts';
 import { readWallet } from './wire.ts';
 
-export interface RemoteWallet {
-  serviceFor(asker: Asker): WalletService;
-  poll: Poller;
-  refresh(tenant: Tenant, ids: readonly string[], errand: Errand): Promise<void>;
+export interface RemoteWallet extends Pick<Remote<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
   /** As the service shows it now. @throws RateLimitError, UpstreamError, PermissionError */
   current(tenant: Tenant, errand: Errand): Promise<Wallet>;
 }
@@ -35,6 +31,8 @@ const POLL_MS = 10_000;
 /** and how long it is not asked for again where something is known to have changed. */
 const NUDGED_MS = 1_000;
 
+const GET = { name: 'GET /v1/wallet', inWords: 'the wallet' };
+
 /** There is one of each tenant. */
 const ID = 'wallet';
 
@@ -45,20 +43,23 @@ export function createRemoteWallet({
   clock,
   reads,
 }: Pick<Facade, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
+  const endpoints = createEndpoints(clock);
   /** By what was read, which is shared: it is taken over once. */
   const takenOver = new WeakMap<object, Promise<Wallet>>();
+  /** Tenants of which something is known to have changed since it was last asked for. */
+  const unseen = new Set<string>();
+  /** However many have news at once, one reading is under way, and one more for those that came meanwhile. */
+  const renewed = createSharedReads<Wallet>();
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError, PermissionError */
   async function ask(tenant: Tenant, errand: Errand, keepMs: number): Promise<Read & { wallet: Wallet }> {
-    const read = await reads
-      .get(tenant.environment, '/v1/wallet', { errand, keepMs })
-      .catch((error: unknown) => {
-        throw isNotImplemented(error) ? noEndpoint('the wallet') : error;
-      });
-    if (hasNoEndpoint(read)) throw noEndpoint('the wallet');
+    const { environment } = tenant;
+    const read = await endpoints.ask(environment, GET, () =>
+      reads.get(environment, '/v1/wallet', { errand, keepMs }),
+    );
     if (!isSuccess(read)) throw refusalOf(read);
     const wallet = readWallet(read.body, tenant.environment);
-    if (!wallet) throw new UpstreamFault('unreadable', 'maybe');
+    if (!wallet) throw unreadable();
     const body = read.body as object;
     const taking = takenOver.get(body) ?? takeOver(tenant, wallet, read.at);
     takenOver.set(body, taking);
@@ -108,9 +109,16 @@ export function createRemoteWallet({
     return wallet;
   }
 
+  /** There is news: what was read before, or is being read, may not have it. */
+  const renew = (tenant: Tenant, errand: Errand) =>
+    renewed(tenantKey(tenant), () => {
+      reads.forget(tenant.environment);
+      return refresh(tenant, errand);
+    });
+
   async function read(tenant: Tenant, asker: Asker): Promise<Wallet> {
     const asked = await ask(tenant, errandOf(asker), KEPT_MS).catch((error: unknown) => {
-      if (error instanceof RateLimitError || error instanceof UpstreamFault) return error;
+      if (isTemporary(error)) return error;
       throw error;
     });
     if (!(asked instanceof Error) && !asked.stale) {
@@ -119,11 +127,9 @@ export function createRemoteWallet({
     }
     // Another instance may have asked later than this one.
     const [known] = await selectObserved(database.sql, tenant, 'wallet', [ID]);
-    if (known) {
-      asker.saw(known.observedAt, true);
-      return walletIn(known);
-    }
-    throw asked instanceof UpstreamFault ? unavailable(asked) : asked;
+    if (!known) throw asked;
+    asker.saw(known.observedAt, true);
+    return walletIn(known);
   }
 
   /** What is kept of it is polled for as long as it is followed. */
@@ -134,28 +140,29 @@ export function createRemoteWallet({
 
   return {
     serviceFor: (asker) => ({
-      read: (tenant) => read(tenant, asker),
+      read: (tenant) => answered(read(tenant, asker)),
       async readWithVersion(tenant) {
         const known = await mirrored(tenant);
         if (known) return known;
-        await read(tenant, asker);
+        await answered(read(tenant, asker));
         return (await mirrored(tenant))!;
       },
     }),
     async poll(tenant, { nudged }) {
       const now = clock.now();
-      const intervalMs = nudged ? NUDGED_MS : POLL_MS;
-      if (await claimPoll(database.sql, tenant, { name: ID, now, intervalMs }))
-        await refresh(tenant, { class: 'poll' });
+      const key = tenantKey(tenant);
+      if (nudged) unseen.add(key);
+      const intervalMs = unseen.has(key) ? NUDGED_MS : POLL_MS;
+      if (!(await claimPoll(database.sql, tenant, { name: ID, now, intervalMs })))
+        return plusMs(now, intervalMs);
+      unseen.delete(key);
+      await refresh(tenant, { class: 'poll' });
       return plusMs(now, POLL_MS);
     },
     async refresh(tenant, _, errand) {
-      await refresh(tenant, errand);
+      await renew(tenant, errand);
     },
-    current: (tenant, errand) =>
-      refresh(tenant, errand).catch((error: unknown) => {
-        throw error instanceof UpstreamFault ? unavailable(error) : error;
-      }),
+    current: (tenant, errand) => answered(renew(tenant, errand)),
   };
 }
 

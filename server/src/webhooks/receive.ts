@@ -5,12 +5,12 @@ import { type Committer, put, type Reader, type State, type Writes } from '../co
 import type { Database } from '../db/database.ts';
 import { HttpError, type Route, readBytes, sendJson } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { PaymentError, RateLimitError, UpstreamError } from '../kernel/errors.ts';
+import { PaymentError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { isTemporary } from '../upstream/answers.ts';
 import { knownByReferences, observed, readByReferences } from '../upstream/mirror.ts';
 import { type MirroredResource, type Observed, selectObserved } from '../upstream/mirror-store.ts';
 import type { Sighting } from '../upstream/sighting.ts';
-import { UpstreamFault } from '../upstream/upstream.ts';
 import { NotYet, type TaskHandler } from '../work/queue.ts';
 import { isWebhookId } from './model.ts';
 import { passedOn, received, receivedBodies } from './records.ts';
@@ -269,15 +269,6 @@ function claimKey({ resource, reference, id }: Claim): string {
 function claimIn(key: string): Claim {
   const [resource, reference, id] = JSON.parse(key) as [MirroredResource, string, string];
   return { resource, reference, id };
-}
-
-/** The service was not asked, or did not answer: it may another time. */
-function isTemporary(error: unknown): error is Error {
-  return (
-    error instanceof RateLimitError ||
-    error instanceof UpstreamFault ||
-    (error instanceof UpstreamError && error.retryable)
-  );
 }
 
 /** By these a receiver knows the service; they are passed on as they came. */

@@ -1,6 +1,6 @@
 // Everything that the dashboard shows: read once, then kept by what the subscriptions say.
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import { esconderSimulacao } from '../shared/conta-real.ts';
+import { mostrarContaReal } from '../shared/conta-real.ts';
 import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
@@ -133,7 +133,7 @@ export class PainelDados implements ReactiveController {
   async #comecar(servidor: Servidor): Promise<void> {
     try {
       this.simulado = await servidor.simulado();
-      if (!this.simulado) esconderSimulacao();
+      if (!this.simulado) mostrarContaReal();
       const start = await servidor.ler<StartData>(START);
       if (servidor !== this.#servidor) return;
       this.#receber(start);

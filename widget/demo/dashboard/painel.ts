@@ -130,7 +130,11 @@ export class PainelApp extends LitElement {
         .colunas=${[{ nome: 'Estado' }, { nome: 'Valor', numero: true }, { nome: 'Destino' }, { nome: 'Código' }, { nome: 'Pedido' }]}
         .linhas=${recentes([...saques.itens.values()], ({ requestedAt }) => requestedAt).map((payout) => linhaDeSaque(payout, now))}
         .filtros=${filtros(SAQUE)}
-        .vazio=${'Nenhum saque ainda. O primeiro que você pedir aparece aqui e muda de estado sozinho.'}
+        .vazio=${
+          simulado
+            ? 'Nenhum saque ainda. O primeiro que você pedir aparece aqui e muda de estado sozinho.'
+            : 'Nenhum saque ainda. O primeiro que a API pedir, com requestPayout, aparece aqui e muda de estado sozinho.'
+        }
         ?haMais=${saques.mais.hasNextPage}
         ?carregando=${carregando}
         @carregar-mais=${() => this.#dados.carregarMais('saques')}
@@ -165,7 +169,11 @@ export class PainelApp extends LitElement {
           .colunas=${[{ nome: 'Estado' }, { nome: 'Evento' }, { nome: 'Tentativas' }, { nome: 'Criado' }]}
           .linhas=${entregas.map((delivery) => linhaDeEntrega(delivery, now))}
           .filtros=${filtros(ENTREGA)}
-          .vazio=${'Nenhum aviso enviado. Configure um endereço com configureWebhook e cada mudança é entregue lá.'}
+          .vazio=${
+            simulado
+              ? 'Nenhum aviso enviado. Configure um endereço com configureWebhook e cada mudança é entregue lá.'
+              : 'Nenhum aviso repassado. Os de um pagamento com callbackUrl são entregues lá, como o serviço os assinou.'
+          }
           ?carregando=${carregando}
         ></painel-tabela>
       </div>

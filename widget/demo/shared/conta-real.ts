@@ -1,5 +1,8 @@
-/** In front of a real service there is neither a simulator nor a REST interface of one's own: nothing leads to them. */
-export function esconderSimulacao(): void {
-  for (const link of document.querySelectorAll('nav a:is([href="/simulator/"], [href="/v1/docs"])'))
-    link.remove();
+/**
+ * In front of a real service there is neither a simulator nor a REST interface of one's own, and who pays has paid: the
+ * page says what is so there, and what is so of a simulated account alone leaves it.
+ */
+export function mostrarContaReal(): void {
+  for (const element of document.querySelectorAll('[data-so=simulada]')) element.remove();
+  for (const element of document.querySelectorAll<HTMLElement>('[data-so=real]')) element.hidden = false;
 }

@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import type { Writes } from '../commit/commit.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { Facade } from '../upstream/facade.ts';
+import {
+  knownByReferences,
+  type Observation,
+  observed,
+  readByReferences,
+  writesOfObserved,
+} from '../upstream/mirror.ts';
+import { type Observed, selectObserved, selectReferences, touchObserved } from '../upstream/mirror-store.ts';
+import {
+  eventOf,
+  isFinal,
+  mergeSeen,
+  newPayoutKey,
+  referenceKind,
+  type SeenPayout,
+  type ShownSubaccountPayout,
+  subaccountIdText,
+  subaccountPayoutFromJson,
+} from './model.ts';
+
+/** The payouts of subaccounts as the mirror has them, under every name that the service has for them. */
+export interface MirroredPayouts {
+  /** By our own id, or by a name that is one without its subaccount. */
+  find(tenant: Tenant, reference: string): Promise<Observed | null>;
+  /** The payout of this subaccount that a reference leads to. */
+  findOf(tenant: Tenant, subaccountId: string, reference: string): Promise<Observed | null>;
+  /** By our own id. @throws Error where it is not there */
+  get(tenant: Tenant, id: string): Promise<ShownSubaccountPayout>;
+  /** Records what was seen. Where it is nothing new, nobody is kept waiting by the lock. */
+  record(
+    tenant: Tenant,
+    seen: SeenPayout,
+    as: { reference: string; at: Date },
+  ): Promise<ShownSubaccountPayout>;
+}
+
+export const RESOURCE = 'subaccount_payout';
+
+export function mirrorPayouts({
+  database: { sql },
+  committer,
+}: Pick<Facade, 'database' | 'committer'>): MirroredPayouts {
+  async function selectNamed(tenant: Tenant, name: string): Promise<Observed | null> {
+    const [reference] = await selectReferences(sql, tenant, RESOURCE, [name]);
+    if (!reference) return null;
+    return (await selectObserved(sql, tenant, RESOURCE, [reference.id]))[0] ?? null;
+  }
+
+  async function get(tenant: Tenant, id: string): Promise<ShownSubaccountPayout> {
+    const [found] = await selectObserved(sql, tenant, RESOURCE, [id]);
+    if (!found) throw new Error(`subaccount payout ${id} is not in the mirror`);
+    return payoutIn(found);
+  }
+
+  return {
+    async find(tenant, reference) {
+      const [own] = await selectObserved(sql, tenant, RESOURCE, [reference]);
+      return own ?? selectNamed(tenant, bareName(reference));
+    },
+    async findOf(tenant, subaccountId, reference) {
+      const found = await selectNamed(tenant, nameOf(subaccountId, reference));
+      return found && found.parent === subaccountId.toLowerCase() ? found : null;
+    },
+    get,
+    async record(tenant, seen, { reference, at }) {
+      const names = namesOf(seen, reference);
+      const leading = await selectReferences(sql, tenant, RESOURCE, names);
+      const [known] =
+        leading.length === names.length ? await selectObserved(sql, tenant, RESOURCE, [leading[0]!.id]) : [];
+      if (known) {
+        const payout = payoutIn(known);
+        if (mergeSeen(payout, seen, payout.id) === null) {
+          if (confirms(seen, payout)) await touchObserved(sql, tenant, RESOURCE, { ids: [payout.id], at });
+          return payout;
+        }
+      }
+      const observation = observationOf(seen, { reference, at });
+      const id = await committer.change<string>({
+        tenant,
+        read: observation.read,
+        decide(state) {
+          const { resourceId, writes } = observation.decide(state);
+          return { outcome: resourceId, writes };
+        },
+      });
+      return get(tenant, id);
+    },
+  };
+}
+
+export function payoutIn({ snapshot }: Observed): ShownSubaccountPayout {
+  return subaccountPayoutFromJson(snapshot);
+}
+
+export const IDEM = 'saq_idem_';
+
+export function isSubaccountId(id: string): boolean {
+  return subaccountIdText.safeParse(id).success;
+}
+
+/** Hex digits, in whichever case. */
+export function isSame(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
+}
+
+/**
+ * The id of a payout with an idempotency key: known before the payout is, and the same to every instance and whichever
+ * name of it is seen first. Null for a payout without one.
+ */
+export function reservedId(subaccountId: string, payoutId: string | null): string | null {
+  if (!payoutId?.startsWith(IDEM)) return null;
+  const digest = createHash('sha256').update(nameOf(subaccountId, payoutId)).digest('hex');
+  return `sqp_${digest.slice(0, 32)}`;
+}
+
+function namesOf(seen: SeenPayout, reference: string | null): string[] {
+  const all = [seen.withdrawalId, seen.code, seen.payoutId, reference];
+  return [...new Set(all.flatMap((name) => (name === null ? [] : [nameOf(seen.subaccountId, name)])))];
+}
+
+/** Nothing says that a key is used for one subaccount only, so a name with a key in it is its subaccount's. */
+function nameOf(subaccountId: string, reference: string): string {
+  return referenceKind(reference) === 'payoutId'
+    ? `${subaccountId.toLowerCase()}/${reference}`
+    : bareName(reference);
+}
+
+function bareName(reference: string): string {
+  return referenceKind(reference) === 'withdrawalId' ? reference.toLowerCase() : reference;
+}
+
+export function ofOne(subaccountId: string, status?: readonly string[]) {
+  return { parent: subaccountId.toLowerCase(), status };
+}
+
+/** What was seen of a payout; `reference` is what it was looked up by. */
+export function observationOf(
+  seenAs: SeenPayout,
+  { reference, at }: { reference: string | null; at: Date },
+): Observation {
+  // The form of the statement's refId leads to no payout but the one whose refId it is.
+  const seen =
+    seenAs.payoutId === null && reference !== null && referenceKind(reference) === 'payoutId'
+      ? { ...seenAs, payoutId: reference }
+      : seenAs;
+  const names = namesOf(seen, reference);
+  const id = reservedId(seen.subaccountId, seen.payoutId) ?? newPayoutKey();
+  return {
+    read: (reader) =>
+      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(observed[RESOURCE], id)]),
+    decide(state) {
+      const before = knownByReferences(state, RESOURCE, names) ?? state.get(observed[RESOURCE], id);
+      const known = before && payoutIn(before);
+      const payout = mergeSeen(known, seen, id) ?? known!;
+      const isNew = known === null || payout.version > known.version;
+      const record: Observed = {
+        resource: RESOURCE,
+        id: payout.id,
+        version: payout.version,
+        status: payout.status,
+        final: isFinal(payout),
+        parent: payout.subaccountId.toLowerCase(),
+        snapshot: payout,
+        observedAt: before && (before.observedAt > at || !confirms(seen, payout)) ? before.observedAt : at,
+      };
+      const writes: Writes = writesOfObserved({
+        ...record,
+        names,
+        event: isNew
+          ? {
+              kind: `subaccount_payout.${eventOf(known, payout)}`,
+              resource: RESOURCE,
+              resourceId: payout.id,
+              previousStatus: known?.status ?? null,
+              snapshot: payout,
+            }
+          : null,
+      });
+      return { resourceId: payout.id, writes };
+    },
+  };
+}
+
+/** Says of its state what is known; something older does not. */
+function confirms(seen: SeenPayout, known: SeenPayout): boolean {
+  const reversed = seen.status === 'failed' && seen.reversed;
+  return known.status === 'unknown' || (seen.status === known.status && reversed === known.reversed);
+}
+
+/** An event that says which payout it is of, and nothing else of it. */
+export function namedOnly(code: string): Observation {
+  const names = [bareName(code)];
+  return {
+    read: (reader) => readByReferences(reader, RESOURCE, names),
+    decide: (state) => ({ resourceId: knownByReferences(state, RESOURCE, names)?.id ?? code, writes: {} }),
+  };
+}

@@ -1,0 +1,435 @@
+import { plusMs } from '../kernel/clock.ts';
+import {
+  InsufficientFundsError,
+  NotFoundError,
+  type PaymentError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { pageTold } from '../kernel/told.ts';
+import {
+  assertCertain,
+  invalidInput,
+  isSuccess,
+  keyUsed,
+  messageOf,
+  refusalOf,
+  unavailable,
+  unreadable,
+} from '../upstream/answers.ts';
+import type { Endpoint, Endpoints } from '../upstream/endpoints.ts';
+import type { Facade } from '../upstream/facade.ts';
+import type { Found, Intent, Look } from '../upstream/intents.ts';
+import type { Observation } from '../upstream/mirror.ts';
+import { LARGEST_PAGE } from '../upstream/ranked.ts';
+import { type Errand, type UpstreamAnswer, UpstreamFault } from '../upstream/upstream.ts';
+import type { Wallet } from '../wallet/model.ts';
+import type {
+  CreateSubaccountInput,
+  RequestPayoutInput,
+  ShownStatementEntry,
+  ShownSubaccount,
+  TransferInput,
+} from './model.ts';
+import { referenceKind } from './model.ts';
+import { IDEM, isSame, observationOf, RESOURCE } from './observed.ts';
+import {
+  readRequestedPayout,
+  readStatementEntry,
+  readSubaccount,
+  readSubaccountPayout,
+  readTransferReference,
+} from './wire.ts';
+
+/** What is requested of the service for subaccounts, and what becomes of it where that is not known at once. */
+export interface SubaccountRequests {
+  /** @throws PaymentError */
+  create(
+    tenant: Tenant,
+    input: CreateSubaccountInput,
+  ): Promise<{ subaccount: ShownSubaccount; replayed: boolean }>;
+  /** `entry`: as the answer tells it. @throws as `Intents.run` */
+  transfer(
+    tenant: Tenant,
+    input: TransferInput,
+  ): Promise<{ refId: string; entry: ShownStatementEntry | null; replayed: boolean }>;
+  /** `held`: it is under verification (the document's `202`), or nobody has said that it is not. @throws as `Intents.run` */
+  requestPayout(
+    tenant: Tenant,
+    input: RequestPayoutInput,
+  ): Promise<{ id: string; held: boolean; replayed: boolean }>;
+  /** Some payout's outcome is not known yet. */
+  hasDoubts(tenant: Tenant): Promise<boolean>;
+  /** The outcome of the payout that somebody looks for by its key is not known yet. */
+  isInDoubt(tenant: Tenant, subaccountId: string, reference: string): Promise<boolean>;
+  looks: Readonly<Record<string, Look>>;
+}
+
+const PAYOUT = 'requestSubaccountPayout';
+const TRANSFER = 'transferToSubaccount';
+const MAY_MANAGE = ['subcontas.gerenciar'];
+export const MAY_WITHDRAW = ['subcontas.gerenciar', 'subcontas.sacar'];
+
+const POST = { name: 'POST /v1/subaccounts', inWords: 'creating subaccounts' };
+const POST_PAYOUT = { name: 'POST /v1/subaccounts/{id}/payout', inWords: 'payouts of subaccounts' };
+const POST_TRANSFER = { name: 'POST /v1/subaccounts/{id}/transfers', inWords: 'transfers to subaccounts' };
+export const GET_PAYOUT = {
+  name: 'GET /v1/subaccounts/{id}/payouts/{payoutId}',
+  inWords: 'looking up a payout of a subaccount',
+};
+export const GET_STATEMENT = {
+  name: 'GET /v1/subaccounts/{id}/statement',
+  inWords: 'the statement of a subaccount',
+};
+
+/** Of a subaccount's statement so many pages are read to find one that is in doubt. */
+const STATEMENT_PAGES = 10;
+/** A transfer that the service has done is entered in this time, by its clock or by ours. */
+const ENTERED_WITHIN_MS = { before: 60_000, after: 5 * 60_000 };
+
+/** What lies so far outside that time is certainly another, whatever clock says when it was. */
+const NEAR_MS = 60 * 60_000;
+
+/** What a request is recognised by. */
+interface Summary {
+  subaccountId: string;
+  amountCents: number;
+}
+
+export function createSubaccountRequests({
+  clock,
+  upstream,
+  reads,
+  intents,
+  nudge,
+  endpoints,
+  readBalance,
+  readWallet,
+}: Facade & {
+  endpoints: Endpoints;
+  /** For the figures of a refusal; null where it is not told. */
+  readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
+  /** For the same. */
+  readWallet: (tenant: Tenant) => Promise<Wallet>;
+}): SubaccountRequests {
+  /** Nobody repeats it. @throws UpstreamFault, RateLimitError; UpstreamError where there is no such endpoint */
+  function post(
+    { environment }: Tenant,
+    endpoint: Endpoint,
+    path: `/v1/${string}`,
+    body: unknown,
+  ): Promise<UpstreamAnswer> {
+    const errand: Errand = { class: 'money' };
+    return endpoints
+      .ask(environment, endpoint, () => upstream.send({ environment, method: 'POST', path, body, errand }))
+      .finally(() => reads.forget(environment));
+  }
+
+  // ── Payouts ─────────────────────────────────────────────────────────────────────────────────────
+
+  async function sendPayout(
+    tenant: Tenant,
+    { subaccountId, amountCents, pixKey }: Omit<RequestPayoutInput, 'idempotencyKey'>,
+    { key }: Intent,
+  ): Promise<{ made: Observation; held: boolean }> {
+    const body = { amountCents, pixKey, idempotencyKey: key };
+    const answer = await post(tenant, POST_PAYOUT, `/v1/subaccounts/${subaccountId}/payout`, body);
+    assertCertain(answer);
+    if (!isSuccess(answer))
+      throw await whyRefused(answer, {
+        secret: pixKey,
+        permissions: MAY_WITHDRAW,
+        async shortOf(words) {
+          const balanceCents = await readBalance(tenant, subaccountId);
+          if (balanceCents === null || amountCents <= balanceCents) return null;
+          return new InsufficientFundsError(words, {
+            requestedCents: amountCents,
+            withdrawableCents: balanceCents,
+            balanceCents,
+            disputeBlockedCents: 0,
+            subaccountsBalanceCents: null,
+            cryptoBalanceLitoshi: null,
+          });
+        },
+      });
+    // It is requested: whatever goes wrong from here on changes nothing of that.
+    const names = [IDEM + key, ...readRequestedPayout(answer.body)];
+    const errand: Errand = { class: 'money', waitMs: 2_000 };
+    const found = await lookUpPayout(tenant, { subaccountId, amountCents }, names, errand).catch(
+      () => 'unclear' as const,
+    );
+    if (typeof found === 'string') throw notShown();
+    return { made: found.found, held: answer.status === 202 };
+  }
+
+  /** By the first of these names that leads to it. */
+  async function lookUpPayout(
+    { environment }: Tenant,
+    { subaccountId, amountCents }: Summary,
+    names: readonly string[],
+    errand: Errand,
+  ): Promise<Found> {
+    let unclear = false;
+    for (const reference of names) {
+      if (referenceKind(reference) === null) continue;
+      const at = clock.now();
+      const path = payoutPath(subaccountId, reference);
+      const answer = await endpoints.askIfThere(environment, GET_PAYOUT, () =>
+        upstream.get({ environment, path, errand }),
+      );
+      const seen = answer && isSuccess(answer) ? readSubaccountPayout(answer.body) : null;
+      // Of another amount, it was made by another request under the same key; so this one was not done.
+      if (seen && isSame(seen.subaccountId, subaccountId) && seen.amountCents !== amountCents) continue;
+      if (seen && isSame(seen.subaccountId, subaccountId))
+        return { found: observationOf(seen, { reference, at }) };
+      unclear ||= answer?.status !== 404;
+    }
+    return unclear ? 'unclear' : 'not_there';
+  }
+
+  // ── Transfers ───────────────────────────────────────────────────────────────────────────────────
+
+  async function sendTransfer(
+    tenant: Tenant,
+    { subaccountId, amountCents }: Omit<TransferInput, 'idempotencyKey'>,
+    { id, key }: Intent,
+  ): Promise<{ made: Observation; entry: ShownStatementEntry | null }> {
+    const body = { amountCents, idempotencyKey: key };
+    const answer = await post(tenant, POST_TRANSFER, `/v1/subaccounts/${subaccountId}/transfers`, body);
+    assertCertain(answer);
+    if (isSuccess(answer)) {
+      const refId = readTransferReference(answer.body);
+      const entry = refId === null ? null : readStatementEntry(subaccountId, answer.body);
+      return { made: madeOf(refId ?? id), entry };
+    }
+    throw await whyRefused(answer, {
+      permissions: MAY_MANAGE,
+      async shortOf(words) {
+        const { withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents } =
+          await readWallet(tenant);
+        if (amountCents <= withdrawableCents) return null;
+        return new InsufficientFundsError(words, {
+          requestedCents: amountCents,
+          ...{ withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents },
+          cryptoBalanceLitoshi: null,
+        });
+      },
+    });
+  }
+
+  /**
+   * The document shows no lookup of a transfer, and nothing in its entry that leads back to its key. So it is the one
+   * entry of its amount and its time that no other transfer of ours has made; where there are several, nobody can tell.
+   */
+  const lookForTransfer: Look = async (tenant, intent) => {
+    const { subaccountId, amountCents } = intent.summary as Summary;
+    const from = plusMs(intent.createdAt, -ENTERED_WITHIN_MS.before);
+    const to = plusMs(intent.createdAt, ENTERED_WITHIN_MS.after);
+    const statement = await readStatementSince(tenant, subaccountId, from);
+    if (!statement) return 'unclear';
+    const isAlike = (entry: ShownStatementEntry) =>
+      (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents;
+    const entries = statement.entries.filter(isAlike);
+    const refIdsOf = (begin: Date, end: Date) => [
+      ...new Set(
+        entries.flatMap(({ refId, createdAt }) => (createdAt >= begin && createdAt <= end ? [refId] : [])),
+      ),
+    ];
+    const alike = refIdsOf(from, to);
+    // The service's clock may be far from ours.
+    const near = refIdsOf(plusMs(from, -NEAR_MS), plusMs(to, NEAR_MS));
+    // First who waits, then what was found: one that ends in between is counted twice, and not its entry.
+    const open = await intents.open(tenant, TRANSFER);
+    const claimed = await intents.claimed(tenant, TRANSFER, near);
+    const free = alike.filter((refId) => !claimed.has(refId));
+    if (free.length === 0 && near.some((refId) => !claimed.has(refId))) return 'unclear';
+    if (free.length === 0) return statement.reachesBack ? 'not_there' : 'unclear';
+    // One that was done and of which no name was told is in the statement too.
+    const isNear = ({ createdAt }: Intent) =>
+      Math.abs(createdAt.getTime() - intent.createdAt.getTime()) <= NEAR_MS;
+    const nameless = (await intents.nameless(tenant, TRANSFER)).filter(isNear);
+    const rivals = [...open, ...nameless].filter(
+      ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
+    );
+    if (free.length > 1 || rivals.length > 0) return 'unclear';
+    return { found: madeOf(free[0]!), claims: free[0]! };
+  };
+
+  /**
+   * The newest entries, page by page to where they are older. One that is entered meanwhile moves the others to a later
+   * place, so that some come twice and none is passed over. Null where they cannot be read.
+   */
+  async function readStatementSince(
+    { environment }: Tenant,
+    subaccountId: string,
+    from: Date,
+  ): Promise<{ entries: ShownStatementEntry[]; reachesBack: boolean } | null> {
+    const entries: ShownStatementEntry[] = [];
+    for (let offset = 0; offset < STATEMENT_PAGES * LARGEST_PAGE; offset += LARGEST_PAGE) {
+      const path =
+        `/v1/subaccounts/${subaccountId}/statement?limit=${LARGEST_PAGE}&offset=${offset}` as const;
+      const answer = await endpoints.askIfThere(environment, GET_STATEMENT, () =>
+        upstream.get({ environment, path, errand: { class: 'query' } }),
+      );
+      const page = answer && isSuccess(answer) ? pageTold(answer.body) : null;
+      if (!page) return null;
+      for (const item of page.items) {
+        const entry = readStatementEntry(subaccountId, item);
+        if (!entry) return null;
+        entries.push(entry);
+      }
+      const isLast = page.items.length < LARGEST_PAGE;
+      if (isLast || entries.some(({ createdAt }) => createdAt < from)) return { entries, reachesBack: true };
+    }
+    return { entries, reachesBack: false };
+  }
+
+  /** After a write, or one that may have been one: whoever follows is told soon. */
+  async function moving<Result>(tenant: Tenant, move: () => Promise<Result>): Promise<Result> {
+    try {
+      return await move();
+    } finally {
+      reads.forget(tenant.environment);
+      nudge(tenant, RESOURCE);
+      nudge(tenant, 'wallet');
+    }
+  }
+
+  return {
+    async create(tenant, input) {
+      const answer = await post(tenant, POST, '/v1/subaccounts', input).catch((error: unknown) => {
+        if (!(error instanceof UpstreamFault)) throw error;
+        if (error.reached === 'no') throw unavailable(error);
+        // With a name of its own the same request again gives the same subaccount; without one, a second.
+        throw new UpstreamError(error.message, {
+          retryable: input.externalId != null,
+          moneyMayHaveMoved: false,
+        });
+      });
+      if (isSuccess(answer)) {
+        const subaccount = readSubaccount(answer.body);
+        if (!subaccount)
+          throw new UpstreamError(unreadable().message, { retryable: false, moneyMayHaveMoved: false });
+        return { subaccount, replayed: answer.status === 200 };
+      }
+      if (answer.status === 409)
+        throw new ValidationError([{ path: 'input.externalId', message: 'is another subaccount’s already' }]);
+      throw isOfInput(answer)
+        ? invalid(messageOf(answer.body))
+        : refusalOf(answer, { permissions: MAY_MANAGE });
+    },
+
+    async transfer(tenant, { idempotencyKey, ...input }) {
+      let told: ShownStatementEntry | null = null;
+      const { resourceId, replayed } = await moving(tenant, () =>
+        intents.run(tenant, {
+          name: TRANSFER,
+          input,
+          key: idempotencyKey ?? null,
+          summary: summaryOf,
+          async send(intent) {
+            const { made, entry } = await sendTransfer(tenant, input, intent);
+            told = entry;
+            return made;
+          },
+          lookupReference: () => null,
+        }),
+      );
+      return { refId: resourceId, entry: told, replayed };
+    },
+
+    async requestPayout(tenant, { idempotencyKey, ...input }) {
+      let isHeld = true;
+      const { resourceId, replayed } = await moving(tenant, () =>
+        intents.run(tenant, {
+          name: PAYOUT,
+          input,
+          key: idempotencyKey ?? null,
+          summary: summaryOf,
+          async send(intent) {
+            const { made, held } = await sendPayout(tenant, input, intent);
+            isHeld = held;
+            return made;
+          },
+          lookupReference: ({ key }) => IDEM + key,
+        }),
+      );
+      return { id: resourceId, held: isHeld, replayed };
+    },
+
+    hasDoubts: async (tenant) => (await intents.open(tenant, PAYOUT)).length > 0,
+    async isInDoubt(tenant, subaccountId, reference) {
+      if (!reference.startsWith(IDEM)) return false;
+      const isIt = ({ key, summary }: Intent) =>
+        IDEM + key === reference && isSame((summary as Summary).subaccountId, subaccountId);
+      return (await intents.open(tenant, PAYOUT)).some(isIt);
+    },
+
+    looks: {
+      [PAYOUT]: (tenant, { key, summary }) =>
+        lookUpPayout(tenant, summary as Summary, [IDEM + key], { class: 'query' }),
+      [TRANSFER]: lookForTransfer,
+    },
+  };
+}
+
+export function payoutPath(subaccountId: string, reference: string): `/v1/${string}` {
+  return `/v1/subaccounts/${subaccountId}/payouts/${encodeURIComponent(reference)}`;
+}
+
+function summaryOf({ subaccountId, amountCents }: Summary): Summary {
+  return { subaccountId, amountCents };
+}
+
+function isSameTransfer(left: unknown, right: unknown): boolean {
+  const [one, other] = [left as Summary, right as Summary];
+  return isSame(one.subaccountId, other.subaccountId) && one.amountCents === other.amountCents;
+}
+
+/** What is not mirrored: that it was made is all that is kept of it. */
+function madeOf(resourceId: string): Observation {
+  return { read: async () => undefined, decide: () => ({ resourceId, writes: {} }) };
+}
+
+// ── Refusals ────────────────────────────────────────────────────────────────────────────────────
+
+/** Why a payout or a transfer was certainly refused. */
+async function whyRefused(
+  answer: UpstreamAnswer,
+  {
+    secret = '',
+    permissions,
+    shortOf,
+  }: {
+    secret?: string;
+    permissions: readonly string[];
+    /** With the service's words, where the money does not suffice. */
+    shortOf: (words: string) => Promise<PaymentError | null>;
+  },
+): Promise<PaymentError> {
+  const said = messageOf(answer.body, { secret });
+  if (answer.status === 404) return new NotFoundError('Subaccount not found');
+  if (answer.status === 409) return keyUsed(said);
+  if (isOfInput(answer))
+    return (await shortOf(said ?? 'The payments service refuses this').catch(() => null)) ?? invalid(said);
+  return refusalOf(answer, { permissions, secret });
+}
+
+function isOfInput({ status }: UpstreamAnswer): boolean {
+  return status === 400 || status === 422;
+}
+
+const FIELDS = ['name', 'externalId', 'subaccountId', 'amountCents', 'pixKey', 'idempotencyKey'];
+
+function invalid(words: string | null): ValidationError {
+  return invalidInput(words, { fields: FIELDS });
+}
+
+/** It was accepted, and is not to be seen. */
+function notShown(): UpstreamError {
+  return new UpstreamError('The payments service has accepted this, and does not show it', {
+    retryable: false,
+    moneyMayHaveMoved: true,
+  });
+}

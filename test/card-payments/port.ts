@@ -1,0 +1,433 @@
+import { describe, expect, test } from 'vitest';
+import type { CardDetails, CheckoutGrant, ShownCardPayment } from '../../server/src/card-payments/model.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  UnavailableError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import { approved, approvedLate, approvedSoon, declined, declinedForGood } from '../support/cards.ts';
+import type { Harness, StartHarness } from '../support/harness.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const SESSION = 30 * MINUTE;
+/** An answer is given again for so long to a payer, in front of a service. */
+const KEPT = 10 * SECOND;
+
+/** What holds of card payments whichever implementation of their port is asked. Payers pay at the service. */
+export function describePort(start: StartHarness): void {
+  describe('created', () => {
+    test('are found again as they were given, by their merchant alone', async () => {
+      const [merchant, other] = [await start(), await start()];
+      const { cardPayments, tenant } = merchant;
+      const details = {
+        description: 'Pão de queijo 🧀',
+        callbackUrl: 'https://padaria.example/hook',
+        customer: { name: 'Ana', email: null },
+        metadata: ' {"pedido": "\\u0000 1"} ',
+        successUrl: 'https://padaria.example/ok',
+        cancelUrl: null,
+      };
+      const { payment, replayed } = await cardPayments.create(tenant, { valueCents: 4990, ...details });
+      expect(replayed).toBe(false);
+      expect(payment).toMatchObject({ ...details, customer: { name: 'Ana' }, amountCents: 4990 });
+      expect(payment.expiresAt.getTime() - payment.createdAt!.getTime()).toBe(SESSION);
+      expect(await cardPayments.find(tenant, payment.orderCode)).toEqual(payment);
+      expect((await merchant.events('card_payment')).map(({ snapshot }) => snapshot)).toEqual([payment]);
+
+      expect(await other.cardPayments.find(other.tenant, payment.orderCode)).toBeNull();
+      expect(await other.cardPayments.findWithVersion(other.tenant, payment.orderCode)).toBeNull();
+      const sandbox = merchant.inSandbox();
+      expect(await sandbox.cardPayments.find(sandbox.tenant, payment.orderCode)).toBeNull();
+      const refund = other.service.cardPayments.refund(other.service.tenant, payment.orderCode);
+      await expect(refund).rejects.toBeInstanceOf(NotFoundError);
+    });
+
+    test.each(['', 'PSC-', 'nothing', `PSC-${'0'.repeat(24)}`, 'with \u0000', 'half \ud83e', `x' or '1'='1`])(
+      'under the code %j are none',
+      async (orderCode) => {
+        const { cardPayments, tenant, service } = await start();
+        expect(await cardPayments.find(tenant, orderCode)).toBeNull();
+        expect(await cardPayments.findWithVersion(tenant, orderCode)).toBeNull();
+        expect(await service.cardPayments.open(orderCode)).toBeNull();
+        await expect(service.cardPayments.pay(orderCode, approved())).rejects.toBeInstanceOf(NotFoundError);
+        const refund = service.cardPayments.refund(service.tenant, orderCode);
+        await expect(refund).rejects.toBeInstanceOf(NotFoundError);
+      },
+    );
+
+    test('are found many at once in the order asked', async () => {
+      const merchant = await start();
+      const [first, second] = [await create(merchant), await create(merchant)];
+      const codes = [second, 'nothing', first, second];
+      const found = await merchant.cardPayments.findMany(merchant.tenant, codes);
+      expect(found.map((payment) => payment?.orderCode)).toEqual([second, undefined, first, second]);
+    });
+
+    test('with the same key and input are one, though 64 ask at once', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const input = {
+        valueCents: 4990,
+        idempotencyKey: 'pedido-1',
+        customer: { name: 'Ana', email: 'a@b.br' },
+      };
+      const reordered = {
+        customer: { email: 'a@b.br', name: 'Ana' },
+        idempotencyKey: 'pedido-1',
+        valueCents: 4990,
+      };
+      const all = await Promise.all(
+        Array.from({ length: 64 }, (_, n) => cardPayments.create(tenant, n % 2 ? input : reordered)),
+      );
+      expect(new Set(all.map(({ payment }) => payment.orderCode)).size).toBe(1);
+      expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      expect(await cardPayments.count(tenant, {})).toBe(1);
+      const changed = cardPayments.create(tenant, { ...input, valueCents: 4991 });
+      await expect(changed).rejects.toBeInstanceOf(IdempotencyError);
+      expect(await merchant.events('card_payment')).toHaveLength(1);
+      expect((await merchant.service.cardPayments.listPage(merchant.service.tenant, PAGE)).total).toBe(1);
+    });
+
+    test('with a key are replayed as they are by then', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const input = { valueCents: 4990, idempotencyKey: 'pedido-1' };
+      const { payment } = await cardPayments.create(tenant, input);
+      await pay(merchant, payment.orderCode, approved());
+      expect(await cardPayments.create(tenant, input)).toMatchObject({
+        payment: { orderCode: payment.orderCode, status: 'paid' },
+        replayed: true,
+      });
+    });
+
+    test('with a test key, or where they are not configured, are refused and change nothing', async () => {
+      const live = await start({ cardPaymentsEnabled: false });
+      const token = { id: `tok_${objectId()}`, grant: grant() };
+      for (const [merchant, code] of [
+        [live, 'CARD_PAYMENTS_NOT_CONFIGURED'],
+        [live.inSandbox(), 'NOT_IN_SANDBOX'],
+      ] as const) {
+        const { cardPayments, access, tenant } = merchant;
+        const minted = () => access.createCheckoutToken(tenant, null, { amount: { fixedCents: 4990 } });
+        const refused = {
+          create: () => cardPayments.create(tenant, { valueCents: 4990, idempotencyKey: 'k' }),
+          start: () => cardPayments.startCheckout(tenant, token, { attemptId: attempt() }),
+          // In front of a service nobody knows what it is set to, before it is asked.
+          ...(tenant.environment === 'sandbox' ? { minted } : merchant.exact({ minted })),
+        };
+        for (const ask of Object.values(refused)) {
+          const error: unknown = await ask().catch((refusal: unknown) => refusal);
+          expect(error).toBeInstanceOf(UnavailableError);
+          expect(error).toMatchObject({ code });
+        }
+        expect(await cardPayments.count(tenant, {})).toBe(0);
+        expect(await merchant.events('card_payment')).toEqual([]);
+      }
+    });
+
+    test('are listed newest first, page by page, none twice though others come', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const codes: string[] = [];
+      for (let count = 0; count < 5; count += 1) codes.unshift(await create(merchant));
+      const first = await cardPayments.list(tenant, { first: 2 });
+      await create(merchant);
+      const second = await cardPayments.list(tenant, { first: 3, after: first.items.at(-1)!.place });
+      expect([...first.items, ...second.items].map(({ payment }) => payment.orderCode)).toEqual(codes);
+      expect([first.hasNextPage, second.hasNextPage]).toEqual([true, false]);
+    });
+
+    test('are listed by their number too, with how many there are in all', async () => {
+      const merchant = await start();
+      const codes: string[] = [];
+      for (let count = 0; count < 3; count += 1) codes.unshift(await create(merchant));
+      const page = async (limit: number, offset: number) => {
+        const { items, total } = await merchant.cardPayments.listPage(merchant.tenant, { limit, offset });
+        return { codes: items.map(({ orderCode }) => orderCode), total };
+      };
+      expect(await page(2, 0)).toEqual({ codes: codes.slice(0, 2), total: 3 });
+      expect(await page(2, 2)).toEqual({ codes: codes.slice(2), total: 3 });
+      expect(await page(100, Number.MAX_SAFE_INTEGER)).toEqual({ codes: [], total: 3 });
+    });
+
+    test('are listed and counted by status', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const [pending, paid, failed] = [
+        await create(merchant),
+        await create(merchant),
+        await create(merchant),
+      ];
+      await pay(merchant, paid, approved());
+      await pay(merchant, failed, declinedForGood());
+      await later(merchant, failed);
+      const codes = async (status: readonly ('pending' | 'paid' | 'failed' | 'refunded')[]) => {
+        const { items } = await cardPayments.list(tenant, { first: 10, status });
+        expect(await cardPayments.count(tenant, { status })).toBe(items.length);
+        return items.map(({ payment }) => payment.orderCode);
+      };
+      expect(await codes(['paid'])).toEqual([paid]);
+      expect(await codes(['pending', 'failed'])).toEqual([failed, pending]);
+      expect(await codes(['refunded'])).toEqual([]);
+      expect(await codes([])).toEqual([]);
+    });
+  });
+
+  describe('paid by card', () => {
+    test('are paid, pending release, and told once', async () => {
+      const merchant = await start();
+      const orderCode = await create(merchant);
+      expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'paid' });
+      expect(await find(merchant, orderCode)).toMatchObject({
+        ...{ status: 'paid', paidAt: merchant.clock.now(), paidLate: false },
+        ...merchant.exact({ version: 2, openChargeId: null }),
+      });
+      expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({
+        ...{ balanceCents: 0, pendingReleaseCents: 4990, withdrawableCents: 0 },
+      });
+      expect(await told(merchant, orderCode)).toEqual(['pending', 'paid']);
+      expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'not_payable' });
+      await later(merchant, orderCode);
+      expect(await told(merchant, orderCode)).toEqual(['pending', 'paid']);
+    });
+
+    test('are declined card by card, and fail at the fifth', async () => {
+      const merchant = await start();
+      const orderCode = await create(merchant);
+      for (let count = 1; count < 5; count += 1)
+        expect(await pay(merchant, orderCode, declined())).toMatchObject({
+          kind: 'declined',
+          reason: 'Cartão recusado pelo banco emissor',
+          payment: { status: 'pending', declinedCharges: count },
+        });
+      expect(await later(merchant, orderCode)).toMatchObject({ status: 'pending' });
+      expect(await pay(merchant, orderCode, declined())).toMatchObject({ kind: 'failed' });
+      expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'not_payable' });
+      expect(await later(merchant, orderCode)).toMatchObject({
+        status: 'failed',
+        failureReason: 'Cartão recusado pelo banco emissor',
+      });
+      await merchant.pass(SESSION);
+      expect(await told(merchant, orderCode)).toEqual(['pending', 'failed']);
+    });
+
+    test('fail at once where no other try makes sense, and are paid after a declined one otherwise', async () => {
+      const merchant = await start();
+      const [failing, paying] = [await create(merchant), await create(merchant)];
+      expect(await pay(merchant, failing, declinedForGood())).toMatchObject({ kind: 'failed' });
+      await pay(merchant, paying, declined());
+      expect(await pay(merchant, paying, approved())).toMatchObject({ kind: 'paid' });
+      expect(await find(merchant, paying)).toMatchObject({ status: 'paid' });
+      expect(await later(merchant, failing)).toMatchObject({ status: 'failed' });
+    });
+
+    test('are processing until the acquirer has decided', async () => {
+      const merchant = await start();
+      const orderCode = await create(merchant);
+      expect(await pay(merchant, orderCode, approvedSoon())).toMatchObject({ kind: 'processing' });
+      expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'in_progress' });
+      await merchant.pass(4_999);
+      expect((await find(merchant, orderCode)).status).toBe('pending');
+      await merchant.pass(1);
+      expect((await find(merchant, orderCode)).status).toBe('paid');
+    });
+  });
+
+  describe('that nobody pays', () => {
+    test('expire at their instant, not a millisecond before', async () => {
+      const merchant = await start();
+      const orderCode = await create(merchant);
+      const { service } = merchant;
+      const status = async () => (await service.cardPayments.find(service.tenant, orderCode))!.status;
+      await merchant.pass(SESSION - 1);
+      expect(await status()).toBe('pending');
+      expect(await find(merchant, orderCode)).toMatchObject({ status: 'pending' });
+      await merchant.pass(1);
+      expect(await status()).toBe('expired');
+      expect(await later(merchant, orderCode)).toMatchObject({
+        status: 'expired',
+        ...merchant.exact({ version: 2 }),
+      });
+      expect(await told(merchant, orderCode)).toEqual(['pending', 'expired']);
+    });
+
+    test('are paid late when the acquirer approves after that', async () => {
+      const merchant = await start();
+      const orderCode = await create(merchant);
+      expect(await pay(merchant, orderCode, approvedLate())).toMatchObject({ kind: 'processing' });
+      await merchant.pass(SESSION);
+      expect((await find(merchant, orderCode)).status).toBe('expired');
+      await merchant.pass(15 * MINUTE);
+      expect(await find(merchant, orderCode)).toMatchObject({
+        ...{ status: 'paid', paidLate: true },
+        ...merchant.exact({ version: 3 }),
+      });
+      expect(await told(merchant, orderCode)).toEqual(['pending', 'expired', 'paid']);
+      expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ pendingReleaseCents: 4990 });
+    });
+  });
+
+  test('that go back to the payer are refunded, and told so', async () => {
+    const merchant = await start();
+    const { service } = merchant;
+    const orderCode = await create(merchant);
+    await pay(merchant, orderCode, approved());
+    expect(await find(merchant, orderCode)).toMatchObject({ status: 'paid' });
+    await merchant.pass(KEPT);
+    await service.cardPayments.refund(service.tenant, orderCode);
+    await merchant.settled();
+    expect(await find(merchant, orderCode)).toMatchObject({
+      ...{ status: 'refunded', refundedAt: merchant.clock.now() },
+      ...merchant.exact({ version: 3 }),
+    });
+    expect(await told(merchant, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+    expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ pendingReleaseCents: 0 });
+  });
+
+  describe('started with a token', () => {
+    test('are one for sixteen clicks at once', async () => {
+      const { cardPayments, tenant, ...merchant } = await start();
+      const token = await mint({ tenant, ...merchant });
+      const attemptId = attempt();
+      const started = await Promise.all(
+        Array.from({ length: 16 }, () => cardPayments.startCheckout(tenant, token, { attemptId })),
+      );
+      expect(new Set(started.map(({ orderCode }) => orderCode)).size).toBe(1);
+      expect(await cardPayments.count(tenant, {})).toBe(1);
+      await expect(
+        cardPayments.startCheckout(tenant, token, { attemptId, customer: { name: 'Outra' } }),
+      ).rejects.toBeInstanceOf(IdempotencyError);
+    });
+
+    test('are one for sixteen visitors at once, where it is for a single use', async () => {
+      const { cardPayments, tenant, ...merchant } = await start();
+      const token = await mint({ tenant, ...merchant });
+      const started = await Promise.allSettled(
+        Array.from({ length: 16 }, () => cardPayments.startCheckout(tenant, token, { attemptId: attempt() })),
+      );
+      expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const each of started)
+        if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+      expect(await cardPayments.count(tenant, {})).toBe(1);
+    });
+
+    test('begin anew only when the last has expired or failed', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant, service } = merchant;
+      const token = await mint(merchant);
+      const begin = async () => {
+        await merchant.pass(KEPT);
+        return cardPayments.startCheckout(tenant, token, { attemptId: attempt() });
+      };
+      const first = await begin();
+      await expect(begin()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+      await merchant.pass(SESSION);
+      const second = await begin();
+      expect(second.orderCode).not.toBe(first.orderCode);
+      const known = first as { checkoutAttempt?: unknown };
+      expect(second).toMatchObject(merchant.exact({ checkoutAttempt: known.checkoutAttempt }));
+      await pay(merchant, second.orderCode, declinedForGood());
+      const third = await begin();
+      await pay(merchant, third.orderCode, approved());
+      await expect(begin()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+      await service.cardPayments.refund(service.tenant, third.orderCode);
+      await merchant.settled();
+      await expect(begin()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+    });
+
+    test('are each visitor’s own, where it is reusable', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const token = await mint(merchant, { reusable: true });
+      const visits = await Promise.all(
+        [attempt(), attempt(), attempt()].map((attemptId) =>
+          cardPayments.startCheckout(tenant, token, { attemptId }),
+        ),
+      );
+      for (const { orderCode } of visits)
+        expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'paid' });
+      expect(await cardPayments.count(tenant, { status: ['paid'] })).toBe(3);
+      expect(await merchant.service.balances()).toMatchObject({ merchant_pending: 3 * 4990 });
+    });
+
+    test('cost what it says, or what the payer chooses inside its range', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const range = await mint(merchant, {
+        reusable: true,
+        amount: { kind: 'range', minCents: 100, maxCents: 200 },
+      });
+      const begin = (valueCents: number | null) =>
+        cardPayments.startCheckout(tenant, range, { attemptId: attempt(), valueCents });
+      expect((await begin(200)).amountCents).toBe(200);
+      for (const wrong of [99, 201, null]) await expect(begin(wrong)).rejects.toBeInstanceOf(ValidationError);
+      expect(await cardPayments.count(tenant, {})).toBe(1);
+      const fixed = await mint(merchant);
+      const more = cardPayments.startCheckout(tenant, fixed, { attemptId: attempt(), valueCents: 4991 });
+      await expect(more).rejects.toBeInstanceOf(ValidationError);
+      const exactly = { attemptId: attempt(), valueCents: 4990, customer: { name: 'Ana' } };
+      expect(await cardPayments.startCheckout(tenant, fixed, exactly)).toMatchObject({
+        ...{ amountCents: 4990, customer: { name: 'Ana' }, status: 'pending' },
+      });
+    });
+  });
+}
+
+const PAGE = { limit: 10, offset: 0 };
+
+async function create({ cardPayments, tenant }: Harness, valueCents = 4990): Promise<string> {
+  return (await cardPayments.create(tenant, { valueCents })).payment.orderCode;
+}
+
+/** By the payer, at the service; and what comes of it has been told. */
+async function pay({ service, settled }: Harness, orderCode: string, details: CardDetails) {
+  const result = await service.cardPayments.pay(orderCode, details);
+  await settled();
+  return result;
+}
+
+async function find({ cardPayments, tenant }: Harness, orderCode: string): Promise<ShownCardPayment> {
+  return (await cardPayments.find(tenant, orderCode))!;
+}
+
+/** When no answer from before is given any more. */
+async function later(merchant: Harness, orderCode: string): Promise<ShownCardPayment> {
+  await merchant.pass(KEPT);
+  return find(merchant, orderCode);
+}
+
+/** Every status that subscribers were told, in order. */
+async function told(merchant: Harness, orderCode: string): Promise<string[]> {
+  const events = await merchant.events('card_payment');
+  return events
+    .filter(({ resourceId }) => resourceId === orderCode)
+    .map(({ snapshot }) => (snapshot as ShownCardPayment).status);
+}
+
+function grant(given: Partial<CheckoutGrant> = {}): CheckoutGrant {
+  return { amount: { kind: 'fixed', cents: 4990 }, reusable: false, ...given };
+}
+
+/** A checkout token as a page presents it. */
+async function mint(
+  { access, tenant }: Pick<Harness, 'access' | 'tenant'>,
+  given: Partial<CheckoutGrant> = {},
+): Promise<{ id: string; grant: CheckoutGrant }> {
+  const { amount, reusable } = grant(given);
+  if (amount.kind === 'product') throw new TypeError('products have tests of their own');
+  const { token } = await access.createCheckoutToken(tenant, null, {
+    reusable,
+    amount: amount.kind === 'fixed' ? { fixedCents: amount.cents } : { range: amount },
+  });
+  const { credential } = await access.authenticate(`Bearer ${token}`);
+  if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
+  return credential;
+}
+
+/** At least 128 bits, as a browser makes them. */
+function attempt(): string {
+  return objectId() + objectId();
+}

@@ -1,0 +1,283 @@
+import { type Kysely, sql } from 'kysely';
+import { expect, inject } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createLog } from '../../server/src/ops/log.ts';
+import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+import { CARD } from '../support/browser.ts';
+import { createManualClock } from '../support/clock.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { createClient, type GraphQLClient } from '../support/graphql.ts';
+import { configureWebhook } from '../support/pair.ts';
+import { freePort, type Program, runProgram } from '../support/program.ts';
+import { silent } from '../support/templates.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** What the shop of the end-to-end tests stands on: the service itself, or a facade in front of it. */
+    stand: 'service' | 'facade';
+  }
+}
+
+/** What a shop stands on, of which its tests cannot tell whether it is the service itself or a facade in front of it. */
+export interface Stand {
+  /** What browsers call it. */
+  readonly url: string;
+  /** The port that it listens on. */
+  readonly port: number;
+  /** The merchant's own server, with the live key. */
+  readonly live: GraphQLClient;
+  /** Time goes by for the acquirer and the bank, and they do what is due. */
+  pass(ms: number): Promise<void>;
+  /** Pays behind the browser's back: what a payer does on another device. */
+  payElsewhere(orderCode: string): Promise<void>;
+  /** Stops it, lets something happen meanwhile, and starts it again at the same address. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
+  /** Everything that is kept, by table. */
+  kept(): Promise<Record<string, string[]>>;
+  /** Every line that was logged. */
+  logged(): string[];
+  /** Faults of its own; a test that ends well has none. */
+  faults(): unknown[];
+  close(): Promise<void>;
+}
+
+interface Options {
+  /** What browsers call it, where that is not its own address. */
+  publicUrl?: string;
+  /** Whether it can be started again over the same data. */
+  restarts?: boolean;
+}
+
+/** As the project under which the tests run says. Whoever starts it closes it. */
+export const startStand: (options?: Options) => Promise<Stand> = (options) =>
+  inject('stand') === 'facade' ? startFacadeStand(options) : startServiceStand(options);
+
+// ── The service itself ──────────────────────────────────────────────────────────────────────────
+
+export interface ServiceStand extends Stand {
+  readonly app: TestApp;
+}
+
+/** In this process, by a clock that the test moves. */
+export async function startServiceStand({ publicUrl, restarts }: Options = {}): Promise<ServiceStand> {
+  const lines: string[] = [];
+  const apps: TestApp[] = [];
+  const databaseUrl = restarts ? await createPostgresDatabase() : null;
+
+  async function start(port: number): Promise<TestApp> {
+    const clock = createManualClock();
+    const app = await startApp({
+      clock,
+      log: createLog({ write: (line: string) => lines.push(line) }),
+      ...(databaseUrl && { database: await openPostgres({ databaseUrl, clock, log: silent }) }),
+      ...(publicUrl && { environment: { PUBLIC_URL: publicUrl } }),
+      config: { port },
+    });
+    apps.push(app);
+    return app;
+  }
+
+  let app = await start(0);
+  const { url, port, live } = app;
+  return {
+    get app() {
+      return app;
+    },
+    ...{ url, port, live },
+    async pass(ms) {
+      await app.work.settled();
+      app.clock.advance(ms);
+      await app.work.settled();
+    },
+    payElsewhere: (orderCode) => payAt(`http://127.0.0.1:${app.port}`, orderCode),
+    async restart(meanwhile) {
+      await app.close();
+      // Another instance over the same data, at an address that no browser knows.
+      app = await start(0);
+      await meanwhile();
+      await app.close();
+      app = await start(port);
+    },
+    kept: () => keptIn(app.database),
+    logged: () => lines,
+    faults: () => [...faultsIn(lines), ...apps.flatMap(({ faults }) => faults)],
+    close: () => app.close(),
+  };
+}
+
+// ── A facade in front of it ─────────────────────────────────────────────────────────────────────
+
+export interface FacadeStand extends Stand {
+  readonly service: ServerProcess;
+  readonly facade: ServerProcess;
+}
+
+/** The program in a process of its own, with a database and an address that stay. */
+export interface ServerProcess {
+  readonly url: string;
+  readonly port: number;
+  /** The merchant's own server, with the live key. */
+  readonly live: GraphQLClient;
+  readonly database: Database;
+  readonly lines: readonly string[];
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Ends for good. */
+  close(): Promise<void>;
+}
+
+/**
+ * Two programs as they are deployed, with real webhooks from the one to the other, by the system's clock.
+ *
+ * @param options.webhookSecret what the facade takes for the service's, where that is to be wrong
+ */
+export async function startFacadeStand({
+  publicUrl,
+  webhookSecret,
+}: Options & { webhookSecret?: string } = {}): Promise<FacadeStand> {
+  const service = await openServerProcess({
+    PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+    PSA_BOOTSTRAP_TEST_KEY: TEST_KEY,
+  });
+  const facadePort = await freePort();
+  const both = [service];
+
+  async function close(): Promise<void> {
+    await Promise.all(both.map((each) => each.close()));
+  }
+
+  async function start(): Promise<ServerProcess> {
+    await service.start();
+    const secret = await configureWebhook(service.live, `http://127.0.0.1:${facadePort}/webhooks/psa`);
+    const facade = await openServerProcess({
+      PORT: String(facadePort),
+      PSA_DEMO: 'on',
+      PSA_UPSTREAM_URL: service.url,
+      PSA_UPSTREAM_LIVE_KEY: LIVE_KEY,
+      PSA_UPSTREAM_TEST_KEY: TEST_KEY,
+      PSA_UPSTREAM_WEBHOOK_SECRET: webhookSecret ?? secret,
+      ...(publicUrl && { PUBLIC_URL: publicUrl }),
+    });
+    both.push(facade);
+    await facade.start();
+    return facade;
+  }
+
+  const facade = await start().catch(async (error: unknown) => {
+    // Nobody else knows of what has been started.
+    await close();
+    throw error;
+  });
+
+  return {
+    ...{ service, facade },
+    url: publicUrl ?? facade.url,
+    port: facade.port,
+    live: facade.live,
+    async pass(ms) {
+      const response = await fetch(`${service.url}/simulator/clock`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+        body: JSON.stringify({ seconds: ms / 1_000 }),
+      });
+      expect(response.status).toBe(200);
+    },
+    payElsewhere: (orderCode) => payAt(service.url, orderCode),
+    async restart(meanwhile) {
+      await facade.stop();
+      await meanwhile();
+      await facade.start();
+    },
+    async kept() {
+      const [behind, before] = await Promise.all(both.map(({ database }) => keptIn(database)));
+      const names = Object.keys({ ...behind, ...before });
+      return Object.fromEntries(
+        names.map((name) => [name, [...(behind![name] ?? []), ...(before![name] ?? [])]]),
+      );
+    },
+    logged: () => both.flatMap(({ lines }) => lines),
+    faults() {
+      const faults = both.flatMap(({ lines }) => faultsIn(lines));
+      return webhookSecret ? faults.filter((line) => !line.includes('A webhook was refused')) : faults;
+    },
+    close,
+  };
+}
+
+async function openServerProcess(environment: Record<string, string>): Promise<ServerProcess> {
+  const databaseUrl = await createPostgresDatabase();
+  const database = await openPostgres({ databaseUrl, clock: createManualClock(), log: silent });
+  const port = Number(environment.PORT ?? (await freePort()));
+  const url = `http://localhost:${port}`;
+  const programs: Program[] = [];
+  // Whatever becomes of the tests, it does not outlive them.
+  const kill = () => programs.at(-1)?.child.kill('SIGKILL');
+  process.once('exit', kill);
+
+  async function stop(): Promise<void> {
+    const program = programs.at(-1);
+    if (!program || program.child.exitCode !== null || program.child.signalCode !== null) return;
+    const patience = setTimeout(kill, STOPPING_MS);
+    program.child.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+    clearTimeout(patience);
+  }
+
+  return {
+    ...{ url, port, database },
+    live: createClient(`${url}/graphql`, LIVE_KEY),
+    get lines() {
+      return programs.flatMap(({ said }) =>
+        [said.stdout, said.stderr].join('\n').split('\n').filter(Boolean),
+      );
+    },
+    async start() {
+      const program = runProgram({ ...environment, DATABASE_URL: databaseUrl, PORT: String(port) }, 'built');
+      programs.push(program);
+      await program.started;
+    },
+    stop,
+    async close() {
+      await stop().finally(() => database.close());
+      process.off('exit', kill);
+    },
+  };
+}
+
+/** It gives itself ten seconds. */
+const STOPPING_MS = 15_000;
+
+// ── Of both ─────────────────────────────────────────────────────────────────────────────────────
+
+async function payAt(serviceUrl: string, orderCode: string): Promise<void> {
+  const response = await fetch(`${serviceUrl}/checkout/${orderCode}`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      number: CARD.approved,
+      holder: 'Maria da Silva',
+      expiry: '12/29',
+      cvv: '123',
+    }),
+    redirect: 'manual',
+  });
+  expect(response.status).toBe(303);
+}
+
+async function keptIn({ sql: database }: Database): Promise<Record<string, string[]>> {
+  const tables = await database.introspection.getTables();
+  return Object.fromEntries(
+    await Promise.all(tables.map(async ({ name }) => [name, await rowsOf(database, name)] as const)),
+  );
+}
+
+async function rowsOf<DB>(database: Kysely<DB>, name: string): Promise<string[]> {
+  const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(
+    database,
+  );
+  return rows.map(({ row }) => row);
+}
+
+function faultsIn(lines: readonly string[]): string[] {
+  return lines.filter((line) => /"level":"(error|fatal)"/.test(line));
+}

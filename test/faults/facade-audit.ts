@@ -1,0 +1,267 @@
+import type { Environment } from '../../server/src/kernel/tenant.ts';
+import { type AuditedPayment, type AuditedPayout, audit } from './audit.ts';
+import type { ChildServer } from './child.ts';
+import type { Random } from './random.ts';
+import type { Kind, Told, Wish } from './wishes.ts';
+
+/** What the service's books have made of a wish. */
+interface Made {
+  kind: Kind;
+  id: string;
+  amountCents: number;
+  status: string;
+}
+
+export interface ServiceBooks {
+  made: Made[];
+  /** Rules of its own that they break. */
+  violations: string[];
+}
+
+/** Keyless requests are made there too, for the document has no keys for most. */
+const NOT_HERE = 'whatever was asked for with a key was done once';
+
+export async function booksOfService(service: ChildServer): Promise<ServiceBooks> {
+  const { payments, payouts, subaccountPayouts, violations } = await audit(service, new Date());
+  const transfers = (await rowsOf(
+    service,
+    `select ref_id as id, amount_cents as "amountCents", 'entered' as status from statement_entry
+     where kind = 'transfer_in' order by number`,
+  )) as Omit<Made, 'kind'>[];
+  const madeOf =
+    (kind: Kind) =>
+    ({ id, amountCents, status }: AuditedPayout | Omit<Made, 'kind'>): Made => ({
+      kind,
+      id,
+      amountCents,
+      status,
+    });
+  return {
+    made: [
+      ...payouts.map(madeOf('payout')),
+      ...subaccountPayouts.map(madeOf('subaccountPayout')),
+      ...transfers.map(madeOf('transfer')),
+      ...payments.map(({ orderCode, ...rest }: AuditedPayment) =>
+        madeOf('cardPayment')({ id: orderCode, ...rest }),
+      ),
+    ].sort((left, right) => (left.id < right.id ? -1 : 1)),
+    violations: violations.filter((violation) => !violation.startsWith(NOT_HERE)),
+  };
+}
+
+interface Intent {
+  operation: string;
+  key: string;
+  state: string;
+  resourceId: string | null;
+  amountCents: number;
+}
+
+interface Observed {
+  resource: 'payout' | 'subaccount_payout' | 'card_payment';
+  environment: Environment;
+  parent: string | null;
+  /** As the service calls it. */
+  id: string;
+  version: number;
+  status: string;
+  final: boolean;
+  snapshot: unknown;
+}
+
+interface LoggedEvent {
+  environment: Environment;
+  version: number;
+  resource: string;
+  id: string;
+  /** Of the resource. */
+  number: number;
+  status: string;
+}
+
+export interface FacadeBooks {
+  intents: Intent[];
+  observed: Observed[];
+  events: LoggedEvent[];
+  /** Versions of its log that are missing, or twice. */
+  gaps: object[];
+}
+
+export async function booksOfFacade(facade: ChildServer): Promise<FacadeBooks> {
+  const [intents, observed, events, gaps] = await facade.ask('query', [
+    `select operation, key, state, resource_id as "resourceId",
+       coalesce(summary ->> 'amountCents', summary ->> 'valueCents')::int as "amountCents"
+     from upstream_intent order by id`,
+    `select resource, environment, parent, coalesce(snapshot ->> 'payoutId', id) as id, version, final, snapshot,
+       case when snapshot ->> 'reversed' = 'true' then 'reversed' else status end as status
+     from observed where resource <> 'wallet' order by resource, id`,
+    `select environment, version, resource, coalesce(snapshot ->> 'payoutId', resource_id) as id,
+       (snapshot ->> 'version')::int as number, split_part(kind, '.', 2) as status
+     from event where resource not in ('wallet', 'credential') order by environment, version`,
+    `select account_id, environment, stream.version as head, count(event.version) from stream
+       left join event using (account_id, environment)
+     group by account_id, environment, stream.version
+     having count(event.version) <> stream.version or coalesce(max(event.version), 0) <> stream.version
+       or coalesce(min(event.version), 1) <> 1`,
+  ]);
+  return { intents, observed, events, gaps } as unknown as FacadeBooks;
+}
+
+export async function rowsOf(server: ChildServer, statement: string): Promise<object[]> {
+  const [found] = await server.ask('query', [statement]);
+  return found!;
+}
+
+/** Everything that callers were told and that the service's books, or the facades' own, do not bear out. */
+export function complaintsOfCallers(
+  wishes: readonly Wish[],
+  { made, violations }: ServiceBooks,
+  { intents, gaps }: FacadeBooks,
+): string[] {
+  const complaints = [...violations, ...gaps.map((gap) => `a gap in the log: ${JSON.stringify(gap)}`)];
+  const found = groupedBy(made, ({ kind, amountCents }) => `${kind} ${amountCents}`);
+  const kept = groupedBy(intents, ({ amountCents }) => String(amountCents));
+  for (const wish of wishes) {
+    const { kind, amountCents, key, told } = wish;
+    const complain = (what: string) => complaints.push(`${JSON.stringify(wish)}: ${what}`);
+    const there = found.get(`${kind} ${amountCents}`) ?? [];
+    found.delete(`${kind} ${amountCents}`);
+    const own = kept.get(String(amountCents)) ?? [];
+    const ids = [...new Set(told.flatMap((each) => (each.outcome === 'done' ? [each.id] : [])))];
+    // One whose address nobody has seen harms nobody, so after an unknown outcome a key makes another.
+    const most = kind === 'cardPayment' ? told.length : 1;
+    if (there.length > most) complain(`was done ${there.length} times`);
+    if (ids.length > 1) complain('has several answers');
+    if (ids.length > 0 && kind !== 'transfer' && !there.some(({ id }) => id === ids[0]))
+      complain('was told to be done, and is not there');
+    if (ids.length > 0 && there.length === 0) complain('was told to be done, and is not there');
+    if (there.length > 0 && told.every(({ outcome }) => outcome === 'refused'))
+      complain('was refused, and is there');
+    if (own.length > 1) complain(`has ${own.length} intents`);
+    const [intent] = own;
+    if (!intent) {
+      if (there.length > 0 || told.some(({ outcome }) => outcome === 'done' || outcome === 'unknown'))
+        complain('is not kept');
+      continue;
+    }
+    if (key !== null && intent.key !== key) complain(`is kept as ${intent.key}`);
+    const shouldBe = there.length > 0 ? ['done'] : ['refused', 'absent'];
+    if (!shouldBe.includes(intent.state)) complain(`is ${intent.state}, and there ${there.length} times`);
+    if (
+      intent.state === 'done' &&
+      kind !== 'subaccountPayout' &&
+      !there.some(({ id }) => id === intent.resourceId)
+    )
+      complain(`is kept as ${intent.resourceId}, and there it is ${there[0]?.id}`);
+  }
+  for (const [name, [one]] of found)
+    if (one!.amountCents < OURS) complaints.push(`${name}: nobody has asked for it`);
+  return complaints;
+}
+
+/** Amounts from here on are those with which a test began. */
+const OURS = 500_000_000;
+
+/** Where the mirror is not what the service's books say. */
+export function complaintsOfMirror({ made }: ServiceBooks, { observed, events }: FacadeBooks): string[] {
+  const complaints: string[] = [];
+  const found = new Map(made.map((each) => [`${RESOURCE[each.kind]} ${each.id}`, each]));
+  const told = groupedBy(events, ({ resource, id }) => `${resource} ${id}`);
+  for (const { resource, id, version, status } of observed) {
+    const there = found.get(`${resource} ${id}`);
+    const name = `${resource} ${id}`;
+    if (there?.status !== status) complaints.push(`${name} is ${status} here and ${there?.status} there`);
+    const history = told.get(name) ?? [];
+    if (history.some(({ number }, index) => number !== index + 1) || history.length !== version)
+      complaints.push(
+        `${name} has version ${version} and was told as ${history.map(({ number }) => number)}`,
+      );
+    if (history.at(-1)?.status !== status)
+      complaints.push(`${name} is ${status}, told was ${history.at(-1)?.status}`);
+    complaints.push(...forbidden(history).map((step) => `${name} went ${step}`));
+  }
+  return complaints;
+}
+
+const RESOURCE: Record<Kind, string> = {
+  payout: 'payout',
+  subaccountPayout: 'subaccount_payout',
+  cardPayment: 'card_payment',
+  transfer: 'transfer',
+};
+
+/** The document's section 3, and what follows from it; a step that nobody saw may be left out. */
+const MAY_FOLLOW: Record<string, readonly string[]> = {
+  // Another thing of it has become known.
+  processing: ['processing', 'completed', 'failed', 'reversed', 'denied'],
+  failed: ['failed', 'reversed'],
+  pending: ['pending', 'processing', 'completed', 'denied', 'paid', 'expired', 'failed', 'refunded'],
+  paid: ['paid', 'refunded'],
+  completed: ['completed'],
+  denied: ['denied'],
+  reversed: ['reversed'],
+};
+
+/** The steps of a history that the document does not allow. */
+function forbidden(history: readonly { status: string }[]): string[] {
+  return history.flatMap(({ status }, index) => {
+    const before = history[index - 1]?.status;
+    return before === undefined || MAY_FOLLOW[before]?.includes(status)
+      ? []
+      : [`from ${before} to ${status}`];
+  });
+}
+
+/** What may be compared before and after something that should change nothing. */
+export function stateOf({ observed, events, intents }: FacadeBooks) {
+  return { observed, events, intents };
+}
+
+/** How each wish whose outcome was not told at first has ended. */
+export function endsOfUnknown(wishes: readonly Wish[], { made }: ServiceBooks): string[] {
+  const there = new Set(made.map(({ kind, amountCents }) => `${kind} ${amountCents}`));
+  return wishes
+    .filter(({ told }) => told.some(({ outcome }) => outcome === 'unknown' || outcome === 'unheard'))
+    .map(({ kind, amountCents }) => `${kind} ${there.has(`${kind} ${amountCents}`) ? 'done' : 'never done'}`);
+}
+
+export function words(told: Told): string {
+  return told.outcome === 'refused' ? told.code : told.outcome;
+}
+
+function groupedBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) groups.set(nameOf(item), [...(groups.get(nameOf(item)) ?? []), item]);
+  return groups;
+}
+
+/** `3 × this, 2 × that`, the most frequent first. */
+export function counted(names: readonly string[]): string {
+  return [...groupedBy(names, (name) => name)]
+    .sort(([, left], [, right]) => right.length - left.length)
+    .map(([name, all]) => `${all.length} × ${name}`)
+    .join(', ');
+}
+
+export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+  const all = [...items];
+  for (let index = all.length - 1; index > 0; index--) {
+    const other = random.below(index + 1);
+    [all[index], all[other]] = [all[other]!, all[index]!];
+  }
+  return all;
+}
+
+/** So many at a time, all of them or until one fails. */
+export async function inParallel<Item>(
+  items: readonly Item[],
+  places: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: places }, async () => {
+      while (next < items.length) await work(items[next++]!);
+    }),
+  );
+}

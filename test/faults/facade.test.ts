@@ -1,0 +1,564 @@
+import { createHmac } from 'node:crypto';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { runNode } from '../../server/scripts/progress.mjs';
+import { createPostgresDatabase } from '../support/database.ts';
+import { type Arrival, type Fault, PASS, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
+import { createClient } from '../support/graphql.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
+import { spawnServer } from './child.ts';
+import {
+  booksOfFacade,
+  booksOfService,
+  complaintsOfCallers,
+  complaintsOfMirror,
+  counted,
+  endsOfUnknown,
+  type FacadeBooks,
+  inParallel,
+  rowsOf,
+  type ServiceBooks,
+  shuffled,
+  stateOf,
+  words,
+} from './facade-audit.ts';
+import { createFacade, type Facade } from './facades.ts';
+import { chosenSeed, createRandom, type Random } from './random.ts';
+import { type Kind, send, type Wish } from './wishes.ts';
+
+/** Requests of the facades that come to the service, or are lost on their way. */
+const CALLS = Number(process.env.PSA_FAULTS_CALLS ?? (process.env.CI ? 10_000 : 2_500));
+const FORGED = CALLS;
+const BUDGET = 120;
+const WINDOW_MS = 1_000;
+const CALLERS = 64;
+const SUBACCOUNTS = 8;
+const KEYS = { live: 'ps_live_faulty0123456789', sandbox: 'ps_test_faulty0123456789' };
+/** Ten an hour in either environment is all that the service lets out; of some more it is seen that they are refused. */
+const PAYOUTS = 14;
+const DAYS_LATE_MS = 72 * 3_600_000;
+
+const UPSTREAM = {
+  windowMs: WINDOW_MS,
+  // A look at an unknown outcome after 20 ms at first, and after eighteen seconds one that was never there is given up.
+  upstreamTuning: { timeouts: { readMs: 800, writeMs: 1_000 }, skewMs: 20, pace: 0.02 },
+};
+
+beforeAll(async () => {
+  // Vitest's own NODE_ENV would build a widget for developers.
+  const env = { NODE_ENV: 'production' };
+  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
+  if (!ok) throw new Error(output);
+});
+
+test(`${CALLS} requests of two facades over a network that fails: the budget holds, nothing is done twice, every outcome becomes known`, {
+  timeout: 900_000,
+}, async () => {
+  const seed = chosenSeed();
+  const random = createRandom(seed);
+  const say = (line: string) => process.stdout.write(`  ${line}\n`);
+  const message = `PSA_FAULTS_SEED=${seed}`;
+  say(message);
+
+  // ── The service, and the two in front of it ──
+  const service = spawnServer();
+  onTestFinished(service.kill);
+  const { url: serviceUrl } = await service.ask('start', {
+    environment: {
+      DATABASE_URL: await createPostgresDatabase(),
+      PSA_BOOTSTRAP_LIVE_KEY: KEYS.live,
+      PSA_BOOTSTRAP_TEST_KEY: KEYS.sandbox,
+      PSA_GRAPHQL_LIMIT: '1000000',
+    },
+    restLimit: 1_000_000,
+  });
+  await service.ask('credit', { name: 'opening', cents: 10_000_000_000, litoshi: 100_000_000_000 });
+  const post = startPost(random);
+  const receiver = await startReceiver((response, received) => {
+    response.end();
+    post.take(received);
+  });
+  const secrets: string[] = [];
+  for (const key of Object.values(KEYS)) {
+    const merchant = createClient(`${serviceUrl}/graphql`, key);
+    const { done } = await merchant.request(CONFIGURE, { input: { url: receiver.url } });
+    secrets.push(done.secret);
+  }
+  await createClient(`${serviceUrl}/graphql`, KEYS.sandbox).request(TEST_PAYMENT);
+
+  const proxy = await startFaultProxy({ target: serviceUrl });
+  onTestFinished(() => proxy.close());
+  const start = {
+    ...UPSTREAM,
+    environment: {
+      DATABASE_URL: await createPostgresDatabase(),
+      PSA_UPSTREAM_URL: proxy.url,
+      PSA_UPSTREAM_LIVE_KEY: KEYS.live,
+      PSA_UPSTREAM_TEST_KEY: KEYS.sandbox,
+      PSA_UPSTREAM_WEBHOOK_SECRET: secrets.join(','),
+      PSA_UPSTREAM_LIMIT: String(BUDGET),
+      PSA_GRAPHQL_LIMIT: '1000000',
+    },
+  };
+  const facades = ['A', 'B'].map((name) => createFacade(name, start, KEYS)) as [Facade, Facade];
+  for (const facade of facades) onTestFinished(facade.end);
+  const [steady, mortal] = facades;
+  post.deliverTo(facades);
+
+  const subaccounts: string[] = [];
+  for (let index = 0; index < SUBACCOUNTS; index++) {
+    const { done } = await (await steady.now()).live.request(OPEN, { input: { name: `customer ${index}` } });
+    subaccounts.push(done.subaccount.subaccountId);
+    const { done: given } = await (await mortal.now()).live.request(GIVE, {
+      input: { subaccountId: subaccounts.at(-1), amountCents: 500_000_000, idempotencyKey: `first:${index}` },
+    });
+    expect(given.subaccount, JSON.stringify(given)).toBeDefined();
+  }
+  const watchers = facades.flatMap((facade) => FOLLOWED.map((followed) => follow(facade, followed)));
+  await Promise.all(watchers.map(({ ready }) => ready));
+
+  // ── What callers do ──
+  proxy.plan = failing(createRandom(seed + 1));
+  const wishes: Wish[] = [];
+  const reads: string[] = [];
+  const wanted: Record<Kind, number> = { payout: 0, subaccountPayout: 0, transfer: 0, cardPayment: 0 };
+  let stopping = false;
+  let killed: Promise<void> | null = null;
+
+  function newWish(kind: Kind): Wish {
+    const number = wanted[kind]++;
+    const environment = kind === 'payout' && number % 2 === 1 ? 'sandbox' : 'live';
+    const wish: Wish = {
+      kind,
+      environment,
+      amountCents: AMOUNTS[kind] + number,
+      key: random.below(2) === 0 ? `${kind}:${number}` : null,
+      subaccountId: random.pick(subaccounts),
+      destination: random.pick(kind === 'payout' && environment === 'live' ? DESTINATIONS : PIX_KEYS),
+      told: [],
+    };
+    wishes.push(wish);
+    return wish;
+  }
+
+  async function ask(wish: Wish, facade: Facade) {
+    const life = await facade.now();
+    return send(wish, life[wish.environment], life.isOver);
+  }
+
+  async function move(kind: Kind, facade: Facade, other: Facade): Promise<void> {
+    const wish = newWish(kind);
+    // An impatient one asks both at once, under its key.
+    const both = wish.key !== null && random.below(3) === 0;
+    const [told] = await Promise.all([ask(wish, facade), both && ask(wish, other)]);
+    // Under the same key it may be asked for again, wherever; without one never.
+    if (told.outcome !== 'done' && wish.key !== null && random.below(2) === 0) await ask(wish, other);
+    if (kind !== 'cardPayment' || told.outcome !== 'done' || random.below(3) === 0) return;
+    await service.ask('pay', { orderCode: told.id, cardNumber: '4242424242424242' });
+  }
+
+  async function read(facade: Facade): Promise<void> {
+    const done = wishes.filter(({ told }) => told.some(({ outcome }) => outcome === 'done'));
+    const wish = done.length > 0 ? random.pick(done) : null;
+    const id = wish?.told.find((told) => told.outcome === 'done')?.id;
+    const life = await facade.now();
+    const [query, variables] = random.pick([
+      ['{ wallet { withdrawableCents } }', {}],
+      ['{ payouts(first: 20) { nodes { withdrawalId status } } }', {}],
+      ['{ subaccounts(first: 50) { nodes { subaccountId balanceCents } } }', {}],
+      [
+        'query ($id: String!) { subaccount(subaccountId: $id) { statement(first: 20) { nodes { refId } } } }',
+        { id: random.pick(subaccounts) },
+      ],
+      ...(wish?.kind === 'cardPayment' ? Array(8).fill([FIND_CARD_PAYMENT, { id }]) : []),
+      ...(wish?.kind === 'subaccountPayout'
+        ? Array(8).fill([LOOK_UP, { subaccountId: wish.subaccountId, reference: id }])
+        : []),
+    ] as [string, object][]);
+    try {
+      const { body } = await life[wish?.environment ?? 'live'].send(
+        query,
+        variables as Record<string, unknown>,
+      );
+      if (!body.errors) reads.push('answered');
+      else if (
+        body.errors.every(({ extensions }: { extensions?: { code?: string } }) =>
+          MAY_BE_READ_AS.has(extensions?.code ?? ''),
+        )
+      )
+        reads.push(body.errors[0].extensions.code);
+      else throw new Error(`${query}: ${JSON.stringify(body.errors)}`);
+    } catch (error) {
+      if (!(error instanceof TypeError && life.isOver())) throw error;
+    }
+  }
+
+  async function caller(index: number): Promise<void> {
+    const facade = facades[index % 2]!;
+    const other = facades[(index + 1) % 2]!;
+    while (!stopping) {
+      const drawn = random.below(100);
+      if (drawn < 2 && wanted.payout < PAYOUTS * 2) await move('payout', facade, other);
+      else if (drawn < 30) await move('subaccountPayout', facade, other);
+      else if (drawn < 36) await move('transfer', facade, other);
+      else if (drawn < 40) await move('cardPayment', facade, other);
+      else await read(facade);
+      if (proxy.arrivals.length >= CALLS / 2) killed ??= mortal.killAndStartAgain();
+      if (proxy.arrivals.length >= CALLS) stopping = true;
+    }
+  }
+
+  const began = performance.now();
+  const ended = (error: unknown) => {
+    stopping = true;
+    throw error;
+  };
+  const calling = Array.from({ length: CALLERS }, (_, index) => caller(index).catch(ended));
+  await Promise.all(calling).finally(() => Promise.allSettled(calling));
+  await killed;
+  const sinceThen = () => `${((performance.now() - began) / 1_000).toFixed(0)} s`;
+  say(`${proxy.arrivals.length} arrivals in ${sinceThen()}`);
+
+  // ── The network is well again, and all becomes known ──
+  proxy.plan = () => PASS;
+  const { server: books } = await steady.now();
+  await expect.poll(() => rowsOf(books, OPEN_ENDS), { timeout: 120_000, interval: 250, message }).toEqual([]);
+  say(`after ${sinceThen()} all outcomes are known`);
+
+  await expect.poll(() => post.isIdle(), { timeout: 30_000 }).toBe(true);
+  let atService = await booksOfService(service);
+  let atFacade = await booksOfFacade(books);
+  // What the bank has not decided yet changes there while it is looked at.
+  const compare = async () => {
+    await refresh(steady, atFacade);
+    atService = await booksOfService(service);
+    atFacade = await booksOfFacade(books);
+    return complaintsOfMirror(atService, atFacade);
+  };
+  await expect.poll(compare, { timeout: 60_000, interval: 1_000, message }).toEqual([]);
+  const missed = () => watchers.flatMap((watcher) => missedBy(watcher, atFacade));
+  await expect.poll(missed, { timeout: 30_000, message }).toEqual([]);
+  const complaints = [
+    ...complaintsOfCallers(wishes, atService, atFacade),
+    ...(await complaintsOfLookups(facades, wishes, atService)),
+    ...facades.flatMap((facade) => facade.faults()),
+    ...service.faults,
+  ];
+  expect(complaints, message).toEqual([]);
+
+  say(`after ${sinceThen()} all books agree`);
+
+  // ── Days later everything is told again, in any order, and by others too ──
+  for (const facade of facades) await (await facade.now()).server.ask('pass', { ms: DAYS_LATE_MS });
+  const late = shuffled(
+    post.taken.flatMap((webhook) => Array<Received>(1 + random.below(7)).fill(webhook)),
+    random,
+  );
+  const forged = Array.from({ length: FORGED }, () => forge(random.pick(post.taken), random));
+  const statuses = new Map<string, number>();
+  await inParallel(shuffled([...late, ...forged], random), 16, async (webhook) => {
+    const { status } = await sendTo((await random.pick(facades).now()).url, webhook);
+    const name = `${'forged' in webhook ? 'forged' : 'late'} ${status}`;
+    statuses.set(name, (statuses.get(name) ?? 0) + 1);
+  });
+  expect(Object.fromEntries(statuses), message).toEqual({ 'late 200': late.length, 'forged 401': FORGED });
+  await expect.poll(() => rowsOf(books, OPEN_ENDS), { timeout: 120_000, interval: 250, message }).toEqual([]);
+  expect(stateOf(await booksOfFacade(books)), message).toEqual(stateOf(atFacade));
+  expect(await booksOfService(service), message).toEqual(atService);
+  expect(proxy.maxInWindow(WINDOW_MS), message).toBeLessThanOrEqual(BUDGET);
+
+  say(
+    `${late.length} late webhooks of ${post.taken.length}, ${FORGED} forged; ${proxy.arrivals.length} arrivals in all, after ${sinceThen()}`,
+  );
+  say(`the fullest ${WINDOW_MS} ms: ${proxy.maxInWindow(WINDOW_MS)} of ${BUDGET}`);
+  say(`faults: ${counted(proxy.arrivals.map(({ fault }) => nameOf(fault)))}`);
+  say(`reads: ${counted(reads)}`);
+  say(`told: ${counted(wishes.flatMap(({ kind, told }) => told.map((each) => `${kind} ${words(each)}`)))}`);
+  say(`unknown in the end: ${counted(endsOfUnknown(wishes, atService))}`);
+  // Of each facade that somebody does not know the secret; nothing else.
+  const logged = facades.flatMap((facade) => facade.faults()).map((fault) => fault.split('\n')[0]!);
+  say(`logged by the facades: ${counted(logged)}`);
+  const others = logged.filter((line) => !line.includes('none of PSA_UPSTREAM_WEBHOOK_SECRET'));
+  expect([...others, ...service.faults], message).toEqual([]);
+});
+
+const AMOUNTS: Record<Kind, number> = {
+  payout: 10_000_000,
+  subaccountPayout: 1_000_000,
+  transfer: 20_000_000,
+  cardPayment: 30_000_000,
+};
+const PIX_KEYS = ['bia@cliente.example', 'bia@cliente.example', 'nega@psa.example', 'recusa@psa.example'];
+const DESTINATIONS = [...PIX_KEYS, 'demora@psa.example', 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3'];
+const MAY_BE_READ_AS = new Set(['RATE_LIMITED', 'UPSTREAM_UNAVAILABLE']);
+
+const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
+  done: configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { secret } ... on UserError { message } }
+}`;
+const TEST_PAYMENT = `mutation {
+  createTestPayment(input: { valueCents: 999999999 }) { ... on UserError { message } }
+}`;
+const OPEN = `mutation ($input: CreateSubaccountInput!) {
+  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { message } }
+}`;
+const GIVE = `mutation ($input: TransferToSubaccountInput!) {
+  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { message } }
+}`;
+const LOOK_UP = `query ($subaccountId: String!, $reference: String!) {
+  subaccountPayout(subaccountId: $subaccountId, reference: $reference) { payoutId status reversed amountCents version }
+}`;
+const FIND_PAYOUT = 'query ($id: String!) { payout(withdrawalId: $id) { status } }';
+const FIND_CARD_PAYMENT = 'query ($id: String!) { cardPayment(orderCode: $id) { status } }';
+const OPEN_ENDS = `
+  select operation, key, state, looks, summary from upstream_intent where state in ('sending', 'in_doubt') limit 5`;
+
+/** Asks the service once more for all to which something may have happened. */
+async function refresh(facade: Facade, { observed }: FacadeBooks): Promise<void> {
+  const open = observed.filter(({ final }) => !final);
+  await inParallel(open, 8, async ({ resource, id, environment, parent }) => {
+    const { [environment]: api } = await facade.now();
+    const [query, variables] = {
+      payout: [FIND_PAYOUT, { id }],
+      card_payment: [FIND_CARD_PAYMENT, { id }],
+      subaccount_payout: [LOOK_UP, { subaccountId: parent, reference: id }],
+    }[resource] as [string, Record<string, unknown>];
+    await api.request(query, variables);
+  });
+}
+
+/** Who was told by what reference to look, finds there what has become of it, wherever he asks. */
+async function complaintsOfLookups(
+  facades: readonly Facade[],
+  wishes: readonly Wish[],
+  { made }: ServiceBooks,
+): Promise<string[]> {
+  const complaints: string[] = [];
+  const there = new Map(made.map(({ kind, amountCents, status }) => [`${kind} ${amountCents}`, status]));
+  const lookups = wishes.flatMap((wish) =>
+    wish.told.flatMap((told) =>
+      told.outcome === 'unknown' && told.lookupReference !== null
+        ? facades.map((facade) => ({ wish, reference: told.lookupReference, facade }))
+        : [],
+    ),
+  );
+  await inParallel(lookups, 8, async ({ wish, reference, facade }) => {
+    const { subaccountId, amountCents, kind } = wish;
+    const { subaccountPayout: it } = await (await facade.now()).live.request(LOOK_UP, {
+      subaccountId,
+      reference,
+    });
+    const status = it ? statusOf(it) : undefined;
+    const expected = there.get(`${kind} ${amountCents}`);
+    if (status !== expected || (it && it.amountCents !== amountCents))
+      complaints.push(`${reference} is found as ${JSON.stringify(it)}, and is ${expected}`);
+  });
+  return complaints;
+}
+
+/** Every way to fail, so many of a thousand requests; a main account's payout, of which there are few, fails often. */
+function failing(random: Random): Plan {
+  const faults: [number, Fault][] = [
+    [2, { kind: 'status', status: 429, when: 'before', retryAfterSeconds: 1 }],
+    [2, { kind: 'status', status: 429, when: 'before' }],
+    [8, { kind: 'status', status: 500, when: 'before' }],
+    [10, { kind: 'status', status: 500, when: 'after' }],
+    [8, { kind: 'status', status: 502, when: 'before' }],
+    [10, { kind: 'status', status: 502, when: 'after' }],
+    [4, { kind: 'status', status: 503, when: 'before' }],
+    [12, { kind: 'reset', when: 'before' }],
+    [15, { kind: 'reset', when: 'after' }],
+    [5, { kind: 'hang', when: 'before' }],
+    [10, { kind: 'hang', when: 'after' }],
+    // Its sender has given it up when it comes.
+    [8, { kind: 'delay', when: 'before', ms: 1_500 }],
+    [8, { kind: 'delay', when: 'after', ms: 1_500 }],
+    [20, { kind: 'delay', when: 'after', ms: 100 }],
+    [8, { kind: 'slow', bytesPerSecond: 1 }],
+  ];
+  return ({ method, path }: Arrival) => {
+    let drawn = random.below(method === 'POST' && path === '/v1/payouts' ? 250 : 1_000);
+    for (const [share, fault] of faults) {
+      if (drawn < share) return fault;
+      drawn -= share;
+    }
+    return PASS;
+  };
+}
+
+// ── Webhooks ────────────────────────────────────────────────────────────────────────────────────
+
+/** Takes the service's webhooks in, and delivers them in any order: most at once, some twice, some not until much later. */
+function startPost(random: Random) {
+  const taken: Received[] = [];
+  const waiting: Received[] = [];
+  let facades: readonly Facade[] = [];
+  let under = 0;
+
+  async function pump(): Promise<void> {
+    while (waiting.length > 0 && facades.length > 0) {
+      const [message] = waiting.splice(random.below(waiting.length), 1);
+      await deliver(message!, random.pick(facades)).catch(() => waiting.push(message!));
+    }
+  }
+
+  async function deliver(message: Received, facade: Facade): Promise<void> {
+    const { status } = await sendTo((await facade.now()).url, message);
+    if (status !== 200) throw new Error(`${status}`);
+  }
+
+  return {
+    taken,
+    take(message: Received) {
+      taken.push(message);
+      const times = random.pick([0, 1, 1, 1, 1, 1, 1, 2]);
+      for (let time = 0; time < times; time++) waiting.push(message);
+      if (under >= 4) return;
+      under += 1;
+      void pump().finally(() => {
+        under -= 1;
+      });
+    },
+    deliverTo(given: readonly Facade[]) {
+      facades = given;
+    },
+    isIdle: () => under === 0 && waiting.length === 0,
+  };
+}
+
+function sendTo(url: string, { headers, body }: Pick<Received, 'headers' | 'body'>): Promise<Response> {
+  const own = Object.entries(headers).filter(([name]) => /^(content-type|x-webhook-|webhook-)/.test(name));
+  return fetch(`${url}/webhooks/psa`, {
+    method: 'POST',
+    headers: Object.fromEntries(own) as Record<string, string>,
+    body,
+  });
+}
+
+// ── Following ───────────────────────────────────────────────────────────────────────────────────
+
+interface Followed {
+  readonly resource: 'payout' | 'subaccount_payout' | 'card_payment';
+  readonly environment: 'live' | 'sandbox';
+  readonly subscription: string;
+}
+
+const FOLLOWED: readonly Followed[] = [
+  {
+    resource: 'subaccount_payout',
+    environment: 'live',
+    subscription: `subscription ($after: String) {
+      update: allSubaccountPayoutUpdates(after: $after) { cursor it: subaccountPayout { id: payoutId status reversed version } }
+    }`,
+  },
+  ...(['live', 'sandbox'] as const).map((environment) => ({
+    resource: 'payout' as const,
+    environment,
+    subscription: `subscription ($after: String) {
+      update: allPayoutUpdates(after: $after) { cursor it: payout { id: withdrawalId status version } }
+    }`,
+  })),
+  {
+    resource: 'card_payment',
+    environment: 'live',
+    subscription: `subscription ($after: String) {
+      update: allCardPaymentUpdates(after: $after) { cursor it: cardPayment { id: orderCode status version } }
+    }`,
+  },
+];
+
+interface Update {
+  id: string;
+  status: string;
+  reversed?: boolean;
+  version: number;
+}
+
+type Watcher = ReturnType<typeof follow>;
+
+/** Follows all of a kind at a facade, and comes back with the last cursor when that was killed. */
+function follow(facade: Facade, { resource, environment, subscription }: Followed) {
+  const seen: Update[] = [];
+  let after: string | null = null;
+  const ready = (async () => {
+    const { [environment]: api } = await facade.now();
+    after = (await api.request('{ updatesCursor }')).updatesCursor;
+  })();
+  const ended = ready.then(async () => {
+    for (;;) {
+      const { [environment]: api, isOver } = await facade.now();
+      const stream = api.ws(subscription, { after });
+      try {
+        for (;;) {
+          const { update } = await stream.data();
+          after = update.cursor;
+          seen.push(update.it);
+        }
+      } catch (error) {
+        if (!isOver()) return error;
+      }
+    }
+  });
+  return { facade, resource, environment, seen, ready, ended };
+}
+
+/** What it was told otherwise than the log has it, or was not told. */
+function missedBy({ facade, resource, environment, seen }: Watcher, { events }: FacadeBooks): string[] {
+  const logged = events.filter((event) => event.resource === resource && event.environment === environment);
+  const all = logged.map(({ id, number, status }) => `${id} ${number} ${status}`);
+  const told = seen.map((update) => `${update.id} ${update.version} ${statusOf(update)}`);
+  const first = all.findIndex((line, index) => line !== told[index]);
+  if (first < 0 && told.length === all.length) return [];
+  return [
+    `${facade.name} ${environment} ${resource}: told ${told.length} of ${all.length}; at ${first}: ${told[first]}, not ${all[first]}`,
+  ];
+}
+
+function statusOf({ status, reversed }: { status: string; reversed?: boolean }): string {
+  return reversed ? 'reversed' : status.toLowerCase();
+}
+
+function nameOf(fault: Fault | null): string {
+  if (!fault) return 'never whole';
+  const {
+    kind,
+    when = '',
+    status = '',
+    ms = '',
+  } = fault as { kind: string; when?: string; status?: number; ms?: number };
+  return [kind, status, ms, when].filter((part) => part !== '').join(' ');
+}
+
+// ── Forgers ─────────────────────────────────────────────────────────────────────────────────────
+
+/** Something like a webhook that the service has sent, which it has not signed. */
+function forge(
+  { headers, body }: Received,
+  random: Random,
+): Pick<Received, 'headers' | 'body'> & { forged: true } {
+  const { 'x-webhook-signature': signature = '', ...rest } = headers as Record<string, string>;
+  const signedWith = (secret: string, text: string) =>
+    createHmac('sha256', secret).update(text).digest('hex');
+  const other = body
+    .replaceAll(/"(processing|pendente|failed|negado)"/g, '"completed"')
+    .replace(/"amount(Cents)?":\s*(\d+)/, '"amount$1":9$2')
+    .replace(/\}$/, ',"forged":true}');
+  const flipped = `${signature.slice(0, -1)}${signature.endsWith('0') ? '1' : '0'}`;
+  const [text, signed] = random.pick<[string, string | null]>([
+    [other, signature],
+    [other, signedWith('', other)],
+    [other, signedWith('whsec_guessed', other)],
+    [other, null],
+    [body, flipped],
+    [body, signature.slice(0, -2)],
+    [body, signedWith(KEYS.live, body)],
+    [`${body} `, signature],
+  ]);
+  return {
+    forged: true,
+    body: text,
+    headers: {
+      ...rest,
+      'x-webhook-id': random.below(2) === 0 ? `msg_forged${random.below(1_000_000)}` : rest['x-webhook-id'],
+      ...(signed !== null && { 'x-webhook-signature': signed }),
+    },
+  };
+}

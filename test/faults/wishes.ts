@@ -1,0 +1,93 @@
+import type { Environment } from '../../server/src/kernel/tenant.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
+
+export type Kind = 'payout' | 'subaccountPayout' | 'transfer' | 'cardPayment';
+
+/** What a caller was told in the end. Nothing is `unheard`: the facade died before it answered. */
+export type Told =
+  | { outcome: 'done'; id: string }
+  | { outcome: 'refused'; code: string }
+  | { outcome: 'unknown'; lookupReference: string | null }
+  | { outcome: 'unheard' };
+
+/** Something that must not be done twice: what was asked for, and all that was told of it. */
+export interface Wish {
+  readonly kind: Kind;
+  readonly environment: Environment;
+  /** No two wishes have the same, so that the service's books tell what has become of each. */
+  readonly amountCents: number;
+  readonly key: string | null;
+  readonly subaccountId: string;
+  /** A PIX key or an address. */
+  readonly destination: string;
+  readonly told: Told[];
+}
+
+/** Sends a wish once. @throws what is neither an answer nor the end of the facade: a fault of ours */
+export async function send(wish: Wish, api: GraphQLClient, isDead: () => boolean): Promise<Told> {
+  const told = await ask(wish, api).catch((error: unknown): Told => {
+    if (!(error instanceof TypeError) || !isDead()) throw error;
+    return { outcome: 'unheard' };
+  });
+  wish.told.push(told);
+  return told;
+}
+
+async function ask(wish: Wish, api: GraphQLClient): Promise<Told> {
+  const { mutation, input, idOf } = OPERATIONS[wish.kind];
+  const { key } = wish;
+  const { body } = await api.send(mutation, {
+    input: { ...input(wish), ...(key !== null && { idempotencyKey: key }) },
+  });
+  if (body.errors) throw new Error(`${JSON.stringify(wish)}: ${JSON.stringify(body.errors)}`);
+  const { done } = body.data;
+  if (done.code === undefined) return { outcome: 'done', id: idOf(done) };
+  if (done.moneyMayHaveMoved) return { outcome: 'unknown', lookupReference: done.lookupReference };
+  return { outcome: 'refused', code: done.code };
+}
+
+const REFUSED = `... on UserError { code message }
+  ... on UpstreamError { moneyMayHaveMoved lookupReference }`;
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer of GraphQL
+type Done = any;
+
+const OPERATIONS: Record<
+  Kind,
+  { mutation: string; input: (wish: Wish) => object; idOf: (done: Done) => string }
+> = {
+  payout: {
+    mutation: `mutation ($input: RequestPayoutInput!) {
+      done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ${REFUSED} }
+    }`,
+    input: ({ amountCents, destination }) => ({
+      method: destination.startsWith('ltc1') ? 'LTC' : 'PIX',
+      amountCents,
+      destination,
+    }),
+    idOf: (done) => done.payout.withdrawalId,
+  },
+  subaccountPayout: {
+    mutation: `mutation ($input: RequestSubaccountPayoutInput!) {
+      done: requestSubaccountPayout(input: $input) {
+        ... on SubaccountPayoutSuccess { subaccountPayout { withdrawalId payoutId } } ${REFUSED}
+      }
+    }`,
+    input: ({ subaccountId, amountCents, destination: pixKey }) => ({ subaccountId, amountCents, pixKey }),
+    idOf: (done) => done.subaccountPayout.payoutId,
+  },
+  transfer: {
+    mutation: `mutation ($input: TransferToSubaccountInput!) {
+      done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
+    }`,
+    input: ({ subaccountId, amountCents }) => ({ subaccountId, amountCents }),
+    idOf: (done) => done.subaccount.subaccountId,
+  },
+  cardPayment: {
+    mutation: `mutation ($input: CreateCardPaymentInput!) {
+      done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ${REFUSED} }
+    }`,
+    input: ({ amountCents: valueCents }) => ({ valueCents }),
+    idOf: (done) => done.cardPayment.orderCode,
+  },
+};

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { BrowserContext, Page } from 'playwright-core';
+import { comeToRest } from './browser.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** On every page that it opens from now on; one that is open has to be loaded again. */
+export function bringAxe(context: BrowserContext): Promise<unknown> {
+  return context.addInitScript({ content: AXE });
+}
+
+/** What axe finds on the page, by rule and element. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  // What is still moving has not its own colours yet.
+  await comeToRest(page);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(),
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+}

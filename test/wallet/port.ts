@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import { walletOf } from '../../server/src/wallet/model.ts';
+import { fund } from '../support/funds.ts';
+import type { StartHarness } from '../support/harness.ts';
+
+/** So long an answer is given again, in front of a service. */
+const KEPT = 2_000;
+
+/** What holds of the wallet whichever implementation of its port is asked. */
+export function describePort(start: StartHarness): void {
+  test('of an account that nothing has happened to is empty, live and in sandbox', async () => {
+    const live = await start();
+    for (const merchant of [live, live.inSandbox()]) {
+      const empty = walletOf(merchant.tenant.environment, NO_BALANCES, 0);
+      const { wallet, version } = await merchant.wallet.readWithVersion(merchant.tenant);
+      expect({ wallet, version }).toMatchObject({ wallet: empty, ...merchant.exact({ version: 0 }) });
+      expect(await merchant.wallet.read(merchant.tenant)).toEqual(empty);
+    }
+  });
+
+  test('shows what is held, what is subaccounts’, what is pending, and what is left to withdraw', async () => {
+    const merchant = await start();
+    const { wallet, subaccounts, tenant, service } = merchant;
+    await fund(service, { cents: 10_000, litoshi: 150_000_000 });
+    await service.levers.openDispute(service.tenant, { amountCents: 1_000 });
+    const { subaccount } = await subaccounts.create(tenant, { name: 'Bia' });
+    await subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: 2_500 });
+    expect(await wallet.read(tenant)).toEqual({
+      environment: 'live',
+      balanceCents: 10_000,
+      disputeBlockedCents: 1_000,
+      withdrawableCents: 6_500,
+      pendingReleaseCents: 0,
+      subaccountsBalanceCents: 2_500,
+      assignableCents: 6_500,
+      cryptoBalanceLitoshi: 150_000_000,
+    });
+  });
+
+  test('is never less than nothing to withdraw, and again something when the dispute is over', async () => {
+    const merchant = await start();
+    const { wallet, tenant, service } = merchant;
+    await service.levers.credit(service.tenant, 1_000);
+    const id = await service.levers.openDispute(service.tenant, { amountCents: 5_000 });
+    expect(await wallet.read(tenant)).toMatchObject({
+      ...{ balanceCents: 1_000, disputeBlockedCents: 5_000, withdrawableCents: 0, assignableCents: 0 },
+    });
+    await merchant.pass(KEPT);
+    await service.levers.closeDispute(service.tenant, id, 'won');
+    expect(await wallet.read(tenant)).toMatchObject({ disputeBlockedCents: 0, withdrawableCents: 1_000 });
+  });
+
+  test('is its account’s alone, and of one environment', async () => {
+    const [merchant, other] = [await start(), await start()];
+    await fund(merchant.service, { cents: 700 });
+    for (const stranger of [other, merchant.inSandbox()])
+      expect(await stranger.wallet.read(stranger.tenant)).toMatchObject({ balanceCents: 0 });
+    expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ balanceCents: 700 });
+  });
+}

@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { describeRemote } from '../support/harness.ts';
+import { describePort } from './port.ts';
+
+describe('the wallet', () => {
+  describeRemote(describePort);
+});
