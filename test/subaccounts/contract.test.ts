@@ -113,6 +113,8 @@ describeOnBothEngines('subaccounts', (open) => {
         IdempotencyError,
       );
       await core.pass(2 * SECOND);
+      // Whichever of the two has taken what was due.
+      await second.work.settled();
       expect(await request(core, id, { idempotencyKey: 'saque-1' })).toMatchObject({
         replayed: true,
         underVerification: false,
