@@ -96,6 +96,13 @@ describe('what is known of a payout', () => {
     expect(mergeClaim(null, { ...CLAIM, amountCents: null })).toBeNull();
   });
 
+  test('has a version for each status that is told, and none for what comes to be known besides', () => {
+    const known = mergeClaim(null, { ...CLAIM, status: 'pending', feeCents: null })!;
+    const detailed = mergeClaim(known, { ...CLAIM, status: 'pending', feeCents: 100 })!;
+    expect(detailed).toMatchObject({ version: 1, feeCents: 100 });
+    expect(mergeClaim(detailed, { ...CLAIM, status: 'completed' })).toMatchObject({ version: 2 });
+  });
+
   test('never goes back, whatever is told in whatever order', () => {
     const claim = fc.record({
       status: fc.constantFrom(...PAYOUT_STATUSES, 'unknown' as const, null),
