@@ -470,7 +470,8 @@ export function mergeClaim(known: ShownPayout | null, claim: PayoutClaim): Shown
     withdrawalId,
     // Until its code is told, its id stands for it.
     code: known && known.code !== withdrawalId ? known.code : (claim.code ?? withdrawalId),
-    version: (known?.version ?? 0) + 1,
+    // What comes to be known besides is no change of the payout: each version is told, and told once.
+    version: (known?.version ?? 0) + (known?.status === status ? 0 : 1),
     method,
     status,
     amountCents,

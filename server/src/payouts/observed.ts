@@ -138,9 +138,8 @@ function take(
   const writes = writesOfObserved({
     ...record,
     names: [withdrawalId, code],
-    // A webhook tells less than the list does: what comes to be known besides is no change of the payout.
     event:
-      before?.status === status
+      before?.version === version
         ? null
         : {
             kind: `payout.${status}`,
