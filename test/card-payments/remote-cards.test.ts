@@ -212,6 +212,27 @@ describe('a creation whose answer was lost', () => {
     expect(script.paths).toEqual([`POST ${PATH}`, `GET ${PATH}`]);
   });
 
+  test.each([
+    ['is found behind all that were created since', { pages: true, looks: 3 }],
+    ['stays in doubt where the list shows no more than its front', { pages: false, looks: 2 }],
+  ])('%s', async (_, { pages, looks }) => {
+    const { person, tenant, script, create, made, clock, facade, cards } = await startLost({ listed: false });
+    script.on('GET', LIST, timeout);
+    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(MAY_HAVE);
+    clock.advance(MINUTE);
+    await facade.work.settled();
+    for (let index = 0; index < 250; index += 1) made.push(create(1_000 + index));
+    script.paths.length = 0;
+    script.on('GET', LIST, ({ path }) => {
+      const offset = pages ? Number(new URL(path, 'http://service').searchParams.get('offset')) : 0;
+      return ok({ cardPayments: [...made].reverse().slice(offset, offset + 100), total: made.length });
+    });
+    const [intent] = await facade.intents.open(tenant, 'createCardPayment');
+    const found = await cards.looks.createCardPayment!(tenant, intent!);
+    expect(found).toEqual(pages ? expect.objectContaining({ claims: made[0]!.orderCode }) : 'unclear');
+    expect(script.paths).toHaveLength(looks);
+  });
+
   test('is not taken for another that is like it but was there before', async () => {
     const { person, tenant, clock, script } = await start();
     const old = { orderCode: 'P1', status: 'pending', amountCents: 80, createdAt: clock.now().toISOString() };

@@ -64,6 +64,8 @@ const START = 'startCheckout';
 const POST = { name: 'POST /v1/card-payments', inWords: 'creating card payments' };
 const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' };
 
+/** Of the list so many pages are read to find one that is in doubt. */
+const LIST_PAGES = 10;
 /** By how much the service's clock may be behind ours. */
 const SKEW_MS = 5_000;
 /** By then whoever sends it has its answer. */
@@ -78,6 +80,13 @@ interface Wanted {
   metadata: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
+}
+
+/** Each once, the newest first. */
+interface Listed {
+  items: (CardPaymentClaim & { said: Readonly<Record<string, unknown>> })[];
+  /** Whatever was created since the instant that was asked for is among them. */
+  reachesBack: boolean;
 }
 
 export function createCardPaymentRequests({
@@ -208,19 +217,11 @@ export function createCardPaymentRequests({
    */
   async function search(tenant: Tenant, intent: Intent): Promise<Found> {
     const at = clock.now();
-    const { environment } = tenant;
-    const answer = await endpoints.askIfThere(environment, LIST, () =>
-      upstream.get({
-        environment,
-        path: `/v1/card-payments?limit=${LARGEST_PAGE}`,
-        errand: errandOfLook(intent),
-      }),
-    );
-    const page = answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;
-    if (!page) return 'unclear';
-    const wanted = intent.summary as Wanted;
     const since = plusMs(intent.createdAt, -SKEW_MS);
-    const alike = page.items.filter((item) => isLike(item, wanted));
+    const list = await readListSince(tenant, intent, since);
+    if (!list) return 'unclear';
+    const wanted = intent.summary as Wanted;
+    const alike = list.items.filter((item) => isLike(item, wanted));
     // In this order: whoever sends one like it now is seen as open, or has recorded it when the mirror is asked.
     const open = (await Promise.all([CREATE, START].map((kind) => intents.open(tenant, kind)))).flat();
     const rivals = open.filter(
@@ -231,11 +232,7 @@ export function createCardPaymentRequests({
     const nobodys = alike.filter(({ orderCode }) => !known.has(orderCode));
     if (nobodys.some((item) => beganAt(item) === null)) return 'unclear';
     const candidates = nobodys.filter((item) => beganAt(item)! >= since);
-    if (candidates.length === 0) {
-      const reachesBack =
-        page.length < LARGEST_PAGE || page.items.some((item) => (beganAt(item) ?? at) < since);
-      return reachesBack ? 'not_there' : 'unclear';
-    }
+    if (candidates.length === 0) return list.reachesBack ? 'not_there' : 'unclear';
     const isRival = ({ state, operation }: Intent) =>
       state === 'sending' || kindOf(operation) !== kindOf(intent.operation);
     if (rivals.some(isRival) || candidates.length > rivals.length + 1) return 'unclear';
@@ -245,6 +242,29 @@ export function createCardPaymentRequests({
       found: observationOf(createdClaim(claim, wanted, intent.createdAt), at),
       claims: claim.orderCode,
     };
+  }
+
+  /**
+   * The newest of the list, page by page to where they are older. One that is created meanwhile moves the others to a later
+   * place, so that some come twice and none is passed over. Null where there is no list.
+   */
+  async function readListSince({ environment }: Tenant, intent: Intent, since: Date): Promise<Listed | null> {
+    const items = new Map<string, Listed['items'][number]>();
+    for (let offset = 0; offset < LIST_PAGES * LARGEST_PAGE; offset += LARGEST_PAGE) {
+      const path = `/v1/card-payments?limit=${LARGEST_PAGE}&offset=${offset}` as const;
+      const answer = await endpoints.askIfThere(environment, LIST, () =>
+        upstream.get({ environment, path, errand: errandOfLook(intent) }),
+      );
+      const page = answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;
+      if (!page) return null;
+      const before = items.size;
+      for (const item of page.items) items.set(item.orderCode, item);
+      const isOlder = page.items.some((item) => (beganAt(item) ?? since) < since);
+      if (page.length < LARGEST_PAGE || isOlder) return { items: [...items.values()], reachesBack: true };
+      // It gives the same ones whatever is asked for.
+      if (items.size === before) break;
+    }
+    return { items: [...items.values()], reachesBack: false };
   }
 
   return {
