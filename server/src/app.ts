@@ -1,4 +1,5 @@
 import { createAdministration } from './access/administration.ts';
+import { createRecentCallers, type RecentCallers } from './access/recent-callers.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -18,7 +19,7 @@ import { createClientAddress } from './http/client-address.ts';
 import { createHttpServer } from './http/server.ts';
 import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
-import { tenantKey } from './kernel/tenant.ts';
+import { tenantFromKey, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createEmbeddedMode } from './modes/embedded.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
@@ -102,6 +103,7 @@ export async function createApp({
     const announcer = createAnnouncer(database, onFault);
     closing.push(() => announcer.idle());
     let work: WorkQueue | undefined;
+    let callers: RecentCallers | undefined;
     const committer = createCommitter({
       database,
       clock,
@@ -110,6 +112,7 @@ export async function createApp({
       onCommit(tenant, { events, tasks }) {
         for (const task of tasks) work?.nudge(task.at);
         if (events === 0) return;
+        callers?.changed(tenant);
         follower.wake(tenant);
         announcer.announce(tenantKey(tenant));
       },
@@ -132,9 +135,15 @@ export async function createApp({
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(mode.cursorKey);
+    callers = createRecentCallers({ access: mode.access, clock });
+    closing.push(
+      await database.listen(STREAM_CHANNEL, (key) =>
+        callers?.changed(key === '' ? null : tenantFromKey(key)),
+      ),
+    );
     const contexts = createContextFactory({
       servicesFor: mode.servicesFor,
-      access: mode.access,
+      access: callers,
       updates: mode.updates(createUpdates({ database, follower, cursorsFor })),
       cursorsFor,
       watchCredential: createCredentialWatch({ access: mode.access, follower, clock }),
@@ -143,10 +152,10 @@ export async function createApp({
       publicUrl,
       upstream: mode.upstream ?? undefined,
     });
-    const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
+    const graphql = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({
       server: http.server,
-      yoga,
+      yoga: graphql.yoga,
       contexts,
       addressOf,
       onFault,
@@ -168,7 +177,7 @@ export async function createApp({
     work.start();
     closing.push(async () => work?.close());
     http.serve([
-      graphqlRoute(yoga),
+      graphqlRoute(graphql),
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database), upstream: mode.upstream ?? undefined }),
       ...createMetricsRoutes(mode.metrics),

@@ -6,7 +6,15 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { stoppingWith } from '../kernel/stopping.ts';
-import { type Context, callerOf, createLoaders, type RootFieldLimits, type ServicesFor } from './context.ts';
+import {
+  type Context,
+  callerOf,
+  createLoaders,
+  type Loaders,
+  type PaymentsService,
+  type RootFieldLimits,
+  type ServicesFor,
+} from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
 export interface Presented {
@@ -26,7 +34,7 @@ export interface ContextFactory {
   create(
     presented: Presented,
     caller: Caller | null,
-    transport: { connection: AbortSignal } | { gone: AbortSignal },
+    transport: { connection: AbortSignal } | { gone: () => AbortSignal },
   ): Context;
   watch(presented: Presented, caller: Caller): ReturnType<WatchCredential>;
 }
@@ -43,7 +51,7 @@ export function createContextFactory({
   upstream,
 }: {
   servicesFor: ServicesFor;
-  access: AccessService;
+  access: Pick<AccessService, 'authenticate'>;
   updates: Updates;
   cursorsFor: CursorsFor;
   watchCredential: WatchCredential;
@@ -68,18 +76,25 @@ export function createContextFactory({
     create(presented, caller, transport) {
       const order = createOrder();
       const age = createAge(caller, clock);
-      const services = servicesFor(age.asker);
+      let services: PaymentsService | null = null;
+      let loaders: Loaders | null = null;
       return {
         caller,
-        services,
+        get services() {
+          services ??= servicesFor(age.asker);
+          return services;
+        },
         clock,
-        loaders: createLoaders(caller, services),
+        get loaders() {
+          loaders ??= createLoaders(caller, this.services);
+          return loaders;
+        },
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
           const follow = (signal: AbortSignal) => updates.subscribe({ ...subscription, tenant, signal });
           if ('connection' in transport) return follow(transport.connection);
           const { signal, stop } = await watch(presented, callerOf({ caller }));
-          const either = AbortSignal.any([signal, transport.gone]);
+          const either = AbortSignal.any([signal, transport.gone()]);
           either.addEventListener('abort', stop, { once: true });
           if (either.aborted) stop();
           return follow(either).then(

@@ -34,12 +34,34 @@ export function connectionOf<Node>(
     ...more
   }: { hasNextPage: boolean; hasPreviousPage: boolean; total: () => number | Promise<number> },
 ) {
-  const edges = items.map(({ place, node }) => ({ cursor: cursors.encode(place), node }));
-  return {
-    edges,
-    pageInfo: { ...more, startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null },
-    total,
+  const edges = items.map(({ place, node }) => edgeOf(cursors, place, node));
+  const pageInfo = {
+    ...more,
+    get startCursor() {
+      return edges[0]?.cursor ?? null;
+    },
+    get endCursor() {
+      return edges.at(-1)?.cursor ?? null;
+    },
   };
+  return { edges, pageInfo, total };
+}
+
+interface Edge<Node> {
+  node: Node;
+  readonly cursor: string;
+}
+
+/** A cursor is a block of AES, which most pages are not asked for: it is made where it is. */
+const EDGE = {
+  get cursor() {
+    const { cursors, place } = this as unknown as { cursors: Cursors; place: number };
+    return cursors.encode(place);
+  },
+};
+
+function edgeOf<Node>(cursors: Cursors, place: number, node: Node): Edge<Node> {
+  return { __proto__: EDGE, cursors, place, node } as unknown as Edge<Node>;
 }
 
 /** `totalCount` of what `connectionOf` made: the relay plugin's own type of a connection does not know it. */

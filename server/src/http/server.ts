@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createRecent } from '../kernel/recent.ts';
 import { HttpError, type Route, sendJson } from './routes.ts';
 
 export interface HttpServer {
@@ -58,7 +59,7 @@ export function createHttpServer({
     response.setHeader('x-content-type-options', 'nosniff');
     if (!routes) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     const url = requestUrl(request);
-    const allowed = new Set<string>();
+    const allowed: string[] = [];
     for (const route of routes) {
       const match = route.path.exec(url.pathname);
       if (!match) continue;
@@ -66,10 +67,10 @@ export function createHttpServer({
         const params = decodeParams(match.groups);
         if (params) return route.handle({ request, response, url, params });
       }
-      for (const method of route.methods) allowed.add(method);
+      allowed.push(...route.methods);
     }
-    if (allowed.size === 0) throw new HttpError(404, 'Not found');
-    throw new HttpError(405, 'Method not allowed', { allow: [...allowed].join(', ') });
+    if (allowed.length === 0) throw new HttpError(404, 'Not found');
+    throw new HttpError(405, 'Method not allowed', { allow: [...new Set(allowed)].join(', ') });
   }
 
   return {
@@ -115,17 +116,37 @@ export function endSocket(socket: Duplex, status: string): void {
 /** What was begun is to be answered, for it may have been done already; but it may hang. */
 const ANSWER_GRACE_MS = 5_000;
 
-/** @throws HttpError for a path or a host that is none: whoever makes a URL of the two behind here may rely on it */
+/**
+ * Nobody may change it: the next request of the same path gets the same.
+ * @throws HttpError for a path or a host that is none: whoever makes a URL of the two behind here may rely on it
+ */
 function requestUrl({ url = '/', headers: { host = '' } }: IncomingMessage): URL {
-  if (!URL.canParse(url, 'http://localhost')) throw new HttpError(400, 'Malformed URL');
-  if (host !== '' && !URL.canParse(`http://${host}`)) throw new HttpError(400, 'Malformed Host');
-  return new URL(url, 'http://localhost');
+  const known = urls.get(url) ?? parseUrl(url);
+  if (host !== '' && !hosts.get(host)) {
+    if (!URL.canParse(`http://${host}`)) throw new HttpError(400, 'Malformed Host');
+    hosts.set(host, true);
+  }
+  return known;
 }
 
+function parseUrl(url: string): URL {
+  if (!URL.canParse(url, 'http://localhost')) throw new HttpError(400, 'Malformed URL');
+  const parsed = new URL(url, 'http://localhost');
+  if (url.length <= LONGEST_KEPT) urls.set(url, parsed);
+  return parsed;
+}
+
+const LONGEST_KEPT = 100;
+const urls = createRecent<URL>(100);
+const hosts = createRecent<true>(100);
+
+const NO_PARAMS = {};
+
 function decodeParams(groups: Record<string, string> | undefined): Record<string, string> | null {
+  if (!groups) return NO_PARAMS;
   try {
     return Object.fromEntries(
-      Object.entries(groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value ?? '')]),
+      Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value ?? '')]),
     );
   } catch {
     return null;
