@@ -6,15 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { stoppingWith } from '../kernel/stopping.ts';
-import {
-  type Context,
-  callerOf,
-  createLoaders,
-  type Loaders,
-  type PaymentsService,
-  type RootFieldLimits,
-  type ServicesFor,
-} from './context.ts';
+import { type Context, callerOf, createLoaders, type RootFieldLimits, type ServicesFor } from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
 export interface Presented {
@@ -76,19 +68,12 @@ export function createContextFactory({
     create(presented, caller, transport) {
       const order = createOrder();
       const age = createAge(caller, clock);
-      let services: PaymentsService | null = null;
-      let loaders: Loaders | null = null;
+      const services = servicesFor(age.asker);
       return {
         caller,
-        get services() {
-          services ??= servicesFor(age.asker);
-          return services;
-        },
+        services,
         clock,
-        get loaders() {
-          loaders ??= createLoaders(caller, this.services);
-          return loaders;
-        },
+        loaders: createLoaders(caller, services),
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
           const follow = (signal: AbortSignal) => updates.subscribe({ ...subscription, tenant, signal });

@@ -156,14 +156,7 @@ export function presentedBy(
   addressOf: ClientAddress,
   authorization: string | null,
 ): Presented {
-  return {
-    authorization,
-    origin: request.headers.origin ?? null,
-    // Of an API key nobody asks for it.
-    get address() {
-      return addressOf(request);
-    },
-  };
+  return { authorization, origin: request.headers.origin ?? null, address: addressOf(request) };
 }
 
 /** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */

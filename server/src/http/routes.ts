@@ -53,7 +53,10 @@ export function readBytes(request: IncomingMessage, limitBytes: number): Promise
     const tooLarge = () =>
       reject(new HttpError(413, `The body must have at most ${limitBytes} bytes`, { connection: 'close' }));
     if (Number(request.headers['content-length'] ?? 0) > limitBytes) return tooLarge();
-    const cutOff = () => reject(new HttpError(400, 'The body was cut off'));
+    const cutOff = () => {
+      // It closes in any case, and an error takes long to make.
+      if (!request.readableEnded) reject(new HttpError(400, 'The body was cut off'));
+    };
     if (request.destroyed) return cutOff();
     const chunks: Buffer[] = [];
     let length = 0;
