@@ -1,19 +1,35 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { CommitOutcomeUnknown, type Database, type Sql } from './database.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { traced } from '../kernel/traces.ts';
+import { CommitOutcomeUnknown, type Database, type DatabaseMeter, type Sql } from './database.ts';
 import type { Log } from './log.ts';
+import { createStatementWatch, type SendStatement, timedBy } from './statements.ts';
 
-export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'close'> {}
+export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'connections' | 'close'> {}
 
 /**
  * Kysely over a pool of `pg`'s. Both engines use it, so that values, errors and the rules about a lost
  * connection are the same: for PGlite the pool holds one connection, whose stream ends in the worker.
  */
-export function openConnections(config: pg.PoolConfig, log: Log): Connections {
+export function openConnections(
+  config: pg.PoolConfig,
+  { clock, log, meter }: { clock: Clock; log: Log; meter?: DatabaseMeter | undefined },
+): Connections {
   const pool = new pg.Pool({ ...config, types: { getTypeParser } });
   // Nobody waits for an idle connection, so its loss is news and not a failure. Without a listener it
   // would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'));
+
+  const watched = createStatementWatch(clock, meter);
+  const take = meter
+    ? () =>
+        timedBy(
+          clock,
+          () => pool.connect(),
+          (ms) => meter.onConnectionWait(ms),
+        )
+    : () => pool.connect();
 
   let busy = 0;
   let closing: Promise<void> | undefined;
@@ -28,7 +44,7 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
       if (closing !== undefined) throw new Error('The database is closed');
       busy += 1;
       try {
-        return guard(await pool.connect(), done);
+        return guard(await take(), watched, done);
       } catch (error) {
         done();
         throw error;
@@ -40,7 +56,15 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
 
   return {
     sql,
-    transaction: (work) => sql.transaction().setIsolationLevel('read committed').execute(work),
+    transaction: (work) =>
+      traced('transaction', {}, () =>
+        sql.transaction().setIsolationLevel('read committed').execute(work),
+      ),
+    connections: () => ({
+      inUse: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close() {
       closing ??= (async () => {
         if (busy > 0) {
@@ -56,7 +80,7 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
 }
 
 /** Tells what may have been committed from what was not, and keeps a broken connection out of the pool. */
-function guard(client: pg.PoolClient, released: () => void): PostgresPoolClient {
+function guard(client: pg.PoolClient, watched: SendStatement, released: () => void): PostgresPoolClient {
   let lost: Error | undefined;
   const onError = (error: Error) => {
     lost ??= error;
@@ -93,7 +117,7 @@ function guard(client: pg.PoolClient, released: () => void): PostgresPoolClient 
     }
   }
 
-  function send(text: string, values: readonly unknown[]) {
+  async function send(text: string, values: readonly unknown[]): Promise<unknown> {
     if (text === 'commit') return commit();
     if (text === 'rollback') return rollback();
     return client.query(text, values as unknown[]);
@@ -103,7 +127,7 @@ function guard(client: pg.PoolClient, released: () => void): PostgresPoolClient 
   // longer put them in a queue.
   let last: Promise<unknown> = Promise.resolve();
   function query(text: string, values: readonly unknown[]) {
-    const result = last.then(() => send(text, values));
+    const result = last.then(() => watched(text, () => send(text, values)));
     last = result.catch(() => undefined);
     return result;
   }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import type { Database } from './database.ts';
+import type { Database, DatabaseMeter } from './database.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { lockDataDir } from './lock.ts';
 import type { Log } from './log.ts';
@@ -19,6 +19,7 @@ export interface PgliteOptions {
   onFatal: (error: Error) => void;
   /** A data tarball that a new folder starts from, in place of the built one. */
   seed?: string;
+  meter?: DatabaseMeter | undefined;
 }
 
 export interface Pglite extends Database {
@@ -31,7 +32,7 @@ export interface Pglite extends Database {
  * PostgreSQL's protocol, so `pg` drives it over a stream that ends in the worker.
  */
 export async function openPglite(options: PgliteOptions): Promise<Pglite> {
-  const { dataDir, clock, log, onFatal } = options;
+  const { dataDir, clock, log, onFatal, meter } = options;
   const inMemory = dataDir === 'memory';
   const unlock = inMemory ? undefined : await lockDataDir(dataDir);
   const backend = await startBackend(
@@ -52,7 +53,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
       allowExitOnIdle: true,
       stream: backend.connect,
     },
-    log,
+    { clock, log, meter },
   );
   const stopHousekeeping = inMemory
     ? undefined
@@ -64,6 +65,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     engine: 'pglite',
     sql: connections.sql,
     transaction: connections.transaction,
+    connections: connections.connections,
     flushes: backend.flushes,
     // There is no other process to hear it.
     async notify(channel, ...payloads) {

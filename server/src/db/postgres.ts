@@ -2,17 +2,18 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import type { Database } from './database.ts';
+import type { Database, DatabaseMeter } from './database.ts';
 import type { Log } from './log.ts';
 
 export interface PostgresOptions {
   databaseUrl: string;
   clock: Clock;
   log: Log;
+  meter?: DatabaseMeter | undefined;
 }
 
 /** Throws when the server cannot be reached. */
-export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions): Promise<Database> {
+export async function openPostgres({ databaseUrl, clock, log, meter }: PostgresOptions): Promise<Database> {
   const config: pg.ClientConfig = {
     connectionString: databaseUrl,
     application_name: 'psa',
@@ -30,7 +31,7 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
         await client.query(`set time zone 'UTC'`);
       },
     },
-    log,
+    { clock, log, meter },
   );
   const listener = createListener(() => new pg.Client(config), clock, log);
   try {
@@ -44,6 +45,7 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
     engine: 'postgres',
     sql: connections.sql,
     transaction: connections.transaction,
+    connections: connections.connections,
     async notify(channel, ...payloads) {
       await sql`
         select pg_notify(${channel}, payload) from unnest(${payloads}::text[]) payload

@@ -6,7 +6,14 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { stoppingWith } from '../kernel/stopping.ts';
-import { type Context, callerOf, createLoaders, type RootFieldLimits, type ServicesFor } from './context.ts';
+import {
+  type Context,
+  callerOf,
+  createLoaders,
+  type OnRootField,
+  type RootFieldLimits,
+  type ServicesFor,
+} from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
 export interface Presented {
@@ -41,6 +48,7 @@ export function createContextFactory({
   limits,
   publicUrl,
   upstream,
+  onRootField,
 }: {
   servicesFor: ServicesFor;
   access: AccessService;
@@ -52,6 +60,7 @@ export function createContextFactory({
   publicUrl: string;
   /** In front of another service: how it stands. An answer then says how old it is. */
   upstream?: (() => { circuit: string }) | undefined;
+  onRootField: OnRootField;
 }): ContextFactory {
   const watch = ({ authorization }: Presented, caller: Caller) =>
     watchCredential(authorization ?? '', caller);
@@ -74,6 +83,7 @@ export function createContextFactory({
         services,
         clock,
         loaders: createLoaders(caller, services),
+        onRootField,
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
           const follow = (signal: AbortSignal) => updates.subscribe({ ...subscription, tenant, signal });

@@ -25,6 +25,8 @@ export interface Tracer {
     attributes: Attributes,
     work: (step: Step) => Result,
   ): Result;
+  /** Whether this is done in a trace, be it one that is not written. */
+  isInside(): boolean;
   traceparent(): string | null;
   traceId(): string | null;
   here(): <Result>(work: () => Result) => Result;
@@ -57,6 +59,14 @@ export function traced<Result>(
   kind: 'internal' | 'client' = 'internal',
 ): Result {
   return tracer ? tracer.step(name, kind, attributes, work) : work(NOWHERE);
+}
+
+/** Does `work` as a step of what is being traced, or, where nothing is, as the beginning of a trace. */
+export function entered<Result>(name: string, attributes: Attributes, work: () => Result): Result {
+  if (!tracer) return work();
+  return tracer.isInside()
+    ? tracer.step(name, 'internal', attributes, work)
+    : tracer.begin({ name, kind: 'server', attributes }, work);
 }
 
 /** The header that makes another server's work part of this trace; null where there is none. */

@@ -84,7 +84,6 @@ export interface Metrics {
   watch(watched: {
     info: { mode: string; engine: string };
     connections: () => Connected;
-    sockets: () => number;
     backlog: () => Promise<readonly Backlog[]>;
   }): void;
 }
@@ -271,21 +270,13 @@ export function createMetrics(clock: Pick<Clock, 'now'>): Metrics {
       webhooks(delivered ? 'delivered' : 'failed').n += 1;
       webhookSeconds.add(ms / 1_000);
     },
-    watch({ info, connections, sockets, backlog }) {
+    watch({ info, connections, backlog }) {
       new Gauge({
         name: 'psa_info',
         help: 'What runs here; its value is always 1',
         labelNames: ['mode', 'engine'],
         registers,
       }).set(info, 1);
-      new Gauge({
-        name: 'psa_websocket_connections',
-        help: 'WebSockets that are open here now',
-        registers,
-        collect() {
-          this.set(sockets());
-        },
-      });
       new Gauge({
         name: 'psa_database_connections',
         help: 'Connections of the pool: in use, or idle',

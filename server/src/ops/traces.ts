@@ -98,6 +98,7 @@ export async function startTraces({
       if (!trace.getSpan(parent)?.isRecording()) return work(NOWHERE);
       return run(name, { kind, attributes, parent }, work);
     },
+    isInside: () => active() !== undefined,
     traceparent() {
       const span = active();
       if (!span || !isSpanContextValid(span)) return null;
