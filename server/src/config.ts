@@ -160,6 +160,12 @@ const environment = z.object({
   PSA_LOG_SLOW_MS: wholeNumber(0, 3_600_000).default(1_000),
   // OpenTelemetry's own names, so that what is set for other programs of a machine holds for this one.
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .enum(
+      ['http/json', 'http/protobuf'],
+      'must be http/json: traces go over HTTP, to port 4318 of most collectors',
+    )
+    .optional(),
   OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.default({}),
   OTEL_SERVICE_NAME: z.string().max(100, 'must be at most 100 characters').default('psa'),
   OTEL_TRACES_SAMPLER_ARG: share.default(1),

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Route } from '../../server/src/http/routes.ts';
 import { createHealthRoutes } from '../../server/src/ops/health.ts';
-import { createMetricsRoutes, createUpstreamMetrics } from '../../server/src/ops/metrics.ts';
+import { createMetricsRoutes } from '../../server/src/ops/metrics.ts';
+import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts';
 import type { UpstreamState } from '../../server/src/upstream/upstream.ts';
 
 const STATE: UpstreamState = {
@@ -43,16 +44,19 @@ test('/metrics tells of the process', async () => {
 
 test('/metrics tells of the upstream: requests, their time, reads, the budget, the circuit', async () => {
   const metrics = createUpstreamMetrics();
-  metrics.onOutcome('money', 'answered', 0.02);
-  metrics.onOutcome('poll', 'no_slot', null);
+  metrics.onOutcome('money', 'answered', 0.02, 'POST /v1/payouts');
+  metrics.onOutcome('poll', 'no_slot', null, 'GET /v1/payouts');
   metrics.onRead('query', 'stale');
   metrics.watch({ state: () => STATE });
   const text = await (await fetch(`${await serve(createMetricsRoutes(metrics.registry))}/metrics`)).text();
   for (const line of [
     'psa_upstream_requests_total{class="money",outcome="answered"} 1',
     'psa_upstream_requests_total{class="poll",outcome="no_slot"} 1',
-    'psa_upstream_request_seconds_bucket{le="0.01",class="money"} 0',
-    'psa_upstream_request_seconds_bucket{le="0.025",class="money"} 1',
+    'psa_upstream_request_seconds_bucket{endpoint="POST /v1/payouts",outcome="answered",le="0.01"} 0',
+    'psa_upstream_request_seconds_bucket{endpoint="POST /v1/payouts",outcome="answered",le="0.025"} 1',
+    'psa_upstream_request_seconds_bucket{endpoint="POST /v1/payouts",outcome="answered",le="+Inf"} 1',
+    'psa_upstream_request_seconds_sum{endpoint="POST /v1/payouts",outcome="answered"} 0.02',
+    'psa_upstream_request_seconds_count{endpoint="POST /v1/payouts",outcome="answered"} 1',
     'psa_upstream_reads_total{class="query",source="stale"} 1',
     'psa_upstream_budget_used{class="poll"} 40',
     'psa_upstream_budget_limit 120',
@@ -62,7 +66,7 @@ test('/metrics tells of the upstream: requests, their time, reads, the budget, t
     'process_resident_memory_bytes ',
   ])
     expect(text).toContain(line);
-  expect(text).not.toContain('psa_upstream_request_seconds_count{class="poll"}');
+  expect(text).not.toContain('psa_upstream_request_seconds_count{endpoint="GET /v1/payouts"');
 });
 
 test('/readyz says how the upstream stands, and an open circuit does not make it unready', async () => {

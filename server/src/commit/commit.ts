@@ -174,8 +174,7 @@ export function createCommitter({
   }
 
   return {
-    change: <Outcome>(command: Command<Outcome>) =>
-      traced('commit', {}, () => enqueue(command)),
+    change: <Outcome>(command: Command<Outcome>) => traced('change', {}, () => enqueue(command)),
     async idle() {
       while (draining.size > 0) await Promise.all(draining);
     },

@@ -57,9 +57,7 @@ export function openConnections(
   return {
     sql,
     transaction: (work) =>
-      traced('transaction', {}, () =>
-        sql.transaction().setIsolationLevel('read committed').execute(work),
-      ),
+      traced('transaction', {}, () => sql.transaction().setIsolationLevel('read committed').execute(work)),
     connections: () => ({
       inUse: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,

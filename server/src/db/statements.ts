@@ -38,13 +38,12 @@ export async function timedBy<Result>(
   }
 }
 
-const KIND = /^(?:\s|\/\*.*?\*\/)*([a-z]+)/i;
+const KIND = /^(?:[\s(]|\/\*.*?\*\/)*([a-z]+)/i;
 const TABLE = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)"?/i;
 
 /** The first word of a statement, and the first table that it names, if any. */
 export function summaryOf(text: string): { kind: string; table: string | null } {
-  return {
-    kind: KIND.exec(text)?.[1]!.toLowerCase() ?? 'other',
-    table: TABLE.exec(text)?.[1]!.toLowerCase() ?? null,
-  };
+  const [, kind = 'other'] = KIND.exec(text) ?? [];
+  const table = TABLE.exec(text)?.[1]?.toLowerCase() ?? null;
+  return { kind: kind.toLowerCase(), table };
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { begun, here, isTracing } from '../kernel/traces.ts';
-import { HttpError, type Route, sendJson } from './routes.ts';
+import { type Exchange, HttpError, type Route, sendJson } from './routes.ts';
 
 export interface HttpServer {
   readonly server: Server;
@@ -82,12 +82,13 @@ export function createHttpServer({
       if (route.methods.includes(request.method ?? '')) {
         const params = decodeParams(match.groups);
         if (params) {
-          underWay.set(response, template);
-          const handle = () => route.handle({ request, response, url, params });
-          if (!isTracing()) return handle();
-          return traceAnswer({ request, response, template }, () => {
+          const named = (name: string) => underWay.set(response, name);
+          named(template);
+          const exchange = { request, response, url, params, named };
+          if (!isTracing()) return route.handle(exchange);
+          return traceAnswer(exchange, template, (traced) => {
             traces.set(response, here());
-            return handle();
+            return route.handle(traced);
           });
         }
       }
@@ -114,7 +115,8 @@ export function createHttpServer({
     close() {
       closing = true;
       // A client that keeps its connection would send the next request on it, until it is cut off in the middle of one.
-      for (const response of underWay.keys()) if (!response.headersSent) response.setHeader('connection', 'close');
+      for (const response of underWay.keys())
+        if (!response.headersSent) response.setHeader('connection', 'close');
       return new Promise((resolve) => {
         const cutStreams = setTimeout(() => {
           for (const response of underWay.keys()) if (response.headersSent) response.destroy();
@@ -142,15 +144,23 @@ export function templateOf(path: RegExp): string {
 
 /** The path and the query may hold anything; the headers hold keys. */
 function traceAnswer(
-  { request, response, template }: { request: IncomingMessage; response: ServerResponse; template: string },
-  handle: () => Promise<void> | void,
+  exchange: Exchange,
+  template: string,
+  handle: (exchange: Exchange) => Promise<void> | void,
 ): Promise<void> {
-  const { method = '', headers } = request;
+  const { method = '', headers } = exchange.request;
   const parent = typeof headers.traceparent === 'string' ? headers.traceparent : undefined;
   const attributes = { 'http.request.method': method, 'http.route': template };
   return begun({ name: `${method} ${template}`, kind: 'server', attributes, parent }, async (step) => {
-    await handle();
-    step.set({ 'http.response.status_code': response.statusCode });
+    await handle({
+      ...exchange,
+      named(name) {
+        exchange.named?.(name);
+        step.rename(`${method} ${name}`);
+        step.set({ 'http.route': name });
+      },
+    });
+    step.set({ 'http.response.status_code': exchange.response.statusCode });
   });
 }
 

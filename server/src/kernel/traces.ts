@@ -5,6 +5,7 @@ export type Attributes = Readonly<Record<string, string | number | boolean>>;
 export interface Step {
   /** What has become known of it. */
   set(attributes: Attributes): void;
+  rename(name: string): void;
 }
 
 export interface Beginning {
@@ -44,7 +45,7 @@ export function isTracing(): boolean {
   return tracer !== null;
 }
 
-const NOWHERE: Step = { set: () => undefined };
+const NOWHERE: Step = { set: () => undefined, rename: () => undefined };
 
 /** Does `work` as the beginning of a trace, or as the continuation of another's. It ends with what `work` returns. */
 export function begun<Result>(beginning: Beginning, work: (step: Step) => Result): Result {

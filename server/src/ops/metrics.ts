@@ -369,7 +369,10 @@ function watchBacklog({
       const rows = await read();
       this.reset();
       for (const { kind, oldestDueAt } of rows)
-        this.set({ kind }, oldestDueAt ? Math.max(0, clock.now().getTime() - oldestDueAt.getTime()) / 1_000 : 0);
+        this.set(
+          { kind },
+          oldestDueAt ? Math.max(0, clock.now().getTime() - oldestDueAt.getTime()) / 1_000 : 0,
+        );
     },
   });
 }

@@ -33,7 +33,8 @@ export function createRequestLog({
       // A stream is open for as long as somebody wants it.
       const isStream = String(response.getHeader('content-type')).startsWith('text/event-stream');
       metrics.onAnswer(route, status, isStream ? null : ms);
-      const failed = status !== null && status >= 500;
+      // Without a route there was nobody yet to fail.
+      const failed = route !== null && status !== null && status >= 500;
       if (!failed && (isStream || ms < slowMs)) return;
       const line = {
         method: request.method,

@@ -82,7 +82,13 @@ export async function startTraces({
     return result;
   }
 
-  const active = () => trace.getSpanContext(contexts.active());
+  /** What an ended one has left behind, a timer or a loop that it has woken, belongs to nobody any more. */
+  function active() {
+    const span = trace.getSpan(contexts.active());
+    const found = span?.spanContext();
+    const isOver = found && (found.traceFlags & TraceFlags.SAMPLED) !== 0 && !span!.isRecording();
+    return found && !isOver && isSpanContextValid(found) ? found : null;
+  }
 
   const tracer: Tracer = {
     begin({ name, kind, attributes, parent }, work) {
@@ -94,14 +100,13 @@ export async function startTraces({
     },
     step(name, kind, attributes, work) {
       const parent = contexts.active();
-      // What goes on after its request was answered (a timer, a loop that a request has woken) is no part of it.
-      if (!trace.getSpan(parent)?.isRecording()) return work(NOWHERE);
+      if (!trace.getSpan(parent)?.isRecording()) return work(stepOf(null));
       return run(name, { kind, attributes, parent }, work);
     },
-    isInside: () => active() !== undefined,
+    isInside: () => active() !== null,
     traceparent() {
       const span = active();
-      if (!span || !isSpanContextValid(span)) return null;
+      if (!span) return null;
       const flags = (span.traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, '0');
       return `00-${span.traceId}-${span.spanId}-${flags}`;
     },
@@ -127,10 +132,12 @@ export async function startTraces({
   };
 }
 
-const NOWHERE: Step = { set: () => undefined };
-
-function stepOf(span: Span): Step {
-  return { set: (attributes) => span.setAttributes(attributes) };
+/** Where there is no span, nothing is written. */
+function stepOf(span: Span | null): Step {
+  return {
+    set: (attributes) => span?.setAttributes(attributes),
+    rename: (name) => span?.updateName(name),
+  };
 }
 
 /** A closed code or a class: a message may repeat what a client has sent, or a row of a table. */

@@ -126,7 +126,12 @@ export function createUpstream({
   ): Promise<UpstreamAnswer> {
     const sentAt = clock.now();
     const tell = (outcome: UpstreamOutcome) =>
-      onOutcome?.(request.errand.class, outcome, (clock.now().getTime() - sentAt.getTime()) / 1_000, endpoint);
+      onOutcome?.(
+        request.errand.class,
+        outcome,
+        (clock.now().getTime() - sentAt.getTime()) / 1_000,
+        endpoint,
+      );
     try {
       const answer = await transport
         .exchange({

@@ -121,7 +121,10 @@ export function createWebhookDelivery({
           { 'psa.attempt': delivery.attempts + 1 },
           async (step) => {
             const sent = await send({ url: delivery.url, headers, body });
-            step.set({ 'http.response.status_code': sent.responseStatus ?? 0, 'psa.delivered': sent.error === null });
+            step.set({
+              'http.response.status_code': sent.responseStatus ?? 0,
+              'psa.delivered': sent.error === null,
+            });
             return sent;
           },
           'client',

@@ -162,7 +162,13 @@ export interface Backlog {
 
 /** How much waits, for the metrics: a look at the whole table. */
 export async function selectBacklog(sql: Sql, now: Date): Promise<Backlog[]> {
-  const { rows } = await raw<{ kind: string; due: number; under_way: number; later: number; oldest: Date | null }>`
+  const { rows } = await raw<{
+    kind: string;
+    due: number;
+    under_way: number;
+    later: number;
+    oldest: Date | null;
+  }>`
     select
       kind,
       count(*) filter (where leased_until > ${now}) under_way,
