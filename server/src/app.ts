@@ -84,8 +84,10 @@ export async function createApp({
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
-  const onFault = (fault: unknown) => log.error({ err: fault }, 'a fault of ours');
   const metrics = createMetrics(clock);
+  const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
+  const onFault = (fault: unknown) =>
+    log.error({ err: fault, ...fields.operationOf(fault) }, 'a fault of ours');
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
@@ -151,7 +153,7 @@ export async function createApp({
       limits,
       publicUrl,
       upstream: mode.upstream ?? undefined,
-      onRootField: createFieldLog({ metrics, log, slowMs: config.logSlowMs }),
+      onRootField: fields.onRootField,
     });
     const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({

@@ -3,7 +3,6 @@ import type { Connected } from '../db/database.ts';
 import { type Route, send } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
-import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Count, createCounts, createTallies, type Tally } from './tallies.ts';
 
 /** One registry a process, for what belongs to the process: the library's collectors are never stopped. */
@@ -301,10 +300,12 @@ export function createMetrics(clock: Pick<Clock, 'now'>): Metrics {
   };
 }
 
+export const FAULT = 'INTERNAL_SERVER_ERROR';
+
 /** `ok`, or the code of the refusal, of which there are so many; anything else is a fault of ours. */
 export function outcomeOf(error: unknown): string {
   if (error === null) return 'ok';
-  return error instanceof PaymentError ? error.code : 'INTERNAL_SERVER_ERROR';
+  return error instanceof PaymentError ? error.code : FAULT;
 }
 
 /** The lines of a field that is answered, found by its name alone: most fields are, and each request has one. */
@@ -336,14 +337,11 @@ function watchBacklog({
   clock: Pick<Clock, 'now'>;
   backlog: () => Promise<readonly Backlog[]>;
 }): void {
-  const share = createSharedReads<readonly Backlog[]>();
-  let kept: { at: number; rows: readonly Backlog[] } | null = null;
-  async function read(): Promise<readonly Backlog[]> {
+  let kept: { at: number; rows: Promise<readonly Backlog[]> } | null = null;
+  function read(): Promise<readonly Backlog[]> {
     const at = clock.now().getTime();
-    if (kept && at - kept.at < BACKLOG_MS && at >= kept.at) return kept.rows;
-    const rows = await share('', () => backlog().catch(() => []));
-    kept = { at, rows };
-    return rows;
+    if (!kept || at < kept.at || at - kept.at >= BACKLOG_MS) kept = { at, rows: backlog().catch(() => []) };
+    return kept.rows;
   }
   new Gauge({
     name: 'psa_tasks_waiting',
