@@ -46,7 +46,29 @@ export interface Subscription<Item> {
    * is never too slow. Tells whether two items show the same, of which the second is left out.
    */
   coalesce?: (left: Item, right: Item) => boolean;
+  /**
+   * Subscriptions of one name make the same item of an event, and are given the very same one. Whoever names them answers
+   * for it that they ask the same with the same rights.
+   */
+  sharedAs?: string | undefined;
   signal: AbortSignal;
+  /** It is over, however it ended, or has not begun. */
+  onEnd?: () => void;
+}
+
+/** What one subscription is told: pulled item by item, or taken as it comes. */
+export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
+  /**
+   * The next item, or null where it is still to come: `onReady` is called when there may be one. Only what is taken makes
+   * room in the queue.
+   * @throws what ended it, once: SlowConsumerError, or the end of the credential
+   */
+  take(): Item | null;
+  /** Nothing follows. */
+  readonly over: boolean;
+  /** Called within an event's delivery, so that whoever takes it at once has passed it on before the next is heard. */
+  onReady: (() => void) | null;
+  return(): Promise<IteratorResult<Item>>;
 }
 
 /**
@@ -61,16 +83,20 @@ export async function subscribe<Item>({
   cursorsFor,
   tenant,
   topic,
-  wants = () => true,
+  wants = every,
   after,
   begin,
   toItem,
   isLast,
   coalesce,
+  sharedAs,
   signal,
-}: Subscription<Item>): Promise<AsyncIterableIterator<Item>> {
-  const cursors = updatesCursors(cursorsFor, tenant);
-  const start = await beginning();
+  onEnd,
+}: Subscription<Item>): Promise<LiveUpdates<Item>> {
+  const start = await beginning().catch((error: unknown) => {
+    onEnd?.();
+    throw error;
+  });
   let { first } = start;
   /** Every event up to here is in the queue or was given out. */
   let position = start.version;
@@ -79,81 +105,97 @@ export async function subscribe<Item>({
   /** What the client has seen last, where that counts. */
   let seen = start.seen;
   let leave: (() => void) | null = null;
-  let waiting: { resolve: () => void } | null = null;
-  let failure: Error | null = null;
-  let done = false;
+  let isReading = false;
+  let failure: unknown = null;
+  let over = false;
 
-  const end = () => {
+  function end(): void {
+    if (over) return;
     // A credential that has ended is told; a client that has left is not there to be told.
     if (signal.reason instanceof PaymentError) failure = signal.reason;
-    done = true;
+    over = true;
     leave?.();
     leave = null;
     queue.length = 0;
-    waiting?.resolve();
-    signal.removeEventListener('abort', end);
-  };
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end);
+    signal.removeEventListener('abort', cut);
+    onEnd?.();
+  }
+
+  function cut(): void {
+    end();
+    updates.onReady?.();
+  }
 
   function heard(event: StoredEvent): void {
     if (!wants(event)) return;
     if (coalesce) queue.length = 0;
     if (queue.length >= QUEUE_LIMIT) {
       failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
-      end();
+      cut();
       return;
     }
     queue.push(event);
-    waiting?.resolve();
+    updates.onReady?.();
   }
 
-  async function take(): Promise<IteratorResult<Item>> {
-    if (first !== null && !done) {
-      const value = first;
+  function take(): Item | null {
+    if (first !== null && !over) {
+      const item = first;
       first = null;
       if (start.overAt !== null) end();
-      return { value, done: false };
+      return item;
     }
-    for (;;) {
-      if (failure) {
-        const thrown = failure;
-        failure = null;
-        throw thrown;
-      }
-      if (done) return { value: undefined, done: true };
+    if (failure !== null) {
+      const thrown = failure;
+      failure = null;
+      throw thrown;
+    }
+    while (!over) {
       const event = queue.shift();
-      if (event) {
-        if (isLast(event)) end();
-        const value = toItem(event, cursors.encode(event.version));
-        if (coalesce && seen !== null && coalesce(seen, value)) continue;
-        seen = value;
-        return { value, done: false };
+      if (!event) {
+        if (!leave && !isReading) void catchUp();
+        return null;
       }
-      if (leave) {
-        await new Promise<void>((resolve) => {
-          waiting = { resolve };
-        });
-        waiting = null;
-      } else {
-        await catchUp().catch((error: unknown) => {
-          // Whoever gets an error from an iterator does not return it.
-          end();
-          throw error;
-        });
+      if (isLast(event)) end();
+      const item = itemOf(event);
+      if (coalesce) {
+        const isSeen = seen !== null && coalesce(seen, item);
+        seen = item;
+        if (isSeen) continue;
       }
+      return item;
     }
+    return null;
+  }
+
+  function itemOf(event: StoredEvent): Item {
+    const make = () => toItem(event, cursorAt(event.version));
+    return sharedAs === undefined ? make() : sharedItem(event, sharedAs, make);
+  }
+
+  function cursorAt(version: number): string {
+    return updatesCursors(cursorsFor, tenant).encode(version);
   }
 
   /** Reads on in the log, at the client's own pace; at its end, joins the live end. */
   async function catchUp(): Promise<void> {
-    const { events, through } = await readOn();
-    if (done) return;
-    queue.push(...events.filter(wants));
-    position = through;
-    if (events.length > 0) return;
-    if (start.overAt !== null && position >= start.overAt) return end();
-    leave = follower.join(tenant, { after: position, topic, heard });
+    isReading = true;
+    try {
+      const { events, through } = await readOn();
+      if (over) return;
+      queue.push(...events.filter(wants));
+      position = through;
+      if (events.length === 0) {
+        if (start.overAt !== null && position >= start.overAt) end();
+        else leave = follower.join(tenant, { after: position, topic, heard });
+      }
+    } catch (error) {
+      failure = error;
+      end();
+    } finally {
+      isReading = false;
+    }
+    updates.onReady?.();
   }
 
   async function readOn(): Promise<{ events: StoredEvent[]; through: number }> {
@@ -171,15 +213,15 @@ export async function subscribe<Item>({
     const state = begin ? await begin() : null;
     const overAt = state?.over ? state.version : null;
     if (after == null) {
-      const first = state?.first?.(cursors.encode(state.version)) ?? null;
+      const first = state?.first?.(cursorAt(state.version)) ?? null;
       return {
         version: state?.version ?? (await readHead(database.sql, tenant)),
         first,
-        seen: first,
+        seen: coalesce ? first : null,
         overAt,
       };
     }
-    const version = cursors.decode(after);
+    const version = updatesCursors(cursorsFor, tenant).decode(after);
     if (version === null)
       throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
     if (!(await isKept(database.sql, tenant, version)))
@@ -189,35 +231,66 @@ export async function subscribe<Item>({
 
   async function seenAt(version: number): Promise<Item | null> {
     const { event } = await readNewest(database.sql, tenant, { after: 0, upTo: version, topic });
-    return event && toItem(event, cursors.encode(event.version));
+    return event && toItem(event, cursorAt(event.version));
   }
 
-  /** Whoever asks again before the last answer waits for it: two that read on at once would read the same. */
-  let turn: Promise<unknown> = Promise.resolve();
-  function next(): Promise<IteratorResult<Item>> {
-    const taken = turn.then(take, take);
-    turn = taken;
-    return taken;
+  /** Whoever asks again before the last answer waits for it. */
+  let turn: Promise<unknown> | null = null;
+  async function pull(): Promise<IteratorResult<Item>> {
+    for (;;) {
+      const value = take();
+      if (value !== null) return { value, done: false };
+      if (over) return { value: undefined, done: true };
+      await new Promise<void>((resolve) => {
+        updates.onReady = resolve;
+      });
+    }
   }
 
-  const iterator: AsyncIterableIterator<Item> = {
-    next,
+  const updates: LiveUpdates<Item> = {
+    take,
+    get over() {
+      return over;
+    },
+    onReady: null,
+    next() {
+      const taken = turn ? turn.then(pull, pull) : pull();
+      turn = taken;
+      return taken;
+    },
     async return() {
-      end();
+      cut();
       return { value: undefined, done: true };
     },
-    [Symbol.asyncIterator](): AsyncIterableIterator<Item> {
-      return iterator;
-    },
+    [Symbol.asyncIterator]: () => updates,
   };
-  return iterator;
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', cut);
+  return updates;
+}
+
+function every(): boolean {
+  return true;
+}
+
+/** What was made of an event, by the name under which it is shared. An event that nobody keeps takes them with it. */
+const sharedItems = new WeakMap<StoredEvent, Map<string, unknown>>();
+
+function sharedItem<Item>(event: StoredEvent, name: string, make: () => Item): Item {
+  let items = sharedItems.get(event);
+  if (!items) {
+    items = new Map();
+    sharedItems.set(event, items);
+  }
+  if (!items.has(name)) items.set(name, make());
+  return items.get(name) as Item;
 }
 
 /** Everything that an operation may ask of the log, whoever the caller is. */
 export interface Updates {
   subscribe<Item>(
     subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'cursorsFor'>,
-  ): Promise<AsyncIterableIterator<Item>>;
+  ): Promise<LiveUpdates<Item>>;
   /** Where the tenant's log stands. */
   cursor(tenant: Tenant): Promise<string>;
 }
@@ -244,5 +317,8 @@ function updatesCursors(cursorsFor: CursorsFor, tenant: Tenant): Cursors {
 
 /** `subscribe` for one caller: its tenant, and the signal that ends with its credential or its connection. */
 export type SubscribeTo = <Item>(
-  subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'cursorsFor' | 'tenant' | 'signal'>,
-) => Promise<AsyncIterableIterator<Item>>;
+  subscription: Omit<
+    Subscription<Item>,
+    'database' | 'follower' | 'cursorsFor' | 'tenant' | 'signal' | 'sharedAs' | 'onEnd'
+  >,
+) => Promise<LiveUpdates<Item>>;

@@ -6,7 +6,6 @@ import {
   type ExecutionResult,
   type FormattedExecutionResult,
   GraphQLError,
-  type GraphQLFormattedError,
 } from 'graphql';
 import {
   CloseCode,
@@ -23,12 +22,15 @@ import { endSocket } from '../http/server.ts';
 import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
-import { toGraphQLError } from './errors.ts';
+import { messageOf } from './errors.ts';
+import { createOutlet, type Outlet } from './outlet.ts';
+import { openShared } from './shared-execution.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 
 /** What one connection keeps. */
 interface Connection {
   socket: WebSocket;
+  outlet: Outlet;
   presented: Presented;
   caller: Caller | null;
   /** Ends every subscription of it: with the credential, and with the socket. */
@@ -79,24 +81,34 @@ export function createGraphQLSockets({
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initTimeoutMs,
     onConnect: (connected) => connect(connected),
-    onSubscribe: (connected, _id, payload) => prepare(connected, payload),
+    onSubscribe: (connected, id, payload) => prepare(connected, id, payload),
     // Yoga's own, which mask what is not for the client.
     execute: (args) => whileUnderWay(answerOf(args)),
-    subscribe: (args) => whileUnderWay(engineOf(args).subscribe(args)),
+    subscribe: (args) => whileUnderWay(follow(args)),
     onNext: (_connected, _id, _payload, _args, result) =>
       result.errors &&
-      ({ ...result, errors: result.errors.map((error) => tell(error)) } as FormattedExecutionResult),
+      ({
+        ...result,
+        errors: result.errors.map((error) => messageOf(error, onFault)),
+      } as FormattedExecutionResult),
     onError(connected, _id, _payload, errors) {
       if (errors.some((error) => isSlow(error)))
         connected.extra.socket.close(TRY_AGAIN_LATER, 'Too slow; come back with after');
-      return errors.map((error) => tell(error));
+      return errors.map((error) => messageOf(error, onFault));
     },
   });
 
   async function answerOf(args: ExecutionArgs): Promise<ExecutionResult> {
-    const result = await engineOf(args).execute(args);
+    const result = await preparedOf(args).engine.execute(args);
     const said = (args.contextValue as Context).extensions();
     return said ? { ...result, extensions: { ...result.extensions, ...said } } : result;
+  }
+
+  /** What happens is written past the library, which would put each update into JSON for each subscriber. */
+  async function follow(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<never>> {
+    const { outlet, id } = preparedOf(args);
+    const opened = await openShared(args, onFault);
+    return 'take' in opened ? outlet.follow(id, opened) : opened;
   }
 
   /** Operations that have begun: an answer is on its way, or a stream is being opened. */
@@ -110,12 +122,6 @@ export function createGraphQLSockets({
       });
     underWay.add(ended);
     return operation;
-  }
-
-  /** As a message says it, without what is for HTTP alone. */
-  function tell(error: unknown): GraphQLFormattedError {
-    const { extensions: { http: _, ...extensions } = {}, ...said } = toGraphQLError(error, onFault).toJSON();
-    return { ...said, extensions };
   }
 
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
@@ -155,6 +161,7 @@ export function createGraphQLSockets({
 
   async function prepare(
     { extra, subscriptions }: Connected,
+    id: string,
     { query, variables, operationName }: SubscribePayload,
   ) {
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
@@ -171,12 +178,17 @@ export function createGraphQLSockets({
     const errors = engine.validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
     const contextValue = contexts.create(extra.presented, extra.caller, { connection: extra.ended.signal });
-    return { schema, document, variableValues: variables, operationName, contextValue, rootValue: engine };
+    const rootValue: Prepared = { engine, outlet: extra.outlet, id };
+    return { schema, document, variableValues: variables, operationName, contextValue, rootValue };
   }
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+    const outlet = createOutlet(socket, () => {
+      if (socket.isPaused && socket.bufferedAmount < MAX_UNSENT_BYTES) socket.resume();
+    });
     const connection: Connection = {
       socket,
+      outlet,
       presented: presentedBy(request, addressOf, null),
       caller: null,
       ended: new AbortController(),
@@ -188,16 +200,7 @@ export function createGraphQLSockets({
     const opened = protocol.opened(
       {
         protocol: socket.protocol,
-        // Resolves when the bytes have left for the kernel: so a client that does not read is not read ahead for.
-        send: (data) =>
-          new Promise((resolve, reject) => {
-            if (socket.readyState !== socket.OPEN) return resolve();
-            socket.send(data, (error) => {
-              if (socket.isPaused && socket.bufferedAmount < MAX_UNSENT_BYTES) socket.resume();
-              if (error) reject(error);
-              else resolve();
-            });
-          }),
+        send: outlet.send,
         close: (code, reason = '') => socket.close(code, closeReason(reason)),
         onMessage: (listener) => {
           onMessage = listener;
@@ -264,11 +267,16 @@ export function createGraphQLSockets({
   };
 }
 
-type Engine = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
+/** What an operation runs by. */
+interface Prepared {
+  engine: Pick<ReturnType<Yoga['getEnveloped']>, 'execute'>;
+  outlet: Outlet;
+  id: string;
+}
 
-/** What `prepare` put there, for the operation to run by. */
-function engineOf({ rootValue }: ExecutionArgs): Engine {
-  return rootValue as Engine;
+/** As `prepare` put it there. */
+function preparedOf({ rootValue }: ExecutionArgs): Prepared {
+  return rootValue as Prepared;
 }
 
 /** Null for what is no URL: thrown out of an event of the server's, that would end the process. */
