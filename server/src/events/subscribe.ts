@@ -56,19 +56,19 @@ export interface Subscription<Item> {
   onEnd?: () => void;
 }
 
-/** What one subscription is told: pulled item by item, or taken as it comes. */
+/** What one subscription is told: taken as it comes, or pulled item by item. */
 export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
   /**
    * The next item, or null where it is still to come: `onReady` is called when there may be one. Only what is taken makes
    * room in the queue.
-   * @throws what ended it, once: SlowConsumerError, or the end of the credential
+   * @throws what ended it, once: SlowConsumerError, the end of the credential, a log that cannot be read
    */
   take(): Item | null;
   /** Nothing follows. */
-  readonly over: boolean;
+  over: boolean;
   /** Called within an event's delivery, so that whoever takes it at once has passed it on before the next is heard. */
   onReady: (() => void) | null;
-  return(): Promise<IteratorResult<Item>>;
+  end(): void;
 }
 
 /**
@@ -77,43 +77,75 @@ export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
  * gap, and from there on is pushed to. Ends after the event for which `isLast` holds, at an abort, or by a throw:
  * @throws CursorExpiredError, ValidationError (not a cursor of these updates), SlowConsumerError
  */
-export async function subscribe<Item>({
-  database,
-  follower,
-  cursorsFor,
-  tenant,
-  topic,
-  wants = every,
-  after,
-  begin,
-  toItem,
-  isLast,
-  coalesce,
-  sharedAs,
-  signal,
-  onEnd,
-}: Subscription<Item>): Promise<LiveUpdates<Item>> {
-  const start = await beginning().catch((error: unknown) => {
-    onEnd?.();
+export async function subscribe<Item>(subscription: Subscription<Item>): Promise<LiveUpdates<Item>> {
+  const start = await beginningOf(subscription).catch((error: unknown) => {
+    subscription.onEnd?.();
     throw error;
   });
-  let { first } = start;
-  /** Every event up to here is in the queue or was given out. */
-  let position = start.version;
+  return follow(subscription, start);
+}
 
-  const queue: StoredEvent[] = [];
+/** Where a subscription starts. */
+interface Start<Item> {
+  /** Every event up to here is in what it is told first. */
+  version: number;
+  first: Item | null;
   /** What the client has seen last, where that counts. */
-  let seen = start.seen;
+  seen: Item | null;
+  /** The version with which the stream has completed; null while it has not. */
+  overAt: number | null;
+}
+
+async function beginningOf<Item>(subscription: Subscription<Item>): Promise<Start<Item>> {
+  const { database, tenant, topic, cursorsFor, after, begin, toItem, coalesce } = subscription;
+  const cursors = updatesCursors(cursorsFor, tenant);
+  const state = begin ? await begin() : null;
+  const overAt = state?.over ? state.version : null;
+  if (after == null) {
+    const first = state?.first?.(cursors.encode(state.version)) ?? null;
+    const version = state?.version ?? (await readHead(database.sql, tenant));
+    return { version, first, seen: coalesce ? first : null, overAt };
+  }
+  const version = cursors.decode(after);
+  if (version === null)
+    throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
+  if (!(await isKept(database.sql, tenant, version)))
+    throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
+  if (!coalesce) return { version, first: null, seen: null, overAt };
+  const { event } = await readNewest(database.sql, tenant, { after: 0, upTo: version, topic });
+  return { version, first: null, seen: event && toItem(event, cursors.encode(event.version)), overAt };
+}
+
+/** Thousands wait here at a time: what is kept of each is what it needs to go on. */
+function follow<Item>(
+  {
+    database,
+    follower,
+    cursorsFor,
+    tenant,
+    topic,
+    wants = every,
+    toItem,
+    isLast,
+    coalesce,
+    sharedAs,
+    signal,
+    onEnd,
+  }: Subscription<Item>,
+  { version, first, seen, overAt }: Start<Item>,
+): LiveUpdates<Item> {
+  /** Every event up to here is in the queue or was given out. */
+  let position = version;
+  const queue: StoredEvent[] = [];
   let leave: (() => void) | null = null;
   let isReading = false;
   let failure: unknown = null;
-  let over = false;
 
   function end(): void {
-    if (over) return;
+    if (updates.over) return;
     // A credential that has ended is told; a client that has left is not there to be told.
     if (signal.reason instanceof PaymentError) failure = signal.reason;
-    over = true;
+    updates.over = true;
     leave?.();
     leave = null;
     queue.length = 0;
@@ -139,10 +171,10 @@ export async function subscribe<Item>({
   }
 
   function take(): Item | null {
-    if (first !== null && !over) {
+    if (first !== null && !updates.over) {
       const item = first;
       first = null;
-      if (start.overAt !== null) end();
+      if (overAt !== null) end();
       return item;
     }
     if (failure !== null) {
@@ -150,44 +182,40 @@ export async function subscribe<Item>({
       failure = null;
       throw thrown;
     }
-    while (!over) {
+    while (!updates.over) {
       const event = queue.shift();
       if (!event) {
         if (!leave && !isReading) void catchUp();
         return null;
       }
       if (isLast(event)) end();
-      const item = itemOf(event);
-      if (coalesce) {
-        const isSeen = seen !== null && coalesce(seen, item);
-        seen = item;
-        if (isSeen) continue;
-      }
-      return item;
+      const make = () => toItem(event, updatesCursors(cursorsFor, tenant).encode(event.version));
+      const item = sharedAs === undefined ? make() : sharedItem(event, sharedAs, make);
+      if (!coalesce) return item;
+      const isSeen = seen !== null && coalesce(seen, item);
+      seen = item;
+      if (!isSeen) return item;
     }
     return null;
-  }
-
-  function itemOf(event: StoredEvent): Item {
-    const make = () => toItem(event, cursorAt(event.version));
-    return sharedAs === undefined ? make() : sharedItem(event, sharedAs, make);
-  }
-
-  function cursorAt(version: number): string {
-    return updatesCursors(cursorsFor, tenant).encode(version);
   }
 
   /** Reads on in the log, at the client's own pace; at its end, joins the live end. */
   async function catchUp(): Promise<void> {
     isReading = true;
     try {
-      const { events, through } = await readOn();
-      if (over) return;
+      const from = { after: position, topic };
+      const { events, through } = coalesce
+        ? await readNewest(database.sql, tenant, from).then(({ event, through }) => ({
+            events: event ? [event] : [],
+            through,
+          }))
+        : await readAfter(database.sql, tenant, { ...from, limit: PAGE });
+      if (updates.over) return;
       queue.push(...events.filter(wants));
       position = through;
       if (events.length === 0) {
-        if (start.overAt !== null && position >= start.overAt) end();
-        else leave = follower.join(tenant, { after: position, topic, heard });
+        if (overAt !== null && position >= overAt) end();
+        else leave = follower.join(tenant, { ...from, after: position, heard });
       }
     } catch (error) {
       failure = error;
@@ -198,75 +226,46 @@ export async function subscribe<Item>({
     updates.onReady?.();
   }
 
-  async function readOn(): Promise<{ events: StoredEvent[]; through: number }> {
-    if (!coalesce) return readAfter(database.sql, tenant, { after: position, topic, limit: PAGE });
-    const { event, through } = await readNewest(database.sql, tenant, { after: position, topic });
-    return { events: event ? [event] : [], through };
-  }
+  const updates: LiveUpdates<Item> = {
+    take,
+    over: false,
+    onReady: null,
+    end: cut,
+    next: nextInTurn(() => updates),
+    async return() {
+      cut();
+      return { value: undefined, done: true };
+    },
+    [Symbol.asyncIterator]: itself,
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', cut);
+  return updates;
+}
 
-  async function beginning(): Promise<{
-    version: number;
-    first: Item | null;
-    seen: Item | null;
-    overAt: number | null;
-  }> {
-    const state = begin ? await begin() : null;
-    const overAt = state?.over ? state.version : null;
-    if (after == null) {
-      const first = state?.first?.(cursorAt(state.version)) ?? null;
-      return {
-        version: state?.version ?? (await readHead(database.sql, tenant)),
-        first,
-        seen: coalesce ? first : null,
-        overAt,
-      };
-    }
-    const version = updatesCursors(cursorsFor, tenant).decode(after);
-    if (version === null)
-      throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
-    if (!(await isKept(database.sql, tenant, version)))
-      throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
-    return { version, first: null, seen: coalesce ? await seenAt(version) : null, overAt };
-  }
-
-  async function seenAt(version: number): Promise<Item | null> {
-    const { event } = await readNewest(database.sql, tenant, { after: 0, upTo: version, topic });
-    return event && toItem(event, cursorAt(event.version));
-  }
-
-  /** Whoever asks again before the last answer waits for it. */
+/** Whoever asks again before the last answer waits for it. */
+function nextInTurn<Item>(of: () => LiveUpdates<Item>): () => Promise<IteratorResult<Item>> {
   let turn: Promise<unknown> | null = null;
   async function pull(): Promise<IteratorResult<Item>> {
+    const updates = of();
     for (;;) {
-      const value = take();
+      const value = updates.take();
       if (value !== null) return { value, done: false };
-      if (over) return { value: undefined, done: true };
+      if (updates.over) return { value: undefined, done: true };
       await new Promise<void>((resolve) => {
         updates.onReady = resolve;
       });
     }
   }
-
-  const updates: LiveUpdates<Item> = {
-    take,
-    get over() {
-      return over;
-    },
-    onReady: null,
-    next() {
-      const taken = turn ? turn.then(pull, pull) : pull();
-      turn = taken;
-      return taken;
-    },
-    async return() {
-      cut();
-      return { value: undefined, done: true };
-    },
-    [Symbol.asyncIterator]: () => updates,
+  return () => {
+    const taken = turn ? turn.then(pull, pull) : pull();
+    turn = taken;
+    return taken;
   };
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', cut);
-  return updates;
+}
+
+function itself<Iterator>(this: Iterator): Iterator {
+  return this;
 }
 
 function every(): boolean {

@@ -64,6 +64,12 @@ export function createContextFactory({
   const watch = ({ authorization }: Presented, caller: Caller) =>
     watchCredential(authorization ?? '', caller);
 
+  /** All that a subscription keeps of its context, so here rather than among everything else that one is made of. */
+  const renewing =
+    (...[presented, caller, transport]: Parameters<ContextFactory['create']>) =>
+    () =>
+      contexts.create(presented, caller, transport);
+
   const contexts: ContextFactory = {
     watch,
     async identify({ authorization, origin }) {
@@ -107,7 +113,7 @@ export function createContextFactory({
             .digest('base64');
           return sharedAs;
         },
-        renewed: () => contexts.create(presented, caller, transport),
+        renewed: renewing(presented, caller, transport),
         updatesCursor() {
           const cursor = updates.cursor(callerOf({ caller }).tenant);
           // The database may answer what is asked later first.

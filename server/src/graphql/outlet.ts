@@ -1,11 +1,10 @@
 import type { WebSocket } from 'ws';
-import type { Answer, Answers } from './shared-execution.ts';
+import type { Answer, Opened } from './shared-execution.ts';
 
 /** With so much unsent, a subscription's updates wait in its own queue, and whatever that one allows is done there. */
 const MAX_AHEAD_BYTES = 64_000;
-
-/** So much alone does not keep a subscription waiting. */
-const LARGE = MAX_AHEAD_BYTES / 4;
+/** What is no longer than this leaves room for the next, even if it does not leave. */
+const SHORT = MAX_AHEAD_BYTES / 4;
 
 /** All that one socket is sent. */
 export interface Outlet {
@@ -13,32 +12,32 @@ export interface Outlet {
   send(text: string): Promise<void>;
   /**
    * Sends the answers of a subscription under its id, each as it comes and as long as the client takes them. For the library
-   * it is a source that yields nothing, and ends or fails when the answers do.
+   * it is a source that yields nothing, and ends or fails when the updates do.
    */
-  follow(id: string, answers: Answers): AsyncGenerator<never>;
+  follow(id: string, opened: Opened): AsyncGenerator<never>;
 }
 
-interface Settle {
-  resolve: (end: IteratorResult<never>) => void;
-  reject: (error: unknown) => void;
-}
-
-/** `onSent` is called when something has left. */
+/** `onSent` is called when something has left that may have waited. */
 export function createOutlet(socket: WebSocket, onSent: () => void): Outlet {
   /** What waits for the client to read, in the order in which it began to. */
-  const waiting = new Set<() => void>();
+  let waiting: Set<() => void> | null = null;
 
-  function hasRoom(): boolean {
-    return socket.bufferedAmount < MAX_AHEAD_BYTES;
-  }
+  const hasRoom = () => socket.bufferedAmount < MAX_AHEAD_BYTES;
 
   function sent(): void {
     onSent();
-    for (const go of waiting) {
+    for (const go of waiting ?? []) {
       if (!hasRoom()) return;
-      waiting.delete(go);
+      waiting?.delete(go);
       go();
     }
+  }
+
+  function write(text: string): void {
+    if (socket.readyState !== socket.OPEN) return;
+    // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
+    if (text.length > SHORT || socket.bufferedAmount > 0) socket.send(text, sent);
+    else socket.send(text);
   }
 
   return {
@@ -51,82 +50,78 @@ export function createOutlet(socket: WebSocket, onSent: () => void): Outlet {
           else resolve();
         });
       }),
-    follow(id, answers) {
+    follow(id, { updates, answerTo }) {
       const begin = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
       let isBusy = false;
       let hasLeft = false;
-      let settle: Settle | null = null;
+      let end: { resolve: (end: IteratorResult<never>) => void; reject: (error: unknown) => void } | null =
+        null;
 
-      /** Called by whatever may have changed: an update, room, an answer that is ready. */
-      function go(): void {
-        if (isBusy) return;
+      /** Called by whatever may have changed: an update, room for it, its answer. */
+      function go(answered?: Answer): void {
+        if (isBusy && !answered) return;
         isBusy = true;
         try {
-          for (;;) {
-            if (!hasRoom()) {
-              waiting.add(go);
-              break;
+          for (let answer = answered ?? next(); answer; answer = next()) {
+            if (answer instanceof Promise) {
+              answer.then(go, fail);
+              return;
             }
-            const answer = answers.take();
-            if (answer instanceof Promise) return void answer.then(goOn, fail);
-            if (!answer) break;
-            write(answer);
+            if (!hasLeft) write(`${begin}${answer.json}}`);
           }
-          if (answers.over) finish();
         } catch (error) {
-          settle?.reject(error);
+          fail(error);
         }
         isBusy = false;
       }
 
-      function goOn(answer: Answer): void {
-        write(answer);
-        isBusy = false;
-        go();
+      function next(): Answer | Promise<Answer> | null {
+        if (!hasRoom()) {
+          waiting ??= new Set();
+          waiting.add(go);
+          return null;
+        }
+        const item = updates.take();
+        if (item) return answerTo(item);
+        if (updates.over) end?.resolve(DONE);
+        return null;
       }
 
       function fail(error: unknown): void {
-        answers.end();
-        settle?.reject(error);
-      }
-
-      function write({ json }: Answer): void {
-        if (hasLeft || socket.readyState !== socket.OPEN) return;
-        const text = `${begin}${json}}`;
-        // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
-        if (text.length > LARGE || socket.bufferedAmount > 0) socket.send(text, sent);
-        else socket.send(text);
-      }
-
-      function finish(): void {
-        settle?.resolve({ value: undefined, done: true });
+        updates.end();
+        end?.reject(error);
       }
 
       function leave(): void {
         hasLeft = true;
-        waiting.delete(go);
-        answers.end();
-        finish();
+        waiting?.delete(go);
+        updates.end();
+        end?.resolve(DONE);
       }
 
-      const generator: AsyncGenerator<never> = {
+      return {
         next: () =>
           new Promise((resolve, reject) => {
-            settle = { resolve, reject };
-            answers.onReady(go);
+            end = { resolve, reject };
+            updates.onReady = go;
             go();
           }),
         async return() {
           leave();
-          return { value: undefined, done: true };
+          return DONE;
         },
         async throw(error) {
           leave();
           throw error;
         },
-        [Symbol.asyncIterator]: () => generator,
+        [Symbol.asyncIterator]: itself,
       };
-      return generator;
     },
   };
+}
+
+const DONE: IteratorResult<never> = { value: undefined, done: true };
+
+function itself<Iterator>(this: Iterator): Iterator {
+  return this;
 }

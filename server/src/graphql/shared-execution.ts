@@ -22,13 +22,11 @@ export interface Answer {
   readonly json: string;
 }
 
-/** The answers of one subscription, as `LiveUpdates` gives its items. */
-export interface Answers {
-  /** The next one, or the promise of it, or null where it is still to come. @throws what ended it, once */
-  take(): Answer | Promise<Answer> | null;
-  readonly over: boolean;
-  onReady(listener: () => void): void;
-  end(): void;
+/** One subscription. */
+export interface Opened {
+  /** What happens, whose every item is to be answered. */
+  readonly updates: LiveUpdates<object>;
+  answerTo(item: object): Answer | Promise<Answer>;
 }
 
 /** The answer to an item, and who shares it. */
@@ -46,26 +44,34 @@ const answers = new WeakMap<object, Kept>();
  */
 export async function openShared(
   { schema, document, variableValues, operationName, contextValue }: ExecutionArgs,
-  onFault: (fault: unknown) => void,
-): Promise<ExecutionResult | Answers> {
+  onFault: OnFault,
+): Promise<ExecutionResult | Opened> {
   const operation = { schema, document, variableValues, operationName };
   const refused = tooManyListItems(operation);
   if (refused) return { errors: [refused] };
-  const context = contextValue as Context;
-  const sharedAs = context.shareAs(nameOf(operation));
+  const { shareAs, renewed } = contextValue as Context;
+  const sharedAs = shareAs(nameOf(operation));
   const source = await createSourceEventStream({
     ...operation,
-    contextValue: context,
+    contextValue,
     // graphql leaves it out of this function's type, and looks at it.
     ...{ options: { maxCoercionErrors: MAX_WRONG_VARIABLES } },
   });
   if (!(Symbol.asyncIterator in source)) return source;
-  const updates = source as LiveUpdates<object>;
+  return {
+    updates: source as LiveUpdates<object>,
+    answerTo: answering(operation, { sharedAs, renewed, onFault }),
+  };
+}
 
-  function answerTo(item: object): Answer | Promise<Answer> {
+function answering(
+  operation: Operation,
+  { sharedAs, renewed, onFault }: Pick<Kept, 'sharedAs'> & Pick<Context, 'renewed'> & { onFault: OnFault },
+): Opened['answerTo'] {
+  return function answerTo(item) {
     const known = answers.get(item);
     if (known?.sharedAs === sharedAs) return known.answer;
-    const executing = execute({ ...operation, rootValue: item, contextValue: context.renewed() });
+    const executing = execute({ ...operation, rootValue: item, contextValue: renewed() });
     const kept: Kept = {
       sharedAs,
       answer:
@@ -78,24 +84,10 @@ export async function openShared(
     };
     answers.set(item, kept);
     return kept.answer;
-  }
-
-  return {
-    take() {
-      const item = updates.take();
-      return item && answerTo(item);
-    },
-    get over() {
-      return updates.over;
-    },
-    onReady(listener) {
-      updates.onReady = listener;
-    },
-    end: () => void updates.return(),
   };
 }
 
-function written({ errors, ...rest }: ExecutionResult, onFault: (fault: unknown) => void): Answer {
+function written({ errors, ...rest }: ExecutionResult, onFault: OnFault): Answer {
   if (!errors) return { result: rest, json: JSON.stringify(rest) };
   const told = errors.map((error) => toGraphQLError(error, onFault));
   const messages = told.map((error) => messageOf(error, onFault));
@@ -105,33 +97,28 @@ function written({ errors, ...rest }: ExecutionResult, onFault: (fault: unknown)
 /** The same, pulled: for who writes one answer after the other. */
 export async function subscribeShared(
   args: ExecutionArgs,
-  onFault: (fault: unknown) => void,
+  onFault: OnFault,
 ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult>> {
   const opened = await openShared(args, onFault);
-  return 'take' in opened ? pulled(opened) : opened;
+  return 'updates' in opened ? pulled(opened) : opened;
 }
 
 /** Written as an object, for what copies an object's own properties. */
-function pulled(answers: Answers): AsyncGenerator<ExecutionResult> {
+function pulled({ updates, answerTo }: Opened): AsyncGenerator<ExecutionResult> {
   const generator: AsyncGenerator<ExecutionResult> = {
     async next() {
-      for (;;) {
-        const answer = answers.take();
-        if (answer) {
-          const { result, json } = await answer;
-          // Yoga writes a result by this where there is one.
-          return { value: { ...result, ...{ stringify: () => json } }, done: false };
-        }
-        if (answers.over) return { value: undefined, done: true };
-        await new Promise<void>((resolve) => answers.onReady(resolve));
-      }
+      const { value: item, done } = await updates.next();
+      if (done) return { value: undefined, done };
+      const { result, json } = await answerTo(item);
+      // Yoga writes a result by this where there is one.
+      return { value: { ...result, ...{ stringify: () => json } }, done: false };
     },
     async return(value) {
-      answers.end();
+      updates.end();
       return { value: await value, done: true };
     },
     async throw(error) {
-      answers.end();
+      updates.end();
       throw error;
     },
     [Symbol.asyncIterator]: () => generator,
@@ -139,7 +126,8 @@ function pulled(answers: Answers): AsyncGenerator<ExecutionResult> {
   return generator;
 }
 
-type Operation = Pick<ExecutionArgs, 'document' | 'variableValues' | 'operationName'>;
+type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'variableValues' | 'operationName'>;
+type OnFault = (fault: unknown) => void;
 
 /**
  * The same for operations of which every event is answered in the same way: the text, the operation in it, and the values

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -32,6 +33,8 @@ interface Connection {
   socket: WebSocket;
   outlet: Outlet;
   presented: Presented;
+  /** It has not answered the last ping. */
+  isSilent: boolean;
   caller: Caller | null;
   /** Ends every subscription of it: with the credential, and with the socket. */
   ended: AbortController;
@@ -49,6 +52,7 @@ const MAX_SUBSCRIPTIONS = 100;
 /** With so much unsent, nothing more is read: whoever does not take its answers has nothing else to ask. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const PING_MS = 12_000;
+const PING_ROUNDS = 24;
 /** A client that does not answer the closing handshake is cut off. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** The client library comes back after these, with a fresh credential or with `after`. */
@@ -108,7 +112,9 @@ export function createGraphQLSockets({
   async function follow(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<never>> {
     const { outlet, id } = preparedOf(args);
     const opened = await openShared(args, onFault);
-    return 'take' in opened ? outlet.follow(id, opened) : opened;
+    // The library keeps the arguments for as long as the subscription lasts, which needs none of this any more.
+    Object.assign(args, { contextValue: null, rootValue: null });
+    return 'updates' in opened ? outlet.follow(id, opened) : opened;
   }
 
   /** Operations that have begun: an answer is on its way, or a stream is being opened. */
@@ -190,6 +196,7 @@ export function createGraphQLSockets({
       socket,
       outlet,
       presented: presentedBy(request, addressOf, null),
+      isSilent: false,
       caller: null,
       ended: new AbortController(),
       stopWatching: () => undefined,
@@ -223,31 +230,40 @@ export function createGraphQLSockets({
     // A frame that is too large or malformed: `ws` closes with its own code.
     socket.on('error', () => undefined);
 
-    let alive = true;
-    const ping = setInterval(() => {
-      if (!alive) return socket.terminate();
-      alive = false;
-      socket.ping();
-    }, PING_MS);
+    const round = rounds[turn]!;
+    round.add(connection);
     socket.on('pong', () => {
-      alive = true;
+      connection.isSilent = false;
     });
     socket.once('close', (code, reason) => {
-      clearInterval(ping);
+      round.delete(connection);
       connection.stopWatching();
       connection.ended.abort();
       opened(code, reason.toString()).catch(onFault);
     });
   });
 
+  /** One timer for all of them, who are pinged in turns: ten thousand at once would hold up everything else. */
+  const rounds = Array.from({ length: PING_ROUNDS }, () => new Set<Connection>());
+  let turn = 0;
+  const pings = setInterval(() => {
+    turn = (turn + 1) % PING_ROUNDS;
+    for (const connection of rounds[turn]!) {
+      if (connection.isSilent) connection.socket.terminate();
+      connection.isSilent = true;
+      connection.socket.ping();
+    }
+  }, PING_MS / PING_ROUNDS);
+
   server.on('upgrade', (request, socket, head) => {
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroy);
     if (pathOf(request) !== '/graphql') return endSocket(socket, '404 Not Found');
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   });
 
   return {
     async close() {
+      clearInterval(pings);
       const gone = [...sockets.clients].map(
         (socket) =>
           new Promise<void>((resolve) => {
@@ -265,6 +281,11 @@ export function createGraphQLSockets({
       await Promise.all(underWay);
     },
   };
+}
+
+/** Apart from the request, which would stay in memory for as long as its socket does. */
+function destroy(this: Duplex): void {
+  this.destroy();
 }
 
 /** What an operation runs by. */
