@@ -42,11 +42,17 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
     async transaction(work) {
       const connection = await connect();
       let open = true;
+      let failure: unknown;
       const within: Guarded = {
-        // A statement that comes too late is not another transaction's.
         query: async (text, values) => {
+          // Or it would be another transaction's.
           if (!open) throw new Error('The transaction has ended');
-          return connection.query(text, values);
+          try {
+            return await connection.query(text, values);
+          } catch (error) {
+            failure ??= error;
+            throw error;
+          }
         },
         release() {
           // What holds the connection is the transaction.
@@ -64,7 +70,8 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
       } catch (error) {
         open = false;
         await connection.query('rollback', []);
-        throw error;
+        // What was sent behind a statement that failed fails too, and may be heard of first.
+        throw isConsequence(error) ? (failure ?? error) : error;
       } finally {
         connection.release();
       }
@@ -152,6 +159,8 @@ function guard(client: pg.PoolClient, released: () => void): Guarded {
  * every change sends, with a text that is always the same: rows go in as arrays.
  */
 const NAMED = /^\s*\/\* (\w+) \*\//;
+
+const isConsequence = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25P02';
 
 /** The server looked at the COMMIT and said no. With these other codes it says goodbye instead. */
 function isRefusal(error: unknown): boolean {
