@@ -124,8 +124,12 @@ export function createCommitter({
     } catch (error) {
       if (group.length === 1 || error instanceof CommitOutcomeUnknown)
         for (const waiting of group) waiting.reject(error);
-      // It has changed nothing: each alone, so that the fault meets its own caller.
-      else for (const waiting of group) await runGroup([waiting]);
+      else {
+        // It has changed nothing: by halves, so that the fault meets its own caller and costs the others little.
+        const half = Math.ceil(group.length / 2);
+        await runGroup(group.slice(0, half));
+        await runGroup(group.slice(half));
+      }
       return;
     }
     // Committed: whatever happens from here on, nothing of it may be run again.

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import { CommitOutcomeUnknown, type Database, type Sql } from './database.ts';
@@ -101,7 +102,7 @@ function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> })
 }
 
 /** Tells what may have been committed from what was not, and keeps a broken connection out of the pool. */
-function guard(client: pg.PoolClient, released: () => void): Guarded {
+function guard(client: pg.PoolClient & Pick<pg.Client, 'connection'>, released: () => void): Guarded {
   let lost: Error | undefined;
   const onError = (error: Error) => {
     lost ??= error;
@@ -143,6 +144,7 @@ function guard(client: pg.PoolClient, released: () => void): Guarded {
       if (text === 'commit') return commit();
       if (text === 'rollback') return rollback();
       const name = NAMED.exec(text)?.[1];
+      collectWrites(client.connection.stream);
       return client.query({ ...(name && { name }), text, values: values as unknown[] });
     },
     release() {
@@ -152,6 +154,19 @@ function guard(client: pg.PoolClient, released: () => void): Guarded {
       released();
     },
   };
+}
+
+const collecting = new WeakSet<Duplex>();
+
+/** What is asked for in one turn goes out in one write: each is a call of the system, which cost more than all else. */
+function collectWrites(stream: Duplex): void {
+  if (collecting.has(stream)) return;
+  collecting.add(stream);
+  stream.cork();
+  process.nextTick(() => {
+    collecting.delete(stream);
+    stream.uncork();
+  });
 }
 
 /**

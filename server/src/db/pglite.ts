@@ -174,25 +174,21 @@ function createProtocolStream(
   failure: () => Error | undefined,
 ): Duplex {
   let held: Uint8Array[] = [];
-  let posting = false;
-  function postAll() {
-    posting = false;
-    post(Uint8Array.from(Buffer.concat(held)));
-    held = [];
+  function hold(messages: Uint8Array[], written: () => void) {
+    held.push(...messages);
+    if (messages.some(isAnswered)) {
+      post(Uint8Array.from(Buffer.concat(held)));
+      held = [];
+    }
+    written();
   }
   const stream = new Duplex({
     read() {
       // The worker pushes.
     },
-    write(message: Uint8Array, _encoding, written) {
-      held.push(message);
-      if (isAnswered(message) && !posting) {
-        posting = true;
-        // Behind everything else that is asked for in this turn: one trip for all of it.
-        process.nextTick(postAll);
-      }
-      written();
-    },
+    write: (message: Uint8Array, _encoding, written) => hold([message], written),
+    // What was collected while it was corked: one trip for all of it.
+    writev: (messages, written) => hold(messages.map(({ chunk }) => chunk), written),
     final(finished) {
       stream.push(null);
       finished();
