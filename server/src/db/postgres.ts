@@ -32,7 +32,7 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
     },
     log,
   );
-  const listener = createListener(() => new pg.Client(config), clock, log);
+  const listener = createListener(() => new pg.Client({ ...config, pipeline: true }), clock, log);
   try {
     await sql`select 1`.execute(connections.sql);
   } catch (error) {
