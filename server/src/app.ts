@@ -108,11 +108,12 @@ export async function createApp({
       // In front of another service it is that service which announces.
       ...(config.upstream ? {} : { outbox: webhookOutbox }),
       onCommit(tenant, { events, tasks }) {
-        for (const task of tasks) work?.nudge(task.at);
         const last = events.at(-1);
-        if (!last) return;
-        follower.wake(tenant, events);
-        announcer.announce(tenant, last.version);
+        if (last) {
+          announcer.announce(tenant, last.version);
+          follower.wake(tenant, events);
+        }
+        for (const task of tasks) work?.nudge(task.at);
       },
     });
     closing.push(() => committer.idle());
