@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import type { Database } from './database.ts';
+import { type Database, drawInstance } from './database.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { lockDataDir } from './lock.ts';
 import type { Log } from './log.ts';
@@ -62,6 +62,8 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
 
   return {
     engine: 'pglite',
+    // It listens to nobody, for nobody else can hold this folder: whoever held a task of it has ended.
+    instance: drawInstance(),
     sql: connections.sql,
     transaction: connections.transaction,
     flushes: backend.flushes,

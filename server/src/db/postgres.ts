@@ -2,7 +2,7 @@ import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import type { Database } from './database.ts';
+import { type Database, drawInstance, INSTANCE_LOCK } from './database.ts';
 import type { Log } from './log.ts';
 
 export interface PostgresOptions {
@@ -32,7 +32,8 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
     },
     log,
   );
-  const listener = createListener(() => new pg.Client(config), clock, log);
+  const instance = drawInstance();
+  const listener = createListener(() => new pg.Client(config), instance, clock, log);
   try {
     await sql`select 1`.execute(connections.sql);
   } catch (error) {
@@ -42,6 +43,7 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
 
   return {
     engine: 'postgres',
+    instance,
     sql: connections.sql,
     transaction: connections.transaction,
     async notify(channel, ...payloads) {
@@ -61,7 +63,7 @@ const NOTIFY = 'select pg_notify($1, payload) from unnest($2::text[]) payload';
 type Heard = (payload: string) => void;
 
 /** Listens on one connection of its own, which others may notify by, and gets it back when it is lost. */
-function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
+function createListener(createClient: () => pg.Client, instance: number, clock: Clock, log: Log) {
   const channels = new Map<string, Set<Heard>>();
   let connection: Promise<pg.Client> | undefined;
   let connected: pg.Client | null = null;
@@ -80,6 +82,8 @@ function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
       await client.connect();
       // It writes nothing that a crash could lose, so what it notifies waits for no disk.
       await client.query('set synchronous_commit to off');
+      // Shared: the connection before this one may not be known to be lost yet.
+      await client.query('select pg_advisory_lock_shared($1, $2)', [INSTANCE_LOCK, instance]);
       for (const channel of channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
       client.end().catch((endError) => log.warn({ err: endError }, 'Could not end a connection'));
