@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
+import { type EventRow, eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
 
 /** The events of one resource, or of one kind of resource; without it, every event of the tenant. */
 export interface Topic {
@@ -94,22 +94,27 @@ export async function readNewest(
 
 /**
  * Up to `limit` events of the topic after a version, oldest first, and the version up to which that is all of
- * them. The head is read before the events: what it counts is committed, so none below it is still to come.
+ * them. The head and the events are what one statement sees, so none below the head is still to come.
  */
 export async function readAfter(
   sql: Sql,
   tenant: Tenant,
   { after, topic, limit }: { after: number; topic?: Topic | undefined; limit: number },
 ): Promise<{ events: StoredEvent[]; through: number }> {
-  const head = await readHead(sql, tenant);
-  if (head <= after) return { events: [], through: after };
-  const rows = await ofTopic(sql, tenant, topic)
-    .where('version', '>', after)
-    .where('version', '<=', head)
-    .orderBy('version')
-    .limit(limit)
+  const rows = await sql
+    .selectFrom('stream')
+    .leftJoinLateral(
+      ofTopic(sql, tenant, topic).where('version', '>', after).orderBy('version').limit(limit).as('event'),
+      (join) => join.onTrue(),
+    )
+    .select(['stream.version as head', 'event.version', 'event.kind', 'event.resource', 'event.resource_id'])
+    .select(['event.previous_status', 'event.occurred_at', 'event.snapshot'])
+    .where('stream.account_id', '=', tenant.accountId)
+    .where('stream.environment', '=', tenant.environment)
+    .orderBy('event.version')
     .execute();
-  const events = rows.map(eventFromRow);
+  const head = Math.max(rows[0]?.head ?? 0, after);
+  const events = rows.flatMap((row) => (row.version === null ? [] : [eventFromRow(row as EventRow)]));
   const last = events.at(-1);
   return { events, through: events.length === limit && last ? last.version : head };
 }
