@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createBenchDatabase } from './databases.ts';
-import { facadeEnvironment, LIVE_KEY, UNLIMITED } from './facade-environment.ts';
+import { facadeEnvironment, LIVE_KEY, UNLIMITED } from './environment.ts';
 import { ensureHiveGateway } from './peers/install.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';

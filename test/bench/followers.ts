@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchDatabase } from './databases.ts';
-import { facadeEnvironment, LIVE_KEY, UNLIMITED } from './facade-environment.ts';
+import { facadeEnvironment, LIVE_KEY, UNLIMITED } from './environment.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { progress, type Row, size } from './report.ts';
 

@@ -16,3 +16,9 @@ export function answerParent(answers) {
   );
   process.on('disconnect', () => process.exit());
 }
+
+/** Of all threads of this process since its start. */
+export function cpuMicroseconds() {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
