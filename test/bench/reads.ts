@@ -104,10 +104,11 @@ async function measure({
   progress(`${name}: warming up`);
   for (const party of Object.values(parties)) await run(party, WARM_UP_MS);
   const rounds = await inTurns<Round, Name>(
-    { rounds: ROUNDS, called: name },
+    ROUNDS,
     Object.fromEntries(
       Object.entries(parties).map(([each, party]) => [each, () => run(party, ROUND_MS)]),
     ) as Record<Name, () => Promise<Round>>,
+    name,
   );
   const against = (other: Name, who: string, target: Target): Row => {
     const of = (whose: Name, figure: keyof Round) => median(rounds.map((round) => round[whose][figure]));

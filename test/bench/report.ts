@@ -5,8 +5,8 @@ export const size = (full: number, quick: number) => (QUICK ? quick : full);
 /** One figure, and the floor, or somebody else's, that was measured in turns with it. */
 export interface Row {
   name: string;
-  /** Who else was measured; empty where nobody was. */
-  against: string;
+  /** Who else was measured. */
+  against?: string;
   unit: string;
   ours: number;
   /** Null where nothing could be as it is. */
@@ -55,7 +55,7 @@ export function table(rows: readonly Row[]): string {
       const met = isMet(row);
       return [
         row.name,
-        row.against,
+        row.against ?? '',
         ratioText(row),
         targetText(row),
         met === null ? '' : met ? '✓' : '✗',
@@ -108,13 +108,14 @@ export function progress(text: string): void {
 
 /** Measures all in turns, which of them first by turns too: what disturbs the machine disturbs each of them. */
 export async function inTurns<Result, Name extends string = 'ours' | 'floor'>(
-  { rounds, called }: { rounds: number; called: string },
+  rounds: number,
   measure: Record<Name, () => Promise<Result>>,
+  called?: string,
 ): Promise<Record<Name, Result>[]> {
   const names = Object.keys(measure) as Name[];
   const results: Record<Name, Result>[] = [];
   for (let round = 0; round < rounds; round++) {
-    progress(`${called}: round ${round + 1} of ${rounds}`);
+    if (called) progress(`${called}: round ${round + 1} of ${rounds}`);
     const first = round % names.length;
     const found: Partial<Record<Name, Result>> = {};
     for (const name of [...names.slice(first), ...names.slice(0, first)]) found[name] = await measure[name]();

@@ -1,11 +1,12 @@
 // The floor of an update: one transaction writes and notifies, and who listens sends what it was notified of to the one
 // client it has.
+import { once } from 'node:events';
 import pg from 'pg';
 import { WebSocketServer } from 'ws';
 import { answerParent } from './answer.mjs';
 import { watchCommits } from './commits.mjs';
 
-const commits = watchCommits(pg);
+const commits = watchCommits();
 /** @type {pg.Client} */
 let writer;
 let written = 0;
@@ -19,6 +20,7 @@ answerParent({
     await listener.connect();
     await listener.query('listen told');
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
     listener.on('notification', ({ payload = '' }) => {
       for (const client of server.clients) client.send(payload);
     });
@@ -31,6 +33,6 @@ answerParent({
     await writer.query('insert into told values ($1, $2)', [++written, text]);
     await writer.query(`select pg_notify('told', $1)`, [text]);
     await writer.query('commit');
-    return commits.last();
+    return { at: String(process.hrtime.bigint()), ...commits.last() };
   },
 });

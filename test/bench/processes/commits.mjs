@@ -1,15 +1,13 @@
-/**
- * Sees when a COMMIT is sent to PostgreSQL, and when it is answered, by whichever connection of this process.
- *
- * @param {typeof import('pg')} pg
- */
-export function watchCommits({ Client }) {
+import pg from 'pg';
+
+/** Sees when a COMMIT is sent to PostgreSQL, and when it is answered, by whichever connection of this process. */
+export function watchCommits() {
   /** @type {string | null} */
   let sentAt = null;
   /** @type {string | null} */
   let answeredAt = null;
   const now = () => String(process.hrtime.bigint());
-  const { query } = Client.prototype;
+  const { query } = pg.Client.prototype;
   /** @type {(this: any, ...args: any[]) => any} */
   const watched = function (...args) {
     const result = Reflect.apply(query, this, args);
@@ -24,7 +22,7 @@ export function watchCommits({ Client }) {
     }
     return result;
   };
-  Object.assign(Client.prototype, { query: watched });
+  Object.assign(pg.Client.prototype, { query: watched });
   return {
     forget() {
       sentAt = null;

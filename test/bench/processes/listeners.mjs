@@ -6,7 +6,8 @@ import { answerParent } from './answer.mjs';
 
 /** Sockets that are being opened at one time. */
 const AT_ONCE = 64;
-const HANDSHAKE = 'GET PATH HTTP/1.1\r\nhost: HOST\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+const HANDSHAKE =
+  'GET PATH HTTP/1.1\r\nhost: HOST\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 const TEXT = 1;
 const CLOSE = 8;
 const PING = 9;
@@ -76,26 +77,30 @@ async function follow(host, port, path, { key, query }) {
   const id = `subscriber-${++opened}`;
   /** @type {Promise<void>} */
   const ready = new Promise((resolve) => {
-    receive(socket, (message) => {
-      if (message.length < 200 && message.includes('"connection_ack"')) {
-        send(socket, JSON.stringify({ id, type: 'subscribe', payload: { query } }));
-        resolve();
-        return;
-      }
-      if (message.includes('"type":"error"')) return fault(message.toString());
-      told.set(socket, process.hrtime.bigint());
-      if (told.size === sockets.length) {
-        text = message.toString();
-        progressed();
-      }
-    }, () => {
-      if (query === undefined) resolve();
-      else
-        send(
-          socket,
-          JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${key}` } }),
-        );
-    });
+    receive(
+      socket,
+      (message) => {
+        if (message.length < 200 && message.includes('"connection_ack"')) {
+          send(socket, JSON.stringify({ id, type: 'subscribe', payload: { query } }));
+          resolve();
+          return;
+        }
+        if (message.includes('"type":"error"')) return fault(message.toString());
+        told.set(socket, process.hrtime.bigint());
+        if (told.size === sockets.length) {
+          text = message.toString();
+          progressed();
+        }
+      },
+      () => {
+        if (query === undefined) resolve();
+        else
+          send(
+            socket,
+            JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${key}` } }),
+          );
+      },
+    );
   });
   const protocol = query === undefined ? '' : 'sec-websocket-protocol: graphql-transport-ws\r\n';
   socket.write(`${HANDSHAKE.replace('PATH', path).replace('HOST', `${host}:${port}`)}${protocol}\r\n`);

@@ -2,7 +2,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import pg from 'pg';
 import { answerParent, cpuMicroseconds } from './answer.mjs';
 import { watchCommits } from './commits.mjs';
 import { PAYOUTS, WALLET } from './data.mjs';
@@ -14,7 +13,7 @@ const { readConfig } = await built('config.js');
 const { createSystemClock } = await built('kernel/clock.js');
 const { createLog } = await built('ops/log.js');
 
-const commits = watchCommits(pg);
+const commits = watchCommits();
 
 /** @type {any} */
 let app;
