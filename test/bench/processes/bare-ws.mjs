@@ -1,7 +1,7 @@
 // The floor of a push: sends a text that lies ready to every client it has.
 import { once } from 'node:events';
 import { WebSocketServer } from 'ws';
-import { answerParent, cpuMicroseconds } from './answer.mjs';
+import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
 
 const server = new WebSocketServer({ port: 0, host: '127.0.0.1', backlog: 4_096 });
 await once(server, 'listening');
@@ -12,6 +12,7 @@ answerParent({
     return { url: `ws://127.0.0.1:${address.port}` };
   },
   cpu: cpuMicroseconds,
+  memory: memoryMegabytes,
   tell({ text }) {
     const at = String(process.hrtime.bigint());
     for (const client of server.clients) client.send(text);

@@ -1,8 +1,5 @@
 // The built server, told by messages where main.js would read the environment and a payer would type a card.
-import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { answerParent, cpuMicroseconds } from './answer.mjs';
+import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
 import { watchCommits } from './commits.mjs';
 import { PAYOUTS, WALLET } from './data.mjs';
 
@@ -47,17 +44,7 @@ answerParent({
     return { url: app.url };
   },
   cpu: cpuMicroseconds,
-  /** Megabytes of the process, and of its JavaScript heap, with nothing left to collect. */
-  async memory() {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc');
-    for (let time = 0; time < 3; time++) {
-      collect();
-      await turn();
-    }
-    const { rss, heapUsed } = process.memoryUsage();
-    return { rssMb: rss / 1e6, heapMb: heapUsed / 1e6 };
-  },
+  memory: memoryMegabytes,
   /** One change in one transaction: a card payment is created. */
   async tell() {
     commits.forget();
