@@ -8,7 +8,7 @@ import { openDatabase } from './db/open.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
 import { announcement, createFollower, STREAM_CHANNEL } from './events/follow.ts';
-import { createUpdates } from './events/subscribe.ts';
+import { createUpdates, SlowConsumerError } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
 import { schema } from './graphql/schema.ts';
@@ -106,7 +106,13 @@ export async function createApp({
     closing.push(() => database.close());
     await migrate(database);
 
-    const follower = createFollower({ database, clock, onError: onFault });
+    const follower = createFollower({
+      database,
+      clock,
+      onError: onFault,
+      onDelivered: ({ occurredAt }, listeners) =>
+        metrics.onDelivered(clock.now().getTime() - occurredAt.getTime(), listeners),
+    });
     closing.push(() => follower.close());
     const announcer = createAnnouncer(database, onFault);
     closing.push(() => announcer.idle());
@@ -156,6 +162,10 @@ export async function createApp({
       publicUrl,
       upstream: mode.upstream ?? undefined,
       onRootField: fields.onRootField,
+      onSubscriber(transport, topic) {
+        const leave = metrics.onSubscriber(transport, topic);
+        return (failure) => leave(failure instanceof SlowConsumerError);
+      },
     });
     const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({

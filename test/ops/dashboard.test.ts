@@ -13,9 +13,8 @@ async function everything(): Promise<Scraped> {
   const metrics = createMetrics(createManualClock());
   metrics.onAnswer('/graphql', 200, 1);
   metrics.onRootField('query', 'wallet', null, 1);
-  metrics.onSubscriber('ws', 'payout');
-  metrics.onFanOut(1);
-  metrics.onSlowConsumer('ws');
+  metrics.onSubscriber('ws', 'payout')(true);
+  metrics.onDelivered(1, 1);
   metrics.onGroup({ commands: 1, transactions: 1, postings: 2, events: 1, ms: 1 });
   metrics.onStatement('select', 1);
   metrics.onConnectionWait(1);

@@ -171,8 +171,12 @@ test('subscribers are counted while they are there', async () => {
     });
   const leave = [metrics.onSubscriber('ws', 'payout'), metrics.onSubscriber('ws', 'payout')];
   expect(await now()).toBe(2);
-  leave[0]!();
+  leave[0]!(false);
   expect(await now()).toBe(1);
+  leave[1]!(true);
+  expect(await now()).toBe(0);
+  const { value } = readMetrics(await metrics.registry.metrics());
+  expect(value('psa_graphql_slow_consumers_total', { transport: 'ws' })).toBe(1);
 });
 
 test('/readyz says how the upstream stands, and an open circuit does not make it unready', async () => {

@@ -206,9 +206,9 @@ function watched(updates: Updates, watch: Watch): Updates {
       const leave = watch.join(tenant, topic.resource as MirroredResource, topic.resourceId ?? null);
       return updates.subscribe({
         ...subscription,
-        onEnd() {
+        onEnd(failure) {
           leave();
-          onEnd?.();
+          onEnd?.(failure);
         },
       });
     },

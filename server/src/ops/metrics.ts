@@ -3,7 +3,7 @@ import type { Connected } from '../db/database.ts';
 import { type Route, send } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
-import { type Count, createCounts, createTallies, type Tally } from './tallies.ts';
+import { type Count, createCounts, createLines, createTallies, type Tally } from './tallies.ts';
 
 /** One registry a process, for what belongs to the process: the library's collectors are never stopped. */
 let ofProcess: Registry | null = null;
@@ -68,11 +68,10 @@ export interface Metrics {
   onAnswer(route: string | null, status: number | null, ms: number | null): void;
   /** A root field has its result; `error` is what it was refused with, and null where it was not. */
   onRootField(kind: OperationKind, field: string, error: unknown, ms: number): void;
-  /** Somebody follows a topic, until what is returned is called. */
-  onSubscriber(transport: Transport, topic: string): () => void;
-  /** A change that was committed so long ago has been written to everybody here who follows it. */
-  onFanOut(ms: number): void;
-  onSlowConsumer(transport: Transport): void;
+  /** Somebody follows a topic, until what is returned is called: whether the queue was full. */
+  onSubscriber(transport: Transport, topic: string): (wasSlow: boolean) => void;
+  /** A change that was decided so long ago has been handed to so many here who follow it. */
+  onDelivered(ms: number, listeners: number): void;
   onGroup(group: CommittedGroup): void;
   onStatement(kind: string, ms: number): void;
   /** For a connection of the pool; PGlite has one. */
@@ -123,17 +122,26 @@ export function createMetrics(clock: Pick<Clock, 'now'>): Metrics {
     buckets: ANSWER_SECONDS,
     registers,
   });
-  const subscribers = new Gauge({
+  new Gauge({
     name: 'psa_graphql_subscribers',
     help: 'Subscriptions that are open here now',
     labelNames: ['transport', 'topic'],
     registers,
+    collect() {
+      for (const { labels, line } of openSubscriptions.all()) this.set(labels, line.n);
+    },
   });
   const fanOutSeconds = createTallies({
     name: 'psa_graphql_fan_out_seconds',
-    help: 'From the commit of a change to its having been written to every subscriber here',
+    help: 'From a change, right before its commit, to its having been handed to every subscriber here',
     labelNames: [],
     buckets: STEP_SECONDS,
+    registers,
+  })();
+  const deliveries = createCounts({
+    name: 'psa_graphql_deliveries_total',
+    help: 'Changes that were handed to a subscriber here, each as often as there were subscribers',
+    labelNames: [],
     registers,
   })();
   const slowConsumers = createCounts({
@@ -215,6 +223,17 @@ export function createMetrics(clock: Pick<Clock, 'now'>): Metrics {
     registers,
   })();
 
+  /** Thousands are open at once: what each keeps is the one function of its line. */
+  const openSubscriptions = createLines(['transport', 'topic'] as const, (transport) => {
+    const line = {
+      n: 0,
+      leave(wasSlow: boolean) {
+        line.n -= 1;
+        if (wasSlow) slowConsumers(transport).n += 1;
+      },
+    };
+    return line;
+  });
   const linesOf = createFieldLines(fields, fieldSeconds);
   const routes = new Map<string, { seconds: Tally; byStatus: Map<number | null, Count> }>();
   function lineOfRoute(route: string) {
@@ -245,12 +264,13 @@ export function createMetrics(clock: Pick<Clock, 'now'>): Metrics {
       else fields(kind, field, outcomeOf(error)).n += 1;
     },
     onSubscriber(transport, topic) {
-      subscribers.inc({ transport, topic });
-      return () => subscribers.dec({ transport, topic });
+      const line = openSubscriptions(transport, topic);
+      line.n += 1;
+      return line.leave;
     },
-    onFanOut: (ms) => fanOutSeconds.add(ms / 1_000),
-    onSlowConsumer(transport) {
-      slowConsumers(transport).n += 1;
+    onDelivered(ms, listeners) {
+      fanOutSeconds.add(ms / 1_000);
+      deliveries.n += listeners;
     },
     onGroup(group) {
       groups.add(group.commands);

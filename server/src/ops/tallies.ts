@@ -33,7 +33,7 @@ export function createCounts<Label extends string>({
       for (const { labels, line } of lines.all()) this.inc(labels, line.n);
     },
   });
-  return lines.of;
+  return lines;
 }
 
 /** A histogram, as `createCounts` is a counter. `buckets` are upper bounds, in order. */
@@ -62,7 +62,7 @@ export function createTallies<Label extends string>({
   };
   // What a registry asks of a metric is `get`; the library's type wants its own class.
   for (const registry of registers) registry.registerMetric(metric as unknown as Metric);
-  return lines.of;
+  return lines;
 }
 
 interface Counted {
@@ -104,19 +104,26 @@ function valuesOf(
   ];
 }
 
-function createLines<Label extends string, Line>(labelNames: readonly Label[], create: () => Line) {
+/** One line for each value of the labels, from the first asking for it. */
+export interface Lines<Label extends string, Line> {
+  (...values: string[]): Line;
+  all(): { labels: Partial<Record<Label, string>>; line: Line }[];
+}
+
+export function createLines<Label extends string, Line>(
+  labelNames: readonly Label[],
+  create: (...values: string[]) => Line,
+): Lines<Label, Line> {
   const lines = new Map<string, { labels: Partial<Record<Label, string>>; line: Line }>();
-  return {
-    all: () => [...lines.values()],
-    of(...values: string[]): Line {
-      const key = values.join('\n');
-      let found = lines.get(key);
-      if (!found) {
-        const labels = Object.fromEntries(labelNames.map((name, index) => [name, values[index]!]));
-        found = { labels: labels as Partial<Record<Label, string>>, line: create() };
-        lines.set(key, found);
-      }
-      return found.line;
-    },
-  };
+  function of(...values: string[]): Line {
+    const key = values.join('\n');
+    let found = lines.get(key);
+    if (!found) {
+      const labels = Object.fromEntries(labelNames.map((name, index) => [name, values[index]!]));
+      found = { labels: labels as Partial<Record<Label, string>>, line: create(...values) };
+      lines.set(key, found);
+    }
+    return found.line;
+  }
+  return Object.assign(of, { all: () => [...lines.values()] });
 }
