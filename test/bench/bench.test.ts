@@ -10,6 +10,7 @@ test('every benchmark still runs, and prints each of its rows', async () => {
   for (const row of [
     /^wallet, (PGlite|PostgreSQL) .*\/s/gm,
     /^cardPayments\(first: 50\), (PGlite|PostgreSQL) .*\/s/gm,
+    /^postings, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^sales, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^payouts, (one account|64 accounts), (PGlite|PostgreSQL) .*\/s/gm,
     /^paid → update, (ws|sse), (PGlite|PostgreSQL) .* ms/gm,

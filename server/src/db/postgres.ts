@@ -33,7 +33,8 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
     log,
   );
   const instance = drawInstance();
-  const listener = createListener(() => new pg.Client(config), instance, clock, log);
+  const createClient = () => new pg.Client({ ...config, pipeline: true });
+  const listener = createListener(createClient, instance, clock, log);
   try {
     await sql`select 1`.execute(connections.sql);
   } catch (error) {

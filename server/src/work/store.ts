@@ -26,42 +26,34 @@ export interface Task extends Tenant, TaskName {
 export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
   const latest = new Map(tasks.map((task) => [`${task.kind} ${task.key}`, task]));
   if (latest.size === 0) return;
-  await sql
-    .insertInto('task')
-    .values(
-      [...latest.values()].map(({ kind, key, at }) => ({
-        kind,
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        key,
-        due_at: at,
-        lease: null,
-        leased_until: null,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['kind', 'account_id', 'environment', 'key']).doUpdateSet({
-        due_at: (row) => row.ref('excluded.due_at'),
-        attempts: 0,
-        revision: raw`task.revision + 1`,
-      }),
-    )
-    .execute();
+  const rows = [...latest.values()];
+  await raw`
+    /* schedule_tasks */
+    insert into task (kind, account_id, environment, key, due_at)
+    select t.kind, ${tenant.accountId}::text, ${tenant.environment}::text, t.key, t.due_at
+    from unnest(
+      ${rows.map(({ kind }) => kind)}::text[],
+      ${rows.map(({ key }) => key)}::text[],
+      ${rows.map(({ at }) => at)}::timestamptz[]
+    ) t (kind, key, due_at)
+    on conflict (kind, account_id, environment, key) do update
+    set due_at = excluded.due_at, attempts = 0, revision = task.revision + 1
+  `.execute(sql);
 }
 
 /** Takes tasks away again. One that is being done right now ends with who does it. */
 export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
-  const keysOf = new Map<string, Set<string>>();
-  for (const { kind, key } of tasks) keysOf.set(kind, (keysOf.get(kind) ?? new Set()).add(key));
-  for (const [kind, keys] of keysOf)
-    await sql
-      .deleteFrom('task')
-      .where('kind', '=', kind)
-      .where('account_id', '=', tenant.accountId)
-      .where('environment', '=', tenant.environment)
-      .where('key', 'in', [...keys])
-      .where('lease', 'is', null)
-      .execute();
+  if (tasks.length === 0) return;
+  await raw`
+    /* drop_tasks */
+    delete from task
+    using unnest(
+      ${tasks.map(({ kind }) => kind)}::text[],
+      ${tasks.map(({ key }) => key)}::text[]
+    ) t (kind, key)
+    where task.kind = t.kind and task.account_id = ${tenant.accountId}
+      and task.environment = ${tenant.environment} and task.key = t.key and task.lease is null
+  `.execute(sql);
 }
 
 /**
