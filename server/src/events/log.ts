@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
+import { type EventRow, eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
 
 /** The events of one resource, or of one kind of resource; without it, every event of the tenant. */
 export interface Topic {
@@ -94,22 +94,30 @@ export async function readNewest(
 
 /**
  * Up to `limit` events of the topic after a version, oldest first, and the version up to which that is all of
- * them. The head is read before the events: what it counts is committed, so none below it is still to come.
+ * them. Head and events are of one moment, and what the head counts is committed, so none below it is still to come.
  */
 export async function readAfter(
   sql: Sql,
-  tenant: Tenant,
+  { accountId, environment }: Tenant,
   { after, topic, limit }: { after: number; topic?: Topic | undefined; limit: number },
 ): Promise<{ events: StoredEvent[]; through: number }> {
-  const head = await readHead(sql, tenant);
+  const { rows } = await raw<EventRow & { head: number }>`
+    ${raw.raw(topic ? '' : '/* read_log */')}
+    select stream.version as head, found.*
+    from stream left join lateral (
+      select version, kind, resource, resource_id, previous_status, occurred_at, snapshot from "event"
+      where account_id = ${accountId} and environment = ${environment} and version > ${after}
+        ${topic ? raw`and resource = ${topic.resource}` : raw``}
+        ${topic?.resourceId !== undefined ? raw`and resource_id = ${topic.resourceId}` : raw``}
+      order by version limit ${limit}
+    ) found on true
+    where stream.account_id = ${accountId} and stream.environment = ${environment}
+    order by found.version
+  `.execute(sql);
+  const head = rows[0]?.head ?? 0;
   if (head <= after) return { events: [], through: after };
-  const rows = await ofTopic(sql, tenant, topic)
-    .where('version', '>', after)
-    .where('version', '<=', head)
-    .orderBy('version')
-    .limit(limit)
-    .execute();
-  const events = rows.map(eventFromRow);
+  // Without any, there is the head alone.
+  const events = rows.filter(({ version }) => version !== null).map(eventFromRow);
   const last = events.at(-1);
   return { events, through: events.length === limit && last ? last.version : head };
 }
