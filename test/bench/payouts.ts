@@ -44,6 +44,7 @@ export async function measurePayouts(postgresUrl: string): Promise<Row[]> {
         const statements = median(rounds.map(({ ours }) => ours.statements));
         rows.push({
           name,
+          against: 'the same statements, one caller an account',
           unit: '/s',
           ours: median(rounds.map(({ ours }) => ours.perSecond)),
           floor: median(rounds.map(({ floor }) => floor.perSecond)),

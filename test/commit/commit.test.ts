@@ -306,7 +306,10 @@ describeOnBothEngines('a commit', (open) => {
     ).rejects.toThrow('no');
     expect(committed).not.toHaveBeenCalled();
     await committer.change(add(tenant, 'told', 1));
-    expect(committed).toHaveBeenCalledExactlyOnceWith(tenant, { events: 1, tasks: [] });
+    expect(committed).toHaveBeenCalledExactlyOnceWith(tenant, {
+      events: [expect.objectContaining({ version: 1, occurredAt: clock.now() })],
+      tasks: [],
+    });
   });
 
   test('refuses a decision about what was not read', async () => {

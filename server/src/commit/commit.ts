@@ -102,7 +102,10 @@ export function createCommitter({
   clock: Clock;
   outbox?: Outbox;
   /** Told after each commit that has written events or tasks. Must not throw. */
-  onCommit: (tenant: Tenant, committed: { events: number; tasks: readonly NewTask[] }) => void;
+  onCommit: (
+    tenant: Tenant,
+    committed: { events: readonly StoredEvent[]; tasks: readonly NewTask[] },
+  ) => void;
 }): Committer {
   const queues = new Map<string, Waiting[]>();
   const draining = new Set<Promise<void>>();
@@ -135,7 +138,7 @@ export function createCommitter({
     // Committed: whatever happens from here on, nothing of it may be run again.
     for (const answer of done.answers) answer();
     const { committed } = done;
-    if (committed.events > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
+    if (committed.events.length > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
   }
 
   return {
@@ -222,7 +225,7 @@ async function decideAll(
     dropTasks(sql, tenant, done),
     announce(),
   ]);
-  return { answers, committed: { events: events.length, tasks } };
+  return { answers, committed: { events: stored, tasks } };
 
   async function announce() {
     if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import type { Database } from './database.ts';
+import { type Database, drawInstance } from './database.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { lockDataDir } from './lock.ts';
 import type { Log } from './log.ts';
@@ -65,6 +65,8 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
 
   return {
     engine: 'pglite',
+    // It listens to nobody, for nobody else can hold this folder: whoever held a task of it has ended.
+    instance: drawInstance(),
     sql: connections.sql,
     transaction: connections.transaction,
     flushes: backend.flushes,
@@ -188,7 +190,11 @@ function createProtocolStream(
     },
     write: (message: Uint8Array, _encoding, written) => hold([message], written),
     // What was collected while it was corked: one trip for all of it.
-    writev: (messages, written) => hold(messages.map(({ chunk }) => chunk), written),
+    writev: (messages, written) =>
+      hold(
+        messages.map(({ chunk }) => chunk),
+        written,
+      ),
     final(finished) {
       stream.push(null);
       finished();

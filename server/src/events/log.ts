@@ -94,30 +94,27 @@ export async function readNewest(
 
 /**
  * Up to `limit` events of the topic after a version, oldest first, and the version up to which that is all of
- * them. Head and events are of one moment, and what the head counts is committed, so none below it is still to come.
+ * them. The head and the events are what one statement sees, so none below the head is still to come.
  */
 export async function readAfter(
   sql: Sql,
-  { accountId, environment }: Tenant,
+  tenant: Tenant,
   { after, topic, limit }: { after: number; topic?: Topic | undefined; limit: number },
 ): Promise<{ events: StoredEvent[]; through: number }> {
-  const { rows } = await raw<EventRow & { head: number }>`
-    ${raw.raw(topic ? '' : '/* read_log */')}
-    select stream.version as head, found.*
-    from stream left join lateral (
-      select version, kind, resource, resource_id, previous_status, occurred_at, snapshot from "event"
-      where account_id = ${accountId} and environment = ${environment} and version > ${after}
-        ${topic ? raw`and resource = ${topic.resource}` : raw``}
-        ${topic?.resourceId !== undefined ? raw`and resource_id = ${topic.resourceId}` : raw``}
-      order by version limit ${limit}
-    ) found on true
-    where stream.account_id = ${accountId} and stream.environment = ${environment}
-    order by found.version
-  `.execute(sql);
-  const head = rows[0]?.head ?? 0;
-  if (head <= after) return { events: [], through: after };
-  // Without any, there is the head alone.
-  const events = rows.filter(({ version }) => version !== null).map(eventFromRow);
+  const rows = await sql
+    .selectFrom('stream')
+    .leftJoinLateral(
+      ofTopic(sql, tenant, topic).where('version', '>', after).orderBy('version').limit(limit).as('event'),
+      (join) => join.onTrue(),
+    )
+    .select(['stream.version as head', 'event.version', 'event.kind', 'event.resource', 'event.resource_id'])
+    .select(['event.previous_status', 'event.occurred_at', 'event.snapshot'])
+    .where('stream.account_id', '=', tenant.accountId)
+    .where('stream.environment', '=', tenant.environment)
+    .orderBy('event.version')
+    .execute();
+  const head = Math.max(rows[0]?.head ?? 0, after);
+  const events = rows.flatMap((row) => (row.version === null ? [] : [eventFromRow(row as EventRow)]));
   const last = events.at(-1);
   return { events, through: events.length === limit && last ? last.version : head };
 }

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely';
-import type { Sql } from '../db/database.ts';
+import { INSTANCE_LOCK, type Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
 export interface TaskName {
@@ -65,12 +65,15 @@ export async function claimTasks(
   {
     now,
     leasedUntil,
+    holder = null,
     limit,
     of = { kinds: [], only: false },
     passingOver = [],
   }: {
     now: Date;
     leasedUntil: Date;
+    /** The instance that does them. */
+    holder?: number | null;
     limit: number;
     /** Tasks of these kinds only, or of all others only. */
     of?: { kinds: readonly string[]; only: boolean };
@@ -88,7 +91,7 @@ export async function claimTasks(
     lease: string;
   }>`
     update task
-    set lease = gen_random_uuid(), leased_until = ${leasedUntil}, attempts = task.attempts + 1
+    set lease = gen_random_uuid(), leased_until = ${leasedUntil}, holder = ${holder}, attempts = task.attempts + 1
     from (
       select kind, account_id, environment, key from task
       where due_at <= ${now} and (leased_until is null or leased_until <= ${now})
@@ -102,6 +105,24 @@ export async function claimTasks(
     returning task.kind, task.account_id, task.environment, task.key, task.attempts, task.revision, task.lease
   `.execute(sql);
   return rows.map(({ account_id: accountId, ...row }) => ({ ...row, accountId }));
+}
+
+/**
+ * Gives free what other instances hold that are no longer there and whose leases end before `endingBy`. Both: one that
+ * has lost the connection that shows it to be there renews its leases by others.
+ */
+export async function freeTasksOfDead(
+  sql: Sql,
+  { holder, now, endingBy }: { holder: number; now: Date; endingBy: Date },
+): Promise<void> {
+  await raw`
+    update task set lease = null, leased_until = null
+    where leased_until > ${now} and leased_until <= ${endingBy} and holder <> ${holder} and not exists (
+      select from pg_locks
+      where locktype = 'advisory' and classid = ${INSTANCE_LOCK} and objid = holder::oid
+        and database = (select oid from pg_database where datname = current_database())
+    )
+  `.execute(sql);
 }
 
 /** Still at it: nobody else takes what these leases hold before `leasedUntil`. */
