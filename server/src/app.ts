@@ -7,7 +7,7 @@ import { migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
-import { createFollower, STREAM_CHANNEL } from './events/follow.ts';
+import { announcement, createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
@@ -18,7 +18,7 @@ import { createClientAddress } from './http/client-address.ts';
 import { createHttpServer } from './http/server.ts';
 import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
-import { tenantKey } from './kernel/tenant.ts';
+import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createEmbeddedMode } from './modes/embedded.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
@@ -108,10 +108,12 @@ export async function createApp({
       // In front of another service it is that service which announces.
       ...(config.upstream ? {} : { outbox: webhookOutbox }),
       onCommit(tenant, { events, tasks }) {
+        const last = events.at(-1);
+        if (last) {
+          announcer.announce(tenant, last.version);
+          follower.wake(tenant, events);
+        }
         for (const task of tasks) work?.nudge(task.at);
-        if (events === 0) return;
-        follower.wake(tenant);
-        announcer.announce(tenantKey(tenant));
       },
     });
     closing.push(() => committer.idle());
@@ -198,19 +200,20 @@ export async function createApp({
  * a transaction with a flush of its own.
  */
 function createAnnouncer(database: Database, onError: (error: unknown) => void) {
-  const waiting = new Set<string>();
+  /** The newest version of each tenant. */
+  const waiting = new Map<string, string>();
   let underWay: Promise<void> | null = null;
   async function announceAll() {
     while (waiting.size > 0) {
-      const keys = [...waiting];
+      const announcements = [...waiting.values()];
       waiting.clear();
-      await database.notify(STREAM_CHANNEL, ...keys).catch(onError);
+      await database.notify(STREAM_CHANNEL, ...announcements).catch(onError);
     }
     underWay = null;
   }
   return {
-    announce(key: string) {
-      waiting.add(key);
+    announce(tenant: Tenant, version: number) {
+      waiting.set(tenantKey(tenant), announcement(tenant, version));
       underWay ??= announceAll();
     },
     /** Resolves when everything is told. */

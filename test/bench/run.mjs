@@ -30,8 +30,10 @@ else {
   const isSoak = args[0] === 'soak';
   await ensureInstalled();
   await ensureBuilt();
-  const main = fileURLToPath(new URL(isSoak ? './soak.ts' : './main.ts', import.meta.url));
-  const bench = spawn(process.execPath, ['--import', 'tsx', main, ...args.slice(isSoak ? 1 : 0)], {
+  const main = new URL('./main.ts', import.meta.url);
+  const soak = new URL('./soak.ts', import.meta.url);
+  const [program, given] = isSoak ? [soak, args.slice(1)] : [main, args];
+  const bench = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(program), ...given], {
     stdio: 'inherit',
   });
   const [code] = await once(bench, 'exit');

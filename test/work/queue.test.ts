@@ -10,6 +10,7 @@ import {
   completeTask,
   dropTasks,
   type NewTask,
+  renewLeases,
   scheduleTasks,
   type Task,
 } from '../../server/src/work/store.ts';
@@ -385,6 +386,64 @@ describeOnBothEngines('work that waits', (open) => {
 });
 
 describe('two instances on one PostgreSQL', () => {
+  test('inherit from one that is gone within seconds, and from one that is slow not before its lease ends', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const open = () => openPostgres({ databaseUrl, clock, log: silent });
+    const [gone, slow, heir] = await Promise.all([open(), open(), open()]);
+    onTestFinished(async () => {
+      await Promise.all([slow, heir].map((database) => database.close()));
+    });
+    const { done, queue } = worker(heir, { clock });
+    const lookOn = async (ms: number) => {
+      clock.advance(ms);
+      await queue.settled();
+    };
+    for (const each of [gone, slow]) {
+      await each.listen('anything', () => undefined);
+      await scheduleTasks(each.sql, TENANT, [at(clock, 0, each === gone ? 'gone' : 'slow')]);
+      const leasedUntil = plusMs(clock.now(), LEASE_MS);
+      await claimTasks(each.sql, { now: clock.now(), leasedUntil, holder: each.instance, limit: 10 });
+    }
+
+    await lookOn(10 * SECOND);
+    expect(done).toEqual([]);
+    await gone.close();
+    // Its session ends a moment after its connection.
+    const others = sql`select from pg_locks where locktype = 'advisory'`;
+    while ((await others.execute(heir.sql)).rows.length > 1);
+    await lookOn(SECOND);
+    expect(done).toEqual(['gone']);
+    await lookOn(LEASE_MS - 12 * SECOND);
+    expect(done).toEqual(['gone']);
+    await lookOn(SECOND);
+    expect(done).toEqual(['gone', 'slow']);
+  });
+
+  test('leave one that has lost the connection which shows it what it still renews', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const open = () => openPostgres({ databaseUrl, clock, log: silent });
+    const [alone, heir] = await Promise.all([open(), open()]);
+    onTestFinished(async () => {
+      await Promise.all([alone, heir].map((database) => database.close()));
+    });
+    const { done, queue } = worker(heir, { clock });
+    await scheduleTasks(alone.sql, TENANT, [at(clock, 0, 'kept')]);
+    const lease = () => plusMs(clock.now(), LEASE_MS);
+    const claim = { now: clock.now(), leasedUntil: lease(), holder: alone.instance, limit: 1 };
+    const [kept] = await claimTasks(alone.sql, claim);
+    for (let seconds = 0; seconds < 20; seconds += 4) {
+      clock.advance(4 * SECOND);
+      await queue.settled();
+      expect(done).toEqual([]);
+      await renewLeases(alone.sql, [kept!.lease], lease());
+    }
+    clock.advance(5 * SECOND);
+    await queue.settled();
+    expect(done).toEqual(['kept']);
+  });
+
   test('share the work, and do nothing twice', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();

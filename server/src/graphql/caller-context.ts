@@ -1,12 +1,20 @@
-import { type AccessService, allowsOrigin, type Caller } from '../access/model.ts';
+import { createHash } from 'node:crypto';
+import { type AccessService, allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
 import type { WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
-import { stoppingWith } from '../kernel/stopping.ts';
-import { type Context, callerOf, createLoaders, type RootFieldLimits, type ServicesFor } from './context.ts';
+import {
+  type Context,
+  callerOf,
+  createLoaders,
+  type Loaders,
+  type PaymentsService,
+  type RootFieldLimits,
+  type ServicesFor,
+} from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
 export interface Presented {
@@ -56,7 +64,13 @@ export function createContextFactory({
   const watch = ({ authorization }: Presented, caller: Caller) =>
     watchCredential(authorization ?? '', caller);
 
-  return {
+  /** All that a subscription keeps of its context, so here rather than among everything else that one is made of. */
+  const renewing =
+    (...[presented, caller, transport]: Parameters<ContextFactory['create']>) =>
+    () =>
+      contexts.create(presented, caller, transport);
+
+  const contexts: ContextFactory = {
     watch,
     async identify({ authorization, origin }) {
       // GraphiQL opens with `Bearer ` and nothing behind it: no credential, rather than a wrong one.
@@ -65,31 +79,41 @@ export function createContextFactory({
       if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
       return caller;
     },
-    create(presented, caller, transport) {
+    create(presented, caller, transport): Context {
       const order = createOrder();
       const age = createAge(caller, clock);
-      const services = servicesFor(age.asker);
+      // Thousands of subscriptions keep a context, and few of them ever look anything up.
+      let services: PaymentsService | undefined;
+      let loaders: Loaders | undefined;
+      let sharedAs: string | undefined;
       return {
         caller,
-        services,
+        get services() {
+          services ??= servicesFor(age.asker);
+          return services;
+        },
         clock,
-        loaders: createLoaders(caller, services),
+        get loaders() {
+          loaders ??= createLoaders(caller, this.services);
+          return loaders;
+        },
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
-          const follow = (signal: AbortSignal) => updates.subscribe({ ...subscription, tenant, signal });
-          if ('connection' in transport) return follow(transport.connection);
+          const followed = { ...subscription, tenant, sharedAs };
+          if ('connection' in transport)
+            return updates.subscribe({ ...followed, signal: transport.connection });
           const { signal, stop } = await watch(presented, callerOf({ caller }));
           const either = AbortSignal.any([signal, transport.gone]);
-          either.addEventListener('abort', stop, { once: true });
-          if (either.aborted) stop();
-          return follow(either).then(
-            (items) => stoppingWith(items, stop),
-            (error) => {
-              stop();
-              throw error;
-            },
-          );
+          return updates.subscribe({ ...followed, signal: either, onEnd: stop });
         },
+        shareAs(operation) {
+          const rights = caller && rightsOf(caller);
+          sharedAs = createHash('sha256')
+            .update(JSON.stringify([rights, operation]))
+            .digest('base64');
+          return sharedAs;
+        },
+        renewed: renewing(presented, caller, transport),
         updatesCursor() {
           const cursor = updates.cursor(callerOf({ caller }).tenant);
           // The database may answer what is asked later first.
@@ -104,6 +128,7 @@ export function createContextFactory({
       };
     },
   };
+  return contexts;
 }
 
 /** Who asks, and the oldest of what it was told. */

@@ -55,6 +55,13 @@ export interface Context {
   readonly loaders: Loaders;
   /** Follows a topic until the client leaves or the credential ends. */
   readonly subscribe: SubscribeTo;
+  /**
+   * What it subscribes to is shared with whoever asks for the same operation, by this name, with the same rights: they are
+   * all given the same items. Returns the name of the two together.
+   */
+  shareAs(operation: string): string;
+  /** The same for one update of a subscription: of what was looked up before, nothing is known any more. */
+  renewed(): Context;
   /** Where the account's log stands. */
   updatesCursor(): Promise<string>;
   /** The cursors of one of the account's lists. */

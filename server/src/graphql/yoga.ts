@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { execute, type GraphQLSchema, subscribe } from 'graphql';
+import { execute, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, type Route, readBody, send, sendJson } from '../http/routes.ts';
@@ -9,8 +9,9 @@ import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { introspectionGuard } from './introspection.ts';
-import { documentLimits, parseDocument } from './limits.ts';
+import { documentLimits, MAX_WRONG_VARIABLES, parseDocument } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
+import { subscribeShared } from './shared-execution.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -18,8 +19,6 @@ export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerRespons
 const STILL_TABS = '<style>.graphiql-tab{transform:none!important}</style>';
 
 const BODY_LIMIT_BYTES = 100_000;
-/** Wrong variables told at once. Each is told with the whole input, so that fifty would be fifty times what was sent. */
-const MAX_WRONG_VARIABLES = 5;
 
 export function createGraphQLServer({
   schema,
@@ -52,7 +51,7 @@ export function createGraphQLServer({
     logging: false,
     plugins: [
       limitsPlugin,
-      referenceEngine,
+      referenceEngine(onFault),
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
     ],
@@ -144,7 +143,7 @@ export function presentedBy(
 }
 
 /** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */
-const referenceEngine: Plugin = {
+const referenceEngine = (onFault: (fault: unknown) => void): Plugin => ({
   onExecute({ setExecuteFn }) {
     setExecuteFn((args) => {
       const refused = tooManyListItems(args);
@@ -153,13 +152,9 @@ const referenceEngine: Plugin = {
     });
   },
   onSubscribe({ setSubscribeFn }) {
-    setSubscribeFn((args) => {
-      const refused = tooManyListItems(args);
-      if (refused) return { errors: [refused] };
-      return subscribe({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
-    });
+    setSubscribeFn((args) => subscribeShared(args, onFault));
   },
-};
+});
 
 /** Gives every error one of our codes, and an answer the status that it is due. */
 function answersPlugin(onFault: (fault: unknown) => void): Plugin {

@@ -6,7 +6,6 @@ import { createDemoRoutes } from '../demo/routes.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
 import type { Asker } from '../kernel/asker.ts';
-import { stoppingWith } from '../kernel/stopping.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/metrics.ts';
 import { createRemotePayouts } from '../payouts/remote.ts';
@@ -199,22 +198,17 @@ const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
 function watched(updates: Updates, watch: Watch): Updates {
   return {
     ...updates,
-    async subscribe(subscription) {
-      const { tenant, topic, signal } = subscription;
+    subscribe(subscription) {
+      const { tenant, topic, onEnd } = subscription;
       if (!MIRRORED.has(topic.resource)) return updates.subscribe(subscription);
       const leave = watch.join(tenant, topic.resource as MirroredResource, topic.resourceId ?? null);
-      const stop = () => {
-        leave();
-        signal.removeEventListener('abort', stop);
-      };
-      signal.addEventListener('abort', stop);
-      return updates.subscribe(subscription).then(
-        (items) => stoppingWith(items, stop),
-        (error) => {
-          stop();
-          throw error;
+      return updates.subscribe({
+        ...subscription,
+        onEnd() {
+          leave();
+          onEnd?.();
         },
-      );
+      });
     },
   };
 }

@@ -1,7 +1,15 @@
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { tenantKey } from '../kernel/tenant.ts';
-import { claimTasks, completeTask, nextDue, postponeTask, renewLeases, type Task } from './store.ts';
+import {
+  claimTasks,
+  completeTask,
+  freeTasksOfDead,
+  nextDue,
+  postponeTask,
+  renewLeases,
+  type Task,
+} from './store.ts';
 
 /** Thrown by a handler that could not do it yet: it is done again later, and nothing has gone wrong. */
 export class NotYet extends Error {
@@ -40,10 +48,12 @@ interface Lane {
   readonly places: number;
   readonly placesOfTenant: number;
 }
-/** What an instance held falls due again so long after its death. */
+/** What an instance held falls due again so long after it was heard of last, though its connection stands. */
 const LEASE_MS = 30_000;
-const RENEW_MS = LEASE_MS / 3;
-/** Another instance may schedule an earlier task than any that we know. */
+const RENEW_MS = 2_000;
+/** And so long after it was heard of last where its connection is gone. */
+const GONE_MS = 5_000;
+/** Another instance may schedule an earlier task than any that we know, or end. */
 const POLL_MS = 1_000;
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
 
@@ -73,6 +83,7 @@ export function createWorkQueue({
   let cancelWake: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
   let cancelRenewal: (() => void) | undefined;
+  let inheritAt = new Date(0);
 
   function look(): Promise<void> {
     if (closed) return Promise.resolve();
@@ -86,6 +97,7 @@ export function createWorkQueue({
         const now = clock.now();
         let due: Date | null = null;
         try {
+          if (now >= inheritAt) await inherit(now);
           for (const lane of lanes) await takeDue(lane, now);
           due = await nextDue(database.sql);
         } catch (error) {
@@ -98,6 +110,12 @@ export function createWorkQueue({
       looking = null;
     })();
     return looking;
+  }
+
+  async function inherit(now: Date): Promise<void> {
+    inheritAt = plusMs(now, POLL_MS);
+    const endingBy = plusMs(now, LEASE_MS - GONE_MS);
+    await freeTasksOfDead(database.sql, { holder: database.instance, now, endingBy });
   }
 
   async function takeDue(lane: Lane, now: Date): Promise<void> {
@@ -113,7 +131,14 @@ export function createWorkQueue({
       if (limit <= 0) return;
       const passingOver = [...byTenant].flatMap(([tenant, n]) => (n >= lane.placesOfTenant ? [tenant] : []));
       const leasedUntil = plusMs(now, LEASE_MS);
-      const tasks = await claimTasks(database.sql, { now, leasedUntil, limit, of: lane.of, passingOver });
+      const tasks = await claimTasks(database.sql, {
+        now,
+        leasedUntil,
+        holder: database.instance,
+        limit,
+        of: lane.of,
+        passingOver,
+      });
       for (const task of tasks)
         underWay.set(task.lease, { lane, tenant: tenantKey(task), ended: doTask(task) });
       if (tasks.length > 0) cancelRenewal ??= renewSoon();

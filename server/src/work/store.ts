@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely';
-import type { Sql } from '../db/database.ts';
+import { INSTANCE_LOCK, type Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
 export interface TaskName {
@@ -26,42 +26,34 @@ export interface Task extends Tenant, TaskName {
 export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
   const latest = new Map(tasks.map((task) => [`${task.kind} ${task.key}`, task]));
   if (latest.size === 0) return;
-  await sql
-    .insertInto('task')
-    .values(
-      [...latest.values()].map(({ kind, key, at }) => ({
-        kind,
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        key,
-        due_at: at,
-        lease: null,
-        leased_until: null,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['kind', 'account_id', 'environment', 'key']).doUpdateSet({
-        due_at: (row) => row.ref('excluded.due_at'),
-        attempts: 0,
-        revision: raw`task.revision + 1`,
-      }),
-    )
-    .execute();
+  const rows = [...latest.values()];
+  await raw`
+    /* schedule_tasks */
+    insert into task (kind, account_id, environment, key, due_at)
+    select t.kind, ${tenant.accountId}::text, ${tenant.environment}::text, t.key, t.due_at
+    from unnest(
+      ${rows.map(({ kind }) => kind)}::text[],
+      ${rows.map(({ key }) => key)}::text[],
+      ${rows.map(({ at }) => at)}::timestamptz[]
+    ) t (kind, key, due_at)
+    on conflict (kind, account_id, environment, key) do update
+    set due_at = excluded.due_at, attempts = 0, revision = task.revision + 1
+  `.execute(sql);
 }
 
 /** Takes tasks away again. One that is being done right now ends with who does it. */
 export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
-  const keysOf = new Map<string, Set<string>>();
-  for (const { kind, key } of tasks) keysOf.set(kind, (keysOf.get(kind) ?? new Set()).add(key));
-  for (const [kind, keys] of keysOf)
-    await sql
-      .deleteFrom('task')
-      .where('kind', '=', kind)
-      .where('account_id', '=', tenant.accountId)
-      .where('environment', '=', tenant.environment)
-      .where('key', 'in', [...keys])
-      .where('lease', 'is', null)
-      .execute();
+  if (tasks.length === 0) return;
+  await raw`
+    /* drop_tasks */
+    delete from task
+    using unnest(
+      ${tasks.map(({ kind }) => kind)}::text[],
+      ${tasks.map(({ key }) => key)}::text[]
+    ) t (kind, key)
+    where task.kind = t.kind and task.account_id = ${tenant.accountId}
+      and task.environment = ${tenant.environment} and task.key = t.key and task.lease is null
+  `.execute(sql);
 }
 
 /**
@@ -73,12 +65,15 @@ export async function claimTasks(
   {
     now,
     leasedUntil,
+    holder = null,
     limit,
     of = { kinds: [], only: false },
     passingOver = [],
   }: {
     now: Date;
     leasedUntil: Date;
+    /** The instance that does them. */
+    holder?: number | null;
     limit: number;
     /** Tasks of these kinds only, or of all others only. */
     of?: { kinds: readonly string[]; only: boolean };
@@ -96,7 +91,7 @@ export async function claimTasks(
     lease: string;
   }>`
     update task
-    set lease = gen_random_uuid(), leased_until = ${leasedUntil}, attempts = task.attempts + 1
+    set lease = gen_random_uuid(), leased_until = ${leasedUntil}, holder = ${holder}, attempts = task.attempts + 1
     from (
       select kind, account_id, environment, key from task
       where due_at <= ${now} and (leased_until is null or leased_until <= ${now})
@@ -110,6 +105,24 @@ export async function claimTasks(
     returning task.kind, task.account_id, task.environment, task.key, task.attempts, task.revision, task.lease
   `.execute(sql);
   return rows.map(({ account_id: accountId, ...row }) => ({ ...row, accountId }));
+}
+
+/**
+ * Gives free what other instances hold that are no longer there and whose leases end before `endingBy`. Both: one that
+ * has lost the connection that shows it to be there renews its leases by others.
+ */
+export async function freeTasksOfDead(
+  sql: Sql,
+  { holder, now, endingBy }: { holder: number; now: Date; endingBy: Date },
+): Promise<void> {
+  await raw`
+    update task set lease = null, leased_until = null
+    where leased_until > ${now} and leased_until <= ${endingBy} and holder <> ${holder} and not exists (
+      select from pg_locks
+      where locktype = 'advisory' and classid = ${INSTANCE_LOCK} and objid = holder::oid
+        and database = (select oid from pg_database where datname = current_database())
+    )
+  `.execute(sql);
 }
 
 /** Still at it: nobody else takes what these leases hold before `leasedUntil`. */
