@@ -57,7 +57,7 @@ export async function createEmbeddedMode({
   /** Requests a minute on `/v1`, where a test says otherwise than the document. */
   restLimit: number | undefined;
 }): Promise<Mode> {
-  const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable }));
+  const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable, onFault }));
   const { firstKeys, cursorKey } = await bootstrap({
     database,
     clock,

@@ -64,6 +64,7 @@ export async function claimTasks(
   sql: Sql,
   {
     now,
+    since = null,
     leasedUntil,
     holder = null,
     limit,
@@ -71,6 +72,8 @@ export async function claimTasks(
     passingOver = [],
   }: {
     now: Date;
+    /** Only what has fallen due after this instant. */
+    since?: Date | null;
     leasedUntil: Date;
     /** The instance that does them. */
     holder?: number | null;
@@ -94,7 +97,7 @@ export async function claimTasks(
     set lease = gen_random_uuid(), leased_until = ${leasedUntil}, holder = ${holder}, attempts = task.attempts + 1
     from (
       select kind, account_id, environment, key from task
-      where due_at <= ${now} and (leased_until is null or leased_until <= ${now})
+      where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``} and (leased_until is null or leased_until <= ${now})
         and (kind = any(${[...of.kinds]}::text[])) = ${of.only}
         and (account_id || '/' || environment = any(${[...passingOver]}::text[])) = false
       order by due_at limit ${limit}
@@ -130,13 +133,14 @@ export async function renewLeases(sql: Sql, leases: readonly string[], leasedUnt
   await sql.updateTable('task').set({ leased_until: leasedUntil }).where('lease', 'in', leases).execute();
 }
 
-/** Done; or free for its next turn, where it was scheduled anew while it was being done. */
-export async function completeTask(sql: Sql, task: Task): Promise<void> {
+/** Done; or, and then false, free for its next turn, where it was scheduled anew while it was being done. */
+export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
   const { numDeletedRows } = await ofTask(sql.deleteFrom('task'), task)
     .where('revision', '=', task.revision)
     .executeTakeFirstOrThrow();
-  if (numDeletedRows === 0n)
-    await ofTask(sql.updateTable('task').set({ lease: null, leased_until: null }), task).execute();
+  if (numDeletedRows > 0n) return true;
+  await ofTask(sql.updateTable('task').set({ lease: null, leased_until: null }), task).execute();
+  return false;
 }
 
 /** Failed: due again at `at`, or when it was scheduled anew for. */
