@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { tenantKey } from '../kernel/tenant.ts';
+import { begun } from '../kernel/traces.ts';
 import {
   claimTasks,
   completeTask,
@@ -64,12 +65,15 @@ export function createWorkQueue({
   handlers,
   apart,
   onError,
+  onTask,
 }: {
   database: Database;
   clock: Clock;
   handlers: Readonly<Record<string, TaskHandler>>;
   apart?: PlacesApart;
   onError: (error: unknown, task: Task | null) => void;
+  /** What became of a task, and how long that took. */
+  onTask?: (kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number) => void;
 }): WorkQueue {
   const lanes: Lane[] = [
     { of: { kinds: apart?.kinds ?? [], only: false }, places: PLACES, placesOfTenant: PLACES },
@@ -168,14 +172,22 @@ export function createWorkQueue({
 
   /** Never rejects: what cannot even be postponed falls due when its lease ends. */
   async function doTask(task: Task): Promise<void> {
+    const begunAt = clock.now().getTime();
+    const tell = (outcome: 'done' | 'not_yet' | 'failed') =>
+      onTask?.(task.kind, outcome, clock.now().getTime() - begunAt);
     try {
       const handler = handlers[task.kind];
       if (!handler) throw new Error(`no handler for tasks of kind ${task.kind}`);
-      await handler(task);
-      const isOver = await completeTask(database.sql, task);
-      // It was due some time ago.
-      if (!isOver) emptied.clear();
+      const name = `task ${task.kind}`;
+      await begun({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
+        await handler(task);
+        const isOver = await completeTask(database.sql, task);
+        // It was due some time ago.
+        if (!isOver) emptied.clear();
+      });
+      tell('done');
     } catch (error) {
+      tell(error instanceof NotYet ? 'not_yet' : 'failed');
       if (!(error instanceof NotYet)) onError(error, task);
       const delayMs = BACKOFF_MS[Math.min(task.attempts, BACKOFF_MS.length) - 1]!;
       await postponeTask(database.sql, task, plusMs(clock.now(), delayMs)).catch((lost: unknown) =>

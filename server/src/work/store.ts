@@ -166,6 +166,43 @@ export async function nextDue(sql: Sql): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
+/** Tasks of one kind, of all tenants. */
+export interface Backlog {
+  readonly kind: string;
+  /** Due, and nobody is at it. */
+  readonly due: number;
+  readonly underWay: number;
+  readonly later: number;
+  /** Of those that are due; null where none is. */
+  readonly oldestDueAt: Date | null;
+}
+
+/** How much waits, for the metrics: a look at the whole table. */
+export async function selectBacklog(sql: Sql, now: Date): Promise<Backlog[]> {
+  const { rows } = await raw<{
+    kind: string;
+    due: number;
+    under_way: number;
+    later: number;
+    oldest: Date | null;
+  }>`
+    select
+      kind,
+      count(*) filter (where leased_until > ${now}) under_way,
+      count(*) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) due,
+      count(*) filter (where due_at > ${now} and (leased_until is null or leased_until <= ${now})) later,
+      min(due_at) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) oldest
+    from task group by kind
+  `.execute(sql);
+  return rows.map(({ kind, due, under_way: underWay, later, oldest: oldestDueAt }) => ({
+    kind,
+    due,
+    underWay,
+    later,
+    oldestDueAt,
+  }));
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: Kysely's delete and update builders share no type that has `where`
 function ofTask<Builder extends { where: (...condition: any[]) => any }>(
   builder: Builder,
