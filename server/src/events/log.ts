@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely';
+import { type Nullable, sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type EventRow, eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
@@ -101,18 +101,23 @@ export async function readAfter(
   tenant: Tenant,
   { after, topic, limit }: { after: number; topic?: Topic | undefined; limit: number },
 ): Promise<{ events: StoredEvent[]; through: number }> {
-  const rows = await sql
-    .selectFrom('stream')
-    .leftJoinLateral(
-      ofTopic(sql, tenant, topic).where('version', '>', after).orderBy('version').limit(limit).as('event'),
-      (join) => join.onTrue(),
-    )
-    .select(['stream.version as head', 'event.version', 'event.kind', 'event.resource', 'event.resource_id'])
-    .select(['event.previous_status', 'event.occurred_at', 'event.snapshot'])
-    .where('stream.account_id', '=', tenant.accountId)
-    .where('stream.environment', '=', tenant.environment)
-    .orderBy('event.version')
-    .execute();
+  const { accountId, environment } = tenant;
+  // What every live end reads, always by the same text, is planned once; a topic has an index of its own.
+  const name = topic ? raw`` : raw`/* read_after */`;
+  const ofResource = topic ? raw`and resource = ${topic.resource}` : raw``;
+  const ofOne = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
+  const { rows } = await raw<{ head: number } & Nullable<EventRow>>`${name}
+    select
+      stream.version as head, e.version, e.kind, e.resource, e.resource_id, e.previous_status, e.occurred_at, e.snapshot
+    from stream left join lateral (
+      select * from event
+      where account_id = ${accountId}::text and environment = ${environment}::text and version > ${after}::bigint
+        ${ofResource} ${ofOne}
+      order by version limit ${limit}::bigint
+    ) e on true
+    where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
+    order by e.version
+  `.execute(sql);
   const head = Math.max(rows[0]?.head ?? 0, after);
   const events = rows.flatMap((row) => (row.version === null ? [] : [eventFromRow(row as EventRow)]));
   const last = events.at(-1);
