@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
 import { type Chart, chartText } from './charts.ts';
@@ -63,7 +63,7 @@ if (values.save && (QUICK || positionals.length > 0)) {
 
 const started = performance.now();
 const { model = 'unknown processor' } = cpus()[0] ?? {};
-const machine = `${availableParallelism()} cores (${model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB of memory, Node ${process.version}, ${process.platform} ${process.arch}`;
+const machine = `${availableParallelism()} cores (${model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB of memory, Node ${process.version}, ${process.platform} ${process.arch}, its load ${loadavg()[0]!.toFixed(1)} before the run`;
 console.log(machine);
 
 const rows: Row[] = [];

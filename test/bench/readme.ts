@@ -39,9 +39,11 @@ function section({ rows, charts, machine }: Figures): string {
         [figuresText(row), row.beside].filter(Boolean).join('; '),
       ]),
     ]),
+    '<details><summary>What each of them is</summary>',
     explanations(aimed)
       .map((line) => `- ${line}.`)
       .join('\n'),
+    '</details>',
     charts
       .map(({ name, title, description }) => `![${title}. ${description}](${FOLDER}/${name}.svg)`)
       .join('\n'),
