@@ -279,3 +279,14 @@ export function seesCustomer({ credential }: Caller): boolean {
 export function allowsOrigin(caller: Caller, origin: string | null | undefined): boolean {
   return caller.allowedOrigins.length === 0 || (origin != null && caller.allowedOrigins.includes(origin));
 }
+
+/**
+ * Callers of whom this is the same see the same of everything: it is all of a caller that a rule can look at. Who pays with
+ * a token shares with nobody, for each token has its own share of the calls to a service behind a facade.
+ */
+export function rightsOf({ tenant, credential, allowedOrigins }: Caller): string {
+  const { id, ...granted } = credential;
+  const isPayers = credential.kind === 'checkout_token' || credential.kind === 'payment_token';
+  const names = 'scopes' in granted ? { ...granted, scopes: [...granted.scopes].sort() } : granted;
+  return JSON.stringify([tenant.accountId, tenant.environment, names, allowedOrigins, isPayers ? id : null]);
+}

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { hashSecret } from '../kernel/ids.ts';
 import { createRecent } from '../kernel/recent.ts';
-import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { tenantKey } from '../kernel/tenant.ts';
 import type { AccessService, Caller } from './model.ts';
 
 /** How long a revocation that nobody told of may go unnoticed. */
@@ -9,8 +9,8 @@ const REMEMBERED_MS = 1_000;
 const REMEMBERED = 10_000;
 
 export interface RecentCallers extends Pick<AccessService, 'authenticate'> {
-  /** Something was committed for this tenant, here or on another instance; null for whatever may have been. */
-  changed(tenant: Tenant | null): void;
+  /** Something was committed for this tenant, by its key, here or on another instance; null: for whichever. */
+  changed(tenant: string | null): void;
 }
 
 /**
@@ -73,8 +73,7 @@ export function createRecentCallers({
         ? caller
         : ask(authorization, hash);
     },
-    changed(tenant) {
-      const key = tenant && tenantKey(tenant);
+    changed(key) {
       for (const changed of asking) changed.add(key);
       if (key === null) return forgetAll();
       const unchanged = tenants.get(key);

@@ -46,7 +46,29 @@ export interface Subscription<Item> {
    * is never too slow. Tells whether two items show the same, of which the second is left out.
    */
   coalesce?: (left: Item, right: Item) => boolean;
+  /**
+   * Subscriptions of one name make the same item of an event, and are given the very same one. Whoever names them answers
+   * for it that they ask the same with the same rights.
+   */
+  sharedAs?: string | undefined;
   signal: AbortSignal;
+  /** It is over, or has not begun; with what ended it, if that is something to be told of. */
+  onEnd?: (failure: unknown) => void;
+}
+
+/** What one subscription is told: taken as it comes, or pulled item by item. */
+export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
+  /**
+   * The next item, or null where it is still to come: `onReady` is called when there may be one. Only what is taken makes
+   * room in the queue.
+   * @throws what ended it, once: SlowConsumerError, the end of the credential, a log that cannot be read
+   */
+  take(): Item | null;
+  /** Nothing follows. */
+  over: boolean;
+  /** Called within an event's delivery, so that whoever takes it at once has passed it on before the next is heard. */
+  onReady: (() => void) | null;
+  end(): void;
 }
 
 /**
@@ -55,169 +77,219 @@ export interface Subscription<Item> {
  * gap, and from there on is pushed to. Ends after the event for which `isLast` holds, at an abort, or by a throw:
  * @throws CursorExpiredError, ValidationError (not a cursor of these updates), SlowConsumerError
  */
-export async function subscribe<Item>({
-  database,
-  follower,
-  cursorsFor,
-  tenant,
-  topic,
-  wants = () => true,
-  after,
-  begin,
-  toItem,
-  isLast,
-  coalesce,
-  signal,
-}: Subscription<Item>): Promise<AsyncIterableIterator<Item>> {
-  const cursors = updatesCursors(cursorsFor, tenant);
-  const start = await beginning();
-  let { first } = start;
-  /** Every event up to here is in the queue or was given out. */
-  let position = start.version;
+export async function subscribe<Item>(subscription: Subscription<Item>): Promise<LiveUpdates<Item>> {
+  const start = await beginningOf(subscription).catch((error: unknown) => {
+    subscription.onEnd?.(error);
+    throw error;
+  });
+  return follow(subscription, start);
+}
 
-  const queue: StoredEvent[] = [];
+/** Where a subscription starts. */
+interface Start<Item> {
+  /** Every event up to here is in what it is told first. */
+  version: number;
+  first: Item | null;
   /** What the client has seen last, where that counts. */
-  let seen = start.seen;
-  let leave: (() => void) | null = null;
-  let waiting: { resolve: () => void } | null = null;
-  let failure: Error | null = null;
-  let done = false;
+  seen: Item | null;
+  /** The version with which the stream has completed; null while it has not. */
+  overAt: number | null;
+}
 
-  const end = () => {
+async function beginningOf<Item>(subscription: Subscription<Item>): Promise<Start<Item>> {
+  const { database, tenant, topic, cursorsFor, after, begin, toItem, coalesce } = subscription;
+  const cursors = updatesCursors(cursorsFor, tenant);
+  const state = begin ? await begin() : null;
+  const overAt = state?.over ? state.version : null;
+  if (after == null) {
+    const first = state?.first?.(cursors.encode(state.version)) ?? null;
+    const version = state?.version ?? (await readHead(database.sql, tenant));
+    return { version, first, seen: coalesce ? first : null, overAt };
+  }
+  const version = cursors.decode(after);
+  if (version === null)
+    throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
+  if (!(await isKept(database.sql, tenant, version)))
+    throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
+  if (!coalesce) return { version, first: null, seen: null, overAt };
+  const { event } = await readNewest(database.sql, tenant, { after: 0, upTo: version, topic });
+  return { version, first: null, seen: event && toItem(event, cursors.encode(event.version)), overAt };
+}
+
+/** Thousands wait here at a time: what is kept of each is what it needs to go on. */
+function follow<Item>(
+  {
+    database,
+    follower,
+    cursorsFor,
+    tenant,
+    topic,
+    wants = every,
+    toItem,
+    isLast,
+    coalesce,
+    sharedAs,
+    signal,
+    onEnd,
+  }: Subscription<Item>,
+  { version, first, seen, overAt }: Start<Item>,
+): LiveUpdates<Item> {
+  /** Every event up to here is in the queue or was given out. */
+  let position = version;
+  const queue: StoredEvent[] = [];
+  let leave: (() => void) | null = null;
+  let isReading = false;
+  let failure: unknown = null;
+
+  function end(): void {
+    if (updates.over) return;
     // A credential that has ended is told; a client that has left is not there to be told.
     if (signal.reason instanceof PaymentError) failure = signal.reason;
-    done = true;
+    updates.over = true;
     leave?.();
     leave = null;
     queue.length = 0;
-    waiting?.resolve();
-    signal.removeEventListener('abort', end);
-  };
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end);
+    signal.removeEventListener('abort', cut);
+    onEnd?.(failure);
+  }
+
+  function cut(): void {
+    end();
+    updates.onReady?.();
+  }
 
   function heard(event: StoredEvent): void {
     if (!wants(event)) return;
     if (coalesce) queue.length = 0;
     if (queue.length >= QUEUE_LIMIT) {
       failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
-      end();
+      cut();
       return;
     }
     queue.push(event);
-    waiting?.resolve();
+    updates.onReady?.();
   }
 
-  async function take(): Promise<IteratorResult<Item>> {
-    if (first !== null && !done) {
-      const value = first;
+  function take(): Item | null {
+    if (first !== null && !updates.over) {
+      const item = first;
       first = null;
-      if (start.overAt !== null) end();
-      return { value, done: false };
+      if (overAt !== null) end();
+      return item;
     }
-    for (;;) {
-      if (failure) {
-        const thrown = failure;
-        failure = null;
-        throw thrown;
-      }
-      if (done) return { value: undefined, done: true };
+    if (failure !== null) {
+      const thrown = failure;
+      failure = null;
+      throw thrown;
+    }
+    while (!updates.over) {
       const event = queue.shift();
-      if (event) {
-        if (isLast(event)) end();
-        const value = toItem(event, cursors.encode(event.version));
-        if (coalesce && seen !== null && coalesce(seen, value)) continue;
-        seen = value;
-        return { value, done: false };
+      if (!event) {
+        if (!leave && !isReading) void catchUp();
+        return null;
       }
-      if (leave) {
-        await new Promise<void>((resolve) => {
-          waiting = { resolve };
-        });
-        waiting = null;
-      } else {
-        await catchUp().catch((error: unknown) => {
-          // Whoever gets an error from an iterator does not return it.
-          end();
-          throw error;
-        });
-      }
+      if (isLast(event)) end();
+      const make = () => toItem(event, updatesCursors(cursorsFor, tenant).encode(event.version));
+      const item = sharedAs === undefined ? make() : sharedItem(event, sharedAs, make);
+      if (!coalesce) return item;
+      const isSeen = seen !== null && coalesce(seen, item);
+      seen = item;
+      if (!isSeen) return item;
     }
+    return null;
   }
 
   /** Reads on in the log, at the client's own pace; at its end, joins the live end. */
   async function catchUp(): Promise<void> {
-    const { events, through } = await readOn();
-    if (done) return;
-    queue.push(...events.filter(wants));
-    position = through;
-    if (events.length > 0) return;
-    if (start.overAt !== null && position >= start.overAt) return end();
-    leave = follower.join(tenant, { after: position, topic, heard });
-  }
-
-  async function readOn(): Promise<{ events: StoredEvent[]; through: number }> {
-    if (!coalesce) return readAfter(database.sql, tenant, { after: position, topic, limit: PAGE });
-    const { event, through } = await readNewest(database.sql, tenant, { after: position, topic });
-    return { events: event ? [event] : [], through };
-  }
-
-  async function beginning(): Promise<{
-    version: number;
-    first: Item | null;
-    seen: Item | null;
-    overAt: number | null;
-  }> {
-    const state = begin ? await begin() : null;
-    const overAt = state?.over ? state.version : null;
-    if (after == null) {
-      const first = state?.first?.(cursors.encode(state.version)) ?? null;
-      return {
-        version: state?.version ?? (await readHead(database.sql, tenant)),
-        first,
-        seen: first,
-        overAt,
-      };
-    }
-    const version = cursors.decode(after);
-    if (version === null)
-      throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
-    if (!(await isKept(database.sql, tenant, version)))
-      throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
-    return { version, first: null, seen: coalesce ? await seenAt(version) : null, overAt };
-  }
-
-  async function seenAt(version: number): Promise<Item | null> {
-    const { event } = await readNewest(database.sql, tenant, { after: 0, upTo: version, topic });
-    return event && toItem(event, cursors.encode(event.version));
-  }
-
-  /** Whoever asks again before the last answer waits for it: two that read on at once would read the same. */
-  let turn: Promise<unknown> = Promise.resolve();
-  function next(): Promise<IteratorResult<Item>> {
-    const taken = turn.then(take, take);
-    turn = taken;
-    return taken;
-  }
-
-  const iterator: AsyncIterableIterator<Item> = {
-    next,
-    async return() {
+    isReading = true;
+    try {
+      const from = { after: position, topic };
+      const { events, through } = coalesce
+        ? await readNewest(database.sql, tenant, from).then(({ event, through }) => ({
+            events: event ? [event] : [],
+            through,
+          }))
+        : await readAfter(database.sql, tenant, { ...from, limit: PAGE });
+      if (updates.over) return;
+      queue.push(...events.filter(wants));
+      position = through;
+      if (events.length === 0) {
+        if (overAt !== null && position >= overAt) end();
+        else leave = follower.join(tenant, { ...from, after: position, heard });
+      }
+    } catch (error) {
+      failure = error;
       end();
+    } finally {
+      isReading = false;
+    }
+    updates.onReady?.();
+  }
+
+  const updates: LiveUpdates<Item> = {
+    take,
+    over: false,
+    onReady: null,
+    end: cut,
+    next: nextInTurn(() => updates),
+    async return() {
+      cut();
       return { value: undefined, done: true };
     },
-    [Symbol.asyncIterator](): AsyncIterableIterator<Item> {
-      return iterator;
-    },
+    [Symbol.asyncIterator]: itself,
   };
-  return iterator;
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', cut);
+  return updates;
+}
+
+/** Whoever asks again before the last answer waits for it. */
+function nextInTurn<Item>(of: () => LiveUpdates<Item>): () => Promise<IteratorResult<Item>> {
+  let turn: Promise<unknown> | null = null;
+  async function pull(): Promise<IteratorResult<Item>> {
+    const updates = of();
+    for (;;) {
+      const value = updates.take();
+      if (value !== null) return { value, done: false };
+      if (updates.over) return { value: undefined, done: true };
+      await new Promise<void>((resolve) => {
+        updates.onReady = resolve;
+      });
+    }
+  }
+  return () => {
+    const taken = turn ? turn.then(pull, pull) : pull();
+    turn = taken;
+    return taken;
+  };
+}
+
+function itself<Iterator>(this: Iterator): Iterator {
+  return this;
+}
+
+function every(): boolean {
+  return true;
+}
+
+/** What was made of an event, by the name under which it is shared. An event that nobody keeps takes them with it. */
+const sharedItems = new WeakMap<StoredEvent, Map<string, unknown>>();
+
+function sharedItem<Item>(event: StoredEvent, name: string, make: () => Item): Item {
+  let items = sharedItems.get(event);
+  if (!items) {
+    items = new Map();
+    sharedItems.set(event, items);
+  }
+  if (!items.has(name)) items.set(name, make());
+  return items.get(name) as Item;
 }
 
 /** Everything that an operation may ask of the log, whoever the caller is. */
 export interface Updates {
   subscribe<Item>(
     subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'cursorsFor'>,
-  ): Promise<AsyncIterableIterator<Item>>;
+  ): Promise<LiveUpdates<Item>>;
   /** Where the tenant's log stands. */
   cursor(tenant: Tenant): Promise<string>;
 }
@@ -244,5 +316,8 @@ function updatesCursors(cursorsFor: CursorsFor, tenant: Tenant): Cursors {
 
 /** `subscribe` for one caller: its tenant, and the signal that ends with its credential or its connection. */
 export type SubscribeTo = <Item>(
-  subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'cursorsFor' | 'tenant' | 'signal'>,
-) => Promise<AsyncIterableIterator<Item>>;
+  subscription: Omit<
+    Subscription<Item>,
+    'database' | 'follower' | 'cursorsFor' | 'tenant' | 'signal' | 'sharedAs' | 'onEnd'
+  >,
+) => Promise<LiveUpdates<Item>>;

@@ -1,12 +1,20 @@
-import { type AccessService, allowsOrigin, type Caller } from '../access/model.ts';
+import { createHash } from 'node:crypto';
+import { type AccessService, allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
 import type { WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
-import { stoppingWith } from '../kernel/stopping.ts';
-import { type Context, callerOf, createLoaders, type RootFieldLimits, type ServicesFor } from './context.ts';
+import {
+  type Context,
+  callerOf,
+  createLoaders,
+  type OnRootField,
+  type PaymentsService,
+  type RootFieldLimits,
+  type ServicesFor,
+} from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
 export interface Presented {
@@ -41,6 +49,8 @@ export function createContextFactory({
   limits,
   publicUrl,
   upstream,
+  onRootField,
+  onSubscriber,
 }: {
   servicesFor: ServicesFor;
   access: Pick<AccessService, 'authenticate'>;
@@ -52,11 +62,20 @@ export function createContextFactory({
   publicUrl: string;
   /** In front of another service: how it stands. An answer then says how old it is. */
   upstream?: (() => { circuit: string }) | undefined;
+  onRootField: OnRootField;
+  /** Somebody follows something, until what is returned is called with what ended it, if anything has. */
+  onSubscriber: (transport: 'ws' | 'sse', topic: string) => (failure: unknown) => void;
 }): ContextFactory {
   const watch = ({ authorization }: Presented, caller: Caller) =>
     watchCredential(authorization ?? '', caller);
 
-  return {
+  /** All that a subscription keeps of its context, so here rather than among everything else that one is made of. */
+  const renewing =
+    (...[presented, caller, transport]: Parameters<ContextFactory['create']>) =>
+    () =>
+      contexts.create(presented, caller, transport);
+
+  const contexts: ContextFactory = {
     watch,
     async identify({ authorization, origin }) {
       // GraphiQL opens with `Bearer ` and nothing behind it: no credential, rather than a wrong one.
@@ -65,31 +84,42 @@ export function createContextFactory({
       if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
       return caller;
     },
-    create(presented, caller, transport) {
+    create(presented, caller, transport): Context {
       const order = createOrder();
       const age = createAge(caller, clock);
-      const services = servicesFor(age.asker);
+      const services = servicesWhenAsked(servicesFor, age.asker);
+      let sharedAs: string | undefined;
       return {
         caller,
         services,
         clock,
+        onRootField,
         loaders: createLoaders(caller, services),
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
-          const follow = (signal: AbortSignal) => updates.subscribe({ ...subscription, tenant, signal });
-          if ('connection' in transport) return follow(transport.connection);
+          const { resource } = subscription.topic;
+          const followed = { ...subscription, tenant, sharedAs };
+          if ('connection' in transport) {
+            const onEnd = onSubscriber('ws', resource);
+            return updates.subscribe({ ...followed, signal: transport.connection, onEnd });
+          }
           const { signal, stop } = await watch(presented, callerOf({ caller }));
           const either = AbortSignal.any([signal, transport.gone()]);
-          either.addEventListener('abort', stop, { once: true });
-          if (either.aborted) stop();
-          return follow(either).then(
-            (items) => stoppingWith(items, stop),
-            (error) => {
-              stop();
-              throw error;
-            },
-          );
+          const leave = onSubscriber('sse', resource);
+          const onEnd = (failure: unknown) => {
+            stop();
+            leave(failure);
+          };
+          return updates.subscribe({ ...followed, signal: either, onEnd });
         },
+        shareAs(operation) {
+          const rights = caller && rightsOf(caller);
+          sharedAs = createHash('sha256')
+            .update(JSON.stringify([rights, operation]))
+            .digest('base64');
+          return sharedAs;
+        },
+        renewed: renewing(presented, caller, transport),
         updatesCursor() {
           const cursor = updates.cursor(callerOf({ caller }).tenant);
           // The database may answer what is asked later first.
@@ -104,7 +134,35 @@ export function createContextFactory({
       };
     },
   };
+  return contexts;
 }
+
+/**
+ * Made where they are asked for: thousands of subscriptions keep a context, and few of them ever look anything up. The
+ * getters are one object's for all; where each context had its own, each would have a shape of its own, which V8 keeps
+ * until it looks through all the memory.
+ */
+function servicesWhenAsked(servicesFor: ServicesFor, asker: Asker): PaymentsService {
+  return { __proto__: SERVICES, servicesFor, asker, made: null } as unknown as PaymentsService;
+}
+
+const SERVICES = Object.create(null);
+for (const name of [
+  'access',
+  'cardPayments',
+  'payouts',
+  'products',
+  'sandbox',
+  'subaccounts',
+  'wallet',
+  'webhooks',
+] satisfies (keyof PaymentsService)[])
+  Object.defineProperty(SERVICES, name, {
+    get(this: { servicesFor: ServicesFor; asker: Asker; made: PaymentsService | null }) {
+      this.made ??= this.servicesFor(this.asker);
+      return this.made[name];
+    },
+  });
 
 /** Who asks, and the oldest of what it was told. */
 function createAge(caller: Caller | null, clock: Clock) {

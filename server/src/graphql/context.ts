@@ -46,6 +46,14 @@ export interface RootFieldLimits {
   look(caller: Caller, address: string): RateLimitState;
 }
 
+/** Told when a root field has its result, or its stream: `error` is what it was refused with, null where it was not. */
+export type OnRootField = (
+  kind: 'query' | 'mutation' | 'subscription',
+  field: string,
+  error: unknown,
+  ms: number,
+) => void;
+
 /** What an operation stands in, made anew for each. */
 export interface Context {
   /** Null where no credential was presented. */
@@ -55,6 +63,13 @@ export interface Context {
   readonly loaders: Loaders;
   /** Follows a topic until the client leaves or the credential ends. */
   readonly subscribe: SubscribeTo;
+  /**
+   * What it subscribes to is shared with whoever asks for the same operation, by this name, with the same rights: they are
+   * all given the same items. Returns the name of the two together.
+   */
+  shareAs(operation: string): string;
+  /** The same for one update of a subscription: of what was looked up before, nothing is known any more. */
+  renewed(): Context;
   /** Where the account's log stands. */
   updatesCursor(): Promise<string>;
   /** The cursors of one of the account's lists. */
@@ -64,6 +79,7 @@ export interface Context {
    * they ask, each behind the one before. @throws RateLimitError, at once or later
    */
   takeRootField(): void | Promise<void>;
+  readonly onRootField: OnRootField;
   rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
   /** What an answer says beside its data; null where there is nothing to say. */

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { SlowConsumerError } from '../events/subscribe.ts';
 import {
   type ErrorCode,
@@ -164,6 +164,12 @@ export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void
   const answer = translate(error, onFault);
   told.add(answer);
   return answer;
+}
+
+/** The same as a message says it, without what is for HTTP alone. */
+export function messageOf(error: unknown, onFault: (fault: unknown) => void): GraphQLFormattedError {
+  const { extensions: { http: _, ...extensions } = {}, ...said } = toGraphQLError(error, onFault).toJSON();
+  return { ...said, extensions };
 }
 
 const told = new WeakSet<GraphQLError>();

@@ -24,6 +24,9 @@ const LIMITS = {
   fields: 2_000,
 } as const;
 
+/** Wrong variables told at once. Each is told with the whole input, so that fifty would be fifty times what was sent. */
+export const MAX_WRONG_VARIABLES = 5;
+
 const SAID: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
   brackets: 'brackets inside each other',
   depth: 'levels of fields',

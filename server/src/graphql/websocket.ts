@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   type FormattedExecutionResult,
   GraphQLError,
-  type GraphQLFormattedError,
 } from 'graphql';
 import {
   CloseCode,
@@ -23,13 +23,18 @@ import { endSocket } from '../http/server.ts';
 import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
-import { toGraphQLError } from './errors.ts';
+import { messageOf } from './errors.ts';
+import { createOutlet, type Outlet } from './outlet.ts';
+import { openShared } from './shared-execution.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 
 /** What one connection keeps. */
 interface Connection {
   socket: WebSocket;
+  outlet: Outlet;
   presented: Presented;
+  /** It has not answered the last ping. */
+  isSilent: boolean;
   caller: Caller | null;
   /** Ends every subscription of it: with the credential, and with the socket. */
   ended: AbortController;
@@ -47,6 +52,7 @@ const MAX_SUBSCRIPTIONS = 100;
 /** With so much unsent, nothing more is read: whoever does not take its answers has nothing else to ask. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const PING_MS = 12_000;
+const PING_ROUNDS = 24;
 /** A client that does not answer the closing handshake is cut off. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** The client library comes back after these, with a fresh credential or with `after`. */
@@ -79,24 +85,36 @@ export function createGraphQLSockets({
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initTimeoutMs,
     onConnect: (connected) => connect(connected),
-    onSubscribe: (connected, _id, payload) => prepare(connected, payload),
+    onSubscribe: (connected, id, payload) => prepare(connected, id, payload),
     // Yoga's own, which mask what is not for the client.
     execute: (args) => whileUnderWay(answerOf(args)),
-    subscribe: (args) => whileUnderWay(engineOf(args).subscribe(args)),
+    subscribe: (args) => whileUnderWay(follow(args)),
     onNext: (_connected, _id, _payload, _args, result) =>
       result.errors &&
-      ({ ...result, errors: result.errors.map((error) => tell(error)) } as FormattedExecutionResult),
+      ({
+        ...result,
+        errors: result.errors.map((error) => messageOf(error, onFault)),
+      } as FormattedExecutionResult),
     onError(connected, _id, _payload, errors) {
       if (errors.some((error) => isSlow(error)))
         connected.extra.socket.close(TRY_AGAIN_LATER, 'Too slow; come back with after');
-      return errors.map((error) => tell(error));
+      return errors.map((error) => messageOf(error, onFault));
     },
   });
 
   async function answerOf(args: ExecutionArgs): Promise<ExecutionResult> {
-    const result = await engineOf(args).execute(args);
+    const result = await preparedOf(args).engine.execute(args);
     const said = (args.contextValue as Context).extensions();
     return said ? { ...result, extensions: { ...result.extensions, ...said } } : result;
+  }
+
+  /** What happens is written past the library, which would put each update into JSON for each subscriber. */
+  async function follow(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<never>> {
+    const { outlet, id } = preparedOf(args);
+    const opened = await openShared(args, onFault);
+    // The library keeps the arguments for as long as the subscription lasts, which needs none of this any more.
+    Object.assign(args, { contextValue: null, rootValue: null });
+    return 'updates' in opened ? outlet.follow(id, opened) : opened;
   }
 
   /** Operations that have begun: an answer is on its way, or a stream is being opened. */
@@ -110,12 +128,6 @@ export function createGraphQLSockets({
       });
     underWay.add(ended);
     return operation;
-  }
-
-  /** As a message says it, without what is for HTTP alone. */
-  function tell(error: unknown): GraphQLFormattedError {
-    const { extensions: { http: _, ...extensions } = {}, ...said } = toGraphQLError(error, onFault).toJSON();
-    return { ...said, extensions };
   }
 
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
@@ -155,6 +167,7 @@ export function createGraphQLSockets({
 
   async function prepare(
     { extra, subscriptions }: Connected,
+    id: string,
     { query, variables, operationName }: SubscribePayload,
   ) {
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
@@ -171,13 +184,19 @@ export function createGraphQLSockets({
     const errors = engine.validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
     const contextValue = contexts.create(extra.presented, extra.caller, { connection: extra.ended.signal });
-    return { schema, document, variableValues: variables, operationName, contextValue, rootValue: engine };
+    const rootValue: Prepared = { engine, outlet: extra.outlet, id };
+    return { schema, document, variableValues: variables, operationName, contextValue, rootValue };
   }
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+    const outlet = createOutlet(socket, () => {
+      if (socket.isPaused && socket.bufferedAmount < MAX_UNSENT_BYTES) socket.resume();
+    });
     const connection: Connection = {
       socket,
+      outlet,
       presented: presentedBy(request, addressOf, null),
+      isSilent: false,
       caller: null,
       ended: new AbortController(),
       stopWatching: () => undefined,
@@ -188,16 +207,7 @@ export function createGraphQLSockets({
     const opened = protocol.opened(
       {
         protocol: socket.protocol,
-        // Resolves when the bytes have left for the kernel: so a client that does not read is not read ahead for.
-        send: (data) =>
-          new Promise((resolve, reject) => {
-            if (socket.readyState !== socket.OPEN) return resolve();
-            socket.send(data, (error) => {
-              if (socket.isPaused && socket.bufferedAmount < MAX_UNSENT_BYTES) socket.resume();
-              if (error) reject(error);
-              else resolve();
-            });
-          }),
+        send: outlet.send,
         close: (code, reason = '') => socket.close(code, closeReason(reason)),
         onMessage: (listener) => {
           onMessage = listener;
@@ -220,31 +230,40 @@ export function createGraphQLSockets({
     // A frame that is too large or malformed: `ws` closes with its own code.
     socket.on('error', () => undefined);
 
-    let alive = true;
-    const ping = setInterval(() => {
-      if (!alive) return socket.terminate();
-      alive = false;
-      socket.ping();
-    }, PING_MS);
+    const round = rounds[turn]!;
+    round.add(connection);
     socket.on('pong', () => {
-      alive = true;
+      connection.isSilent = false;
     });
     socket.once('close', (code, reason) => {
-      clearInterval(ping);
+      round.delete(connection);
       connection.stopWatching();
       connection.ended.abort();
       opened(code, reason.toString()).catch(onFault);
     });
   });
 
+  /** One timer for all of them, who are pinged in turns: ten thousand at once would hold up everything else. */
+  const rounds = Array.from({ length: PING_ROUNDS }, () => new Set<Connection>());
+  let turn = 0;
+  const pings = setInterval(() => {
+    turn = (turn + 1) % PING_ROUNDS;
+    for (const connection of rounds[turn]!) {
+      if (connection.isSilent) connection.socket.terminate();
+      connection.isSilent = true;
+      connection.socket.ping();
+    }
+  }, PING_MS / PING_ROUNDS);
+
   server.on('upgrade', (request, socket, head) => {
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroy);
     if (pathOf(request) !== '/graphql') return endSocket(socket, '404 Not Found');
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   });
 
   return {
     async close() {
+      clearInterval(pings);
       const gone = [...sockets.clients].map(
         (socket) =>
           new Promise<void>((resolve) => {
@@ -264,11 +283,21 @@ export function createGraphQLSockets({
   };
 }
 
-type Engine = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
+/** Apart from the request, which would stay in memory for as long as its socket does. */
+function destroy(this: Duplex): void {
+  this.destroy();
+}
 
-/** What `prepare` put there, for the operation to run by. */
-function engineOf({ rootValue }: ExecutionArgs): Engine {
-  return rootValue as Engine;
+/** What an operation runs by. */
+interface Prepared {
+  engine: Pick<ReturnType<Yoga['getEnveloped']>, 'execute'>;
+  outlet: Outlet;
+  id: string;
+}
+
+/** As `prepare` put it there. */
+function preparedOf({ rootValue }: ExecutionArgs): Prepared {
+  return rootValue as Prepared;
 }
 
 /** Null for what is no URL: thrown out of an event of the server's, that would end the process. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { execute, type GraphQLSchema, subscribe } from 'graphql';
+import { execute, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, type Route, readBody, send, sendJson } from '../http/routes.ts';
@@ -10,8 +10,9 @@ import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { type ContextOf, createFastPath, type FastPath } from './fast-path.ts';
 import { introspectionGuard } from './introspection.ts';
-import { documentLimits, parseDocument } from './limits.ts';
+import { documentLimits, MAX_WRONG_VARIABLES, parseDocument } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
+import { subscribeShared } from './shared-execution.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -24,8 +25,6 @@ export interface GraphQLServer {
 const STILL_TABS = '<style>.graphiql-tab{transform:none!important}</style>';
 
 const BODY_LIMIT_BYTES = 100_000;
-/** Wrong variables told at once. Each is told with the whole input, so that fifty would be fifty times what was sent. */
-const MAX_WRONG_VARIABLES = 5;
 
 export function createGraphQLServer({
   schema,
@@ -64,7 +63,7 @@ export function createGraphQLServer({
     logging: false,
     plugins: [
       limitsPlugin,
-      referenceEngine,
+      referenceEngine(onFault),
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
       fastPath.plugin,
@@ -160,7 +159,7 @@ export function presentedBy(
 }
 
 /** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */
-const referenceEngine: Plugin = {
+const referenceEngine = (onFault: (fault: unknown) => void): Plugin => ({
   onExecute({ setExecuteFn }) {
     setExecuteFn((args) => {
       const refused = tooManyListItems(args);
@@ -169,13 +168,9 @@ const referenceEngine: Plugin = {
     });
   },
   onSubscribe({ setSubscribeFn }) {
-    setSubscribeFn((args) => {
-      const refused = tooManyListItems(args);
-      if (refused) return { errors: [refused] };
-      return subscribe({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
-    });
+    setSubscribeFn((args) => subscribeShared(args, onFault));
   },
-};
+});
 
 /** Gives every error one of our codes, and an answer the status that it is due. */
 function answersPlugin(onFault: (fault: unknown) => void): Plugin {
