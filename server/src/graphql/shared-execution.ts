@@ -37,6 +37,12 @@ interface Kept {
 
 const answers = new WeakMap<object, Kept>();
 
+/** What somebody who shares the item has had it answered with; null where that is not ready, or nobody has asked. */
+export function answerNow(item: object): Answer | null {
+  const answer = answers.get(item)?.answer;
+  return !answer || answer instanceof Promise ? null : answer;
+}
+
 /**
  * Opens a subscription of which each event is executed and written once, for however many follow. Who asks for the same
  * operation with the same variables and rights is given the very same item of an event, and here an item is answered once.

@@ -24,7 +24,7 @@ import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
-import { createOutlet, type Outlet } from './outlet.ts';
+import { createOutlet, type Outlet, sendAnswers } from './outlet.ts';
 import { openShared } from './shared-execution.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 
@@ -114,7 +114,7 @@ export function createGraphQLSockets({
     const opened = await openShared(args, onFault);
     // The library keeps the arguments for as long as the subscription lasts, which needs none of this any more.
     Object.assign(args, { contextValue: null, rootValue: null });
-    return 'updates' in opened ? outlet.follow(id, opened) : opened;
+    return 'updates' in opened ? sendAnswers(outlet, id, opened) : opened;
   }
 
   /** Operations that have begun: an answer is on its way, or a stream is being opened. */
