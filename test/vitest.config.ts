@@ -6,7 +6,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Whole servers, killed and started again. */
-const SLOW = ['bench/**/*.test.ts', 'e2e/**/*.test.ts', 'faults/**/*.test.ts'];
+const SLOW = ['bench/**/*.test.ts', 'cluster/**/*.test.ts', 'e2e/**/*.test.ts', 'faults/**/*.test.ts'];
 const BROWSER = 'widget/**/*.browser.test.ts';
 
 export default defineConfig({

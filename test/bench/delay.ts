@@ -1,95 +1,130 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import WebSocket from 'ws';
-import { createClient, type GraphQLClient } from '../support/graphql.ts';
+import { get, type IncomingMessage } from 'node:http';
 import { createBenchDatabase } from './databases.ts';
-import { type Child, startChild } from './processes/child.ts';
-import { percentile, progress, type Row, size } from './report.ts';
+import { LIVE_KEY } from './environment.ts';
+import { createHalls, type Hall, subscribe, tell, UPDATES } from './halls.ts';
+import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
-const PAYMENTS = size(200, 5);
-const LIVE_KEY = 'ps_live_measured0123456789';
-const UPDATES = `subscription ($orderCode: String!) {
-  cardPaymentUpdates(orderCode: $orderCode) { cursor previousStatus cardPayment { orderCode status version paidAt } }
-}`;
+const ROUNDS = size(9, 1);
+const CHANGES_A_ROUND = size(40, 3);
+const WARM_UP_CHANGES = size(200, 3);
+/** Nothing on one machine takes so long. */
+const WITHIN_MS = 20_000;
 
-/** From the instant at which a payment is acknowledged as paid to the update's arrival at who follows it. */
+type Name = 'ours' | 'elsewhere' | 'sse' | 'bare';
+
+/** Of one change, milliseconds until the subscriber had its bytes: from the COMMIT's sending, and from its answer. */
+interface Delay {
+  sentMs: number;
+  answeredMs: number;
+}
+
+/** From a COMMIT to the one subscriber's socket: on the same instance, on another one, over an event stream. */
 export async function measureDelay(postgresUrl: string): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'psa-bench-'));
-  const rows: Row[] = [];
+  const halls = createHalls();
+  const called = 'commit to socket';
   try {
-    const databases = {
-      PGlite: { PSA_DATA_DIR: folder },
-      PostgreSQL: { DATABASE_URL: await createBenchDatabase(postgresUrl) },
-    };
-    for (const [engine, database] of Object.entries(databases)) {
-      const server = startChild('server.mjs');
-      const environment = {
-        ...database,
-        PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
-        PSA_GRAPHQL_LIMIT: '1000000',
-        PSA_DEMO: 'off',
-      };
-      const { url } = await server.ask('start', environment);
-      const client = createClient(`${url}/graphql`, LIVE_KEY);
-      const size = JSON.stringify((await payAndFollow(server, client, 'ws')).update).length;
-      const floor = await pushed(size);
-      for (const transport of ['ws', 'sse'] as const) {
-        const name = `paid → update, ${transport}, ${engine}`;
-        progress(`${name}: ${PAYMENTS} payments`);
-        const delays: number[] = [];
-        for (let index = 0; index < PAYMENTS; index++)
-          delays.push((await payAndFollow(server, client, transport)).delayMs);
-        const ours = percentile(delays, 50);
-        rows.push({
-          name,
-          unit: 'ms',
-          ours,
-          floor: floor.p50,
-          ratio: ours / floor.p50,
-          beside: `p99 ${percentile(delays, 99).toFixed(1)} against ${floor.p99.toFixed(1)} ms`,
-          explanation: `median of ${PAYMENTS} payments, from pay’s answer in the server to the update in the client’s hands; the floor is a bare ws server that pushes ${size} bytes which lie ready`,
-        });
-      }
+    progress(`${called}: warming up`);
+    // A database for each, so that nobody hears what is another's turn.
+    const ours = await halls.openOurs(await createBenchDatabase(postgresUrl));
+    await subscribe(ours, 1);
+    const shared = await createBenchDatabase(postgresUrl);
+    const reader = await halls.openOurs(shared);
+    const { server: writer } = await halls.openOurs(shared);
+    const elsewhere: Hall = { ...reader, server: writer };
+    await subscribe(elsewhere, 1);
+    const streaming = QUICK ? ours : await halls.openOurs(await createBenchDatabase(postgresUrl));
+    const stream = await openStream(streaming);
+    const { text } = await tell(ours, 1);
+    const databaseUrl = await createBenchDatabase(postgresUrl);
+    const bare = await halls.openBare('bare-notify.mjs', text, { databaseUrl });
+    await subscribe(bare, 1);
+
+    const measure = (changes: number): Record<Name, () => Promise<Delay[]>> => ({
+      ours: () => repeat(changes, () => overWebSocket(ours)),
+      elsewhere: () => repeat(changes, () => overWebSocket(elsewhere)),
+      sse: () => repeat(changes, () => overStream(streaming, stream)),
+      bare: () => repeat(changes, () => overWebSocket(bare)),
+    });
+    for (const warmUp of Object.values(measure(WARM_UP_CHANGES))) await warmUp();
+    const rounds = await inTurns(ROUNDS, measure(CHANGES_A_ROUND), called);
+    stream.destroy();
+    for (const server of new Set([ours.server, streaming.server, reader.server, writer]))
       await server.ask('close');
-      await server.stop();
-    }
+
+    const row = (name: string, whose: Name): Row => {
+      const all = (who: Name, from: keyof Delay) =>
+        rounds.flatMap((round) => round[who].map((each) => each[from]));
+      const both = (percent: number, from: keyof Delay) =>
+        [whose, 'bare' as const].map((who) => figure(percentile(all(who, from), percent))).join(' against ');
+      return {
+        name,
+        against: 'LISTEN/NOTIFY and ws.send',
+        unit: 'ms',
+        ours: median(all(whose, 'sentMs')),
+        floor: median(all('bare', 'sentMs')),
+        ratio: median(rounds.map((round) => medianOf(round[whose]) / medianOf(round.bare))),
+        beside: `p99 ${both(99, 'sentMs')}; from the COMMIT’s answer ${both(50, 'answeredMs')} ms`,
+        explanation: EXPLANATION,
+      };
+    };
+    return [
+      { ...row(called, 'ours'), target: { atMost: 1.5 } },
+      row(`${called}, another instance`, 'elsewhere'),
+      row(`${called}, SSE`, 'sse'),
+    ];
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await halls.close();
   }
-  return rows;
 }
 
-async function payAndFollow(server: Child, client: GraphQLClient, transport: 'ws' | 'sse') {
-  const { createCardPayment } = await client.request(
-    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+const EXPLANATION =
+  'one subscriber, from the sending of the COMMIT to PostgreSQL to the update’s bytes at the subscriber, median of all changes; the floor is a process that writes one row and notifies in one transaction, and sends what it is notified of';
+
+function medianOf(delays: readonly Delay[]): number {
+  return median(delays.map(({ sentMs }) => sentMs));
+}
+
+async function repeat(times: number, measure: () => Promise<Delay>): Promise<Delay[]> {
+  const delays: Delay[] = [];
+  while (delays.length < times) delays.push(await measure());
+  return delays;
+}
+
+async function overWebSocket({ server, listeners, text }: Hall): Promise<Delay> {
+  await listeners.ask('expect');
+  const commit = await server.ask('tell', { text });
+  const { delays } = await listeners.ask('told', { at: commit.sentAt, withinMs: WITHIN_MS });
+  if (delays.length !== 1) throw new Error('The subscriber was not told');
+  return delayOf(commit, delays[0]);
+}
+
+async function overStream({ server }: Hall, stream: IncomingMessage): Promise<Delay> {
+  const arrival = once(stream, 'data', { signal: AbortSignal.timeout(WITHIN_MS) }).then(() =>
+    process.hrtime.bigint(),
   );
-  const { orderCode } = createCardPayment.cardPayment;
-  const updates = client[transport](UPDATES, { orderCode });
-  await updates.data();
-  const arrival = updates.data().then((update) => ({ update, at: process.hrtime.bigint() }));
-  const { kind, paidAt } = await server.ask('pay', { orderCode });
-  const { update, at } = await arrival;
-  if (kind !== 'paid' || update.cardPaymentUpdates.cardPayment.status !== 'PAID')
-    throw new Error('it was not paid');
-  await updates.close();
-  return { update, delayMs: Number(at - BigInt(paidAt)) / 1e6 };
+  const commit = await server.ask('tell', {});
+  return delayOf(commit, Number((await arrival) - BigInt(commit.sentAt)) / 1e6);
 }
 
-async function pushed(size: number): Promise<{ p50: number; p99: number }> {
-  const bare = startChild('bare-ws.mjs');
-  const { url } = await bare.ask('start');
-  const socket = new WebSocket(url);
-  await once(socket, 'open');
-  const text = 'x'.repeat(size);
-  const delays: number[] = [];
-  for (let index = 0; index < PAYMENTS; index++) {
-    const arrival = once(socket, 'message').then(() => process.hrtime.bigint());
-    const { paidAt } = await bare.ask('push', { text });
-    delays.push(Number((await arrival) - BigInt(paidAt)) / 1e6);
+function delayOf({ sentAt, answeredAt }: { sentAt: string; answeredAt: string }, sentMs: number): Delay {
+  return { sentMs, answeredMs: sentMs - Number(BigInt(answeredAt) - BigInt(sentAt)) / 1e6 };
+}
+
+/** An event stream that has told one change already, so that it stands at the live end. */
+async function openStream({ url, server }: Hall): Promise<IncomingMessage> {
+  const request = get(`${url}/graphql?query=${encodeURIComponent(UPDATES)}`, {
+    headers: { accept: 'text/event-stream', authorization: `Bearer ${LIVE_KEY}` },
+  });
+  const [stream] = (await once(request, 'response')) as [IncomingMessage];
+  if (stream.statusCode !== 200) throw new Error(`The event stream was refused: ${stream.statusCode}`);
+  for (let tries = 0; tries < 30; tries++) {
+    const arrival = once(stream, 'data', { signal: AbortSignal.timeout(1_000) }).then(
+      ([bytes]) => String(bytes).includes('event: next'),
+      () => false,
+    );
+    await server.ask('tell', {});
+    if (await arrival) return stream;
   }
-  socket.close();
-  await bare.stop();
-  return { p50: percentile(delays, 50), p99: percentile(delays, 99) };
+  throw new Error('The event stream tells nothing');
 }

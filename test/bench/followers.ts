@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchDatabase } from './databases.ts';
-import { facadeEnvironment, LIVE_KEY, UNLIMITED } from './facade-environment.ts';
+import { facadeEnvironment, LIVE_KEY, UNLIMITED } from './environment.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { progress, type Row, size } from './report.ts';
 
@@ -99,12 +99,13 @@ export async function measureFollowers(postgresUrl: string): Promise<Row[]> {
     return [
       {
         name: `${name}, no budget`,
+        against: 'one follower of each',
         unit: '/min',
         ours: ours.perMinute,
         floor: floor.perMinute,
         ratio: ours.perMinute / floor.perMinute,
         beside: ours.kinds,
-        explanation: `upstream calls a minute while ${who}, with the budget switched off; the floor is one follower for each`,
+        explanation: `upstream calls a minute while ${who}, with the budget switched off; with one follower of each`,
       },
       {
         name: `${name}, budget of 120`,

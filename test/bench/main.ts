@@ -1,61 +1,91 @@
 import { writeFileSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
+import { type Chart, chartText } from './charts.ts';
 import { measureDelay } from './delay.ts';
 import { measureFacade } from './facade.ts';
+import { measureFanout } from './fanout.ts';
 import { measureFollowers } from './followers.ts';
 import { measurePayouts } from './payouts.ts';
 import { measurePostings } from './postings.ts';
+import { saveToReadme } from './readme.ts';
 import { measureReads } from './reads.ts';
 import { QUICK, type Row, table } from './report.ts';
+import { type Measured, measureInstances, measureSubscribers, measureTable } from './sizes.ts';
 import { measureWidget } from './widget.ts';
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'string' }, quick: { type: 'boolean' } },
+  options: { json: { type: 'string' }, quick: { type: 'boolean' }, save: { type: 'boolean' } },
   allowPositionals: true,
 });
 
-const parts: Record<string, (postgresUrl: string) => Promise<Row[]>> = {
+type Part = (postgresUrl: string) => Promise<Row[] | Measured>;
+
+/** What is measured where no name is given: all that has a target, and what it costs as things grow. */
+const PARTS: Record<string, Part> = {
   reads: measureReads,
+  fanout: measureFanout,
   postings: measurePostings,
-  payouts: measurePayouts,
   delay: measureDelay,
   facade: measureFacade,
+  subscribers: measureSubscribers,
+  table: measureTable,
+  instances: measureInstances,
+};
+const MORE: Record<string, Part> = {
+  payouts: measurePayouts,
   followers: measureFollowers,
   widget: async () => measureWidget(),
 };
-const chosen = positionals.length > 0 ? positionals : Object.keys(parts);
-const unknown = chosen.find((name) => !(name in parts));
+const all = { ...PARTS, ...MORE };
+const chosen = positionals.length > 0 ? positionals : Object.keys(QUICK ? all : PARTS);
+const unknown = chosen.find((name) => !(name in all));
 if (unknown) {
-  console.error(`✗ There is no benchmark called ${unknown}. There are: ${Object.keys(parts).join(', ')}.`);
+  console.error(`✗ There is no benchmark called ${unknown}. There are: ${Object.keys(all).join(', ')}.`);
+  process.exit(1);
+}
+if (values.save && (QUICK || positionals.length > 0)) {
+  console.error('✗ --save renews the whole table, by one full run: leave out the names and --quick.');
   process.exit(1);
 }
 
 const started = performance.now();
-const machine = {
-  node: process.version,
-  cores: availableParallelism(),
-  processor: cpus()[0]?.model ?? 'unknown',
-  platform: `${process.platform} ${process.arch}`,
-};
-console.log(`Node ${machine.node}, ${machine.cores} cores (${machine.processor}), ${machine.platform}`);
+const { model = 'unknown processor' } = cpus()[0] ?? {};
+const machine = `${availableParallelism()} cores (${model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB of memory, Node ${process.version}, ${process.platform} ${process.arch}`;
+console.log(machine);
 
-const postgres = await startPostgres();
 const rows: Row[] = [];
+const charts: Chart[] = [];
+const postgres = await startPostgres();
 try {
-  for (const name of chosen) rows.push(...(await parts[name]!(postgres.url)));
+  const measure = async (name: string) => {
+    const measured = await all[name]!(postgres.url);
+    rows.push(...(Array.isArray(measured) ? measured : measured.rows));
+    if (!Array.isArray(measured)) charts.push(...measured.charts);
+  };
+  const left = [...chosen];
+  const one = async () => {
+    for (let name = left.shift(); name; name = left.shift()) await measure(name);
+  };
+  // Where the figures mean nothing, nothing is disturbed by another.
+  await Promise.all(Array.from({ length: QUICK ? 3 : 1 }, one));
 } finally {
   await postgres.stop();
 }
 
-console.log(`\n${table(rows)}`);
+console.log(`\n${[table(rows), ...charts.map(chartText)].join('\n\n')}`);
 const seconds = Math.round((performance.now() - started) / 1_000);
-if (QUICK) console.log('\nA quick run: these figures mean nothing.');
 console.log(
-  `\nDone in ${seconds} s. A ratio is the median of the rounds’ ratios, ours to what it was measured against.`,
+  QUICK
+    ? '\nA quick run: these figures mean nothing.'
+    : `\nDone in ${seconds} s. A ratio is the median of the rounds’ ratios: where the target is ≥, how many times as fast, else how many times as dear.`,
 );
 if (values.json) {
-  writeFileSync(values.json, `${JSON.stringify({ machine, seconds, rows }, null, 2)}\n`);
+  writeFileSync(values.json, `${JSON.stringify({ machine, seconds, rows, charts }, null, 2)}\n`);
   console.log(`Written to ${values.json}`);
+}
+if (values.save) {
+  saveToReadme({ rows, charts, machine });
+  console.log('Written to README.md and test/bench/charts');
 }

@@ -9,38 +9,78 @@ import { inTurns, median, progress, type Row, size } from './report.ts';
 const ROUNDS = size(12, 1);
 const ROUND_MS = size(500, 50);
 
+interface Measured {
+  perSecond: number;
+  group: number;
+}
+
+const OURS =
+  'ledger transactions of two lines a second on one account, each with its own decision and answer, acknowledged when it is on the disk';
+const SINGLE = {
+  ask: 'single',
+  against: 'one transaction a posting, same SQL',
+  target: { atLeast: 5 },
+  explanation: `${OURS}; against one transaction for each of them with the same statements, prepared, by as many callers over as many connections as the server has`,
+};
+const LOOP = {
+  ask: 'loop',
+  against: 'a SQL loop without our code',
+  target: { atLeast: 0.8 },
+  explanation: `${OURS}; against a loop without our code over PGlite in its own thread (made to flush as ours does), with the same statements and groups of the same size`,
+};
+const STRAIGHT = `${OURS}; against the same rows alone, with no balance read and no event written, in groups of the same size as one prepared statement in a transaction`;
+
 /** Sales of one merchant, many callers at once and one alone, each acknowledged when it is on the disk. */
 export async function measurePostings(postgresUrl: string): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'psa-bench-'));
   const rows: Row[] = [];
   try {
     const databases = {
-      PGlite: { dataDir: folder },
+      PGlite: { dataDir: join(folder, 'ours'), bareDir: join(folder, 'bare') },
       PostgreSQL: { dataDir: 'none', databaseUrl: await createBenchDatabase(postgresUrl) },
     };
     for (const [engine, database] of Object.entries(databases)) {
       const ledger = startChild('postings.mjs');
       await ledger.ask('start', database);
+      const whole = engine === 'PGlite' ? LOOP : SINGLE;
       for (const callers of [64, 1]) {
-        const name = `sales, ${callers} ${callers === 1 ? 'caller' : 'callers'}, ${engine}`;
-        progress(`${name}: warming up`);
+        const of = `${callers} ${callers === 1 ? 'caller' : 'callers'}, ${engine}`;
+        progress(`${of}: warming up`);
         await ledger.ask('straight', { group: callers, ms: 300 });
-        const { group } = await ledger.ask('committer', { callers, ms: ROUND_MS });
-        progress(`${name}: ${ROUNDS} rounds`);
-        const rounds = await inTurns<{ perSecond: number; group: number }>(ROUNDS, {
-          ours: () => ledger.ask('committer', { callers, ms: ROUND_MS }),
-          floor: () => ledger.ask('straight', { group: Math.max(1, Math.round(group)), ms: ROUND_MS }),
-        });
-        rows.push({
-          name,
+        await ledger.ask(whole.ask, { callers, group: callers, ms: 300 });
+        let { group } = await ledger.ask('committer', { callers, ms: ROUND_MS });
+        const rounds = await inTurns<Measured, 'ours' | 'straight' | 'whole'>(
+          ROUNDS,
+          {
+            async ours() {
+              const measured: Measured = await ledger.ask('committer', { callers, ms: ROUND_MS });
+              group = measured.group;
+              return measured;
+            },
+            straight: () => ledger.ask('straight', { group: Math.max(1, Math.round(group)), ms: ROUND_MS }),
+            whole: () =>
+              ledger.ask(whole.ask, { callers, group: Math.max(1, Math.round(group)), ms: ROUND_MS }),
+          },
+          `postings, ${of}`,
+        );
+        const against = (floor: 'straight' | 'whole') => ({
           unit: '/s',
           ours: median(rounds.map(({ ours }) => ours.perSecond)),
-          floor: median(rounds.map(({ floor }) => floor.perSecond)),
-          ratio: median(rounds.map(({ ours, floor }) => ours.perSecond / floor.perSecond)),
+          floor: median(rounds.map((round) => round[floor].perSecond)),
+          ratio: median(rounds.map((round) => round.ours.perSecond / round[floor].perSecond)),
           beside: `groups of ${median(rounds.map(({ ours }) => ours.group)).toFixed(0)}`,
-          explanation:
-            'ledger transactions of two lines a second on one account, each with its own decision and answer; the floor sends the same rows in groups of the same size, as one statement in a transaction',
         });
+        rows.push(
+          {
+            name: `postings, ${of}`,
+            against: whole.against,
+            ...against('whole'),
+            // One caller has nobody to share a transaction with.
+            ...(callers > 1 && { target: whole.target }),
+            explanation: whole.explanation,
+          },
+          { name: `sales, ${of}`, against: 'the rows alone', ...against('straight'), explanation: STRAIGHT },
+        );
       }
       await ledger.ask('close');
       await ledger.stop();

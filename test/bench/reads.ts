@@ -1,14 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createBenchDatabase } from './databases.ts';
+import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';
+import { ensurePeer } from './peers/install.ts';
 import { type Child, startChild } from './processes/child.ts';
-import { inTurns, median, progress, type Row, size } from './report.ts';
+import { inTurns, median, progress, QUICK, type Row, size, type Target } from './report.ts';
 
 const CONNECTIONS = 32;
 const ROUNDS = size(9, 1);
-const ROUND_MS = size(800, 50);
-const LIVE_KEY = 'ps_live_measured0123456789';
+const ROUND_MS = size(500, 50);
+/** What is compiled only after some seconds is three times as slow before. */
+const WARM_UP_MS = size(2_500, 50);
 const HEADERS = {
   authorization: `Bearer ${LIVE_KEY}`,
   'content-type': 'application/json',
@@ -17,106 +18,140 @@ const HEADERS = {
 
 const OPERATIONS = {
   wallet: '{ wallet { balanceCents withdrawableCents pendingReleaseCents } }',
-  'cardPayments(first: 50)': `{ cardPayments(first: 50) { nodes {
-    orderCode status amountCents currency checkoutUrl expiresAt createdAt description paidAt version
+  'payouts(first: 50)': `{ payouts(first: 50) { nodes {
+    withdrawalId code method amountCents feeCents destination status version requestedAt processedAt
   } } }`,
 };
 
-/** Two queries over HTTP, with the server's checks and limits on, against a server that has its answer ready. */
+type Name = 'ours' | 'bare' | 'mercurius' | 'apollo';
+interface Party {
+  child: Child;
+  url: string;
+}
+interface Round {
+  perSecond: number;
+  cpuUs: number;
+}
+
+/**
+ * Two queries over HTTP, what they read lying in memory: our server with key, limits and log, a server that has the bytes
+ * of the answer ready, and two other GraphQL servers, all over the same data.
+ */
 export async function measureReads(postgresUrl: string): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'psa-bench-'));
-  const load = startChild('load.mjs');
-  const rows: Row[] = [];
+  const called = {
+    mercurius: QUICK ? null : await ensurePeer('mercurius'),
+    apollo: QUICK ? null : await ensurePeer('apollo'),
+  };
+  const children: Child[] = [];
+  const start = async (program: string, given?: unknown): Promise<Party> => {
+    const child = startChild(program);
+    children.push(child);
+    return { child, ...(await child.ask('start', given)) };
+  };
   try {
-    const databases = {
-      PGlite: { PSA_DATA_DIR: folder },
-      PostgreSQL: { DATABASE_URL: await createBenchDatabase(postgresUrl) },
+    const load = startChild('load.mjs');
+    children.push(load);
+    const servers = {
+      ours: await start('server.mjs', {
+        ...UNLIMITED_KEY,
+        DATABASE_URL: await createBenchDatabase(postgresUrl),
+        memory: true,
+      }),
+      ...(called.mercurius && { mercurius: await start('mercurius.mjs') }),
+      ...(called.apollo && { apollo: await start('apollo.mjs') }),
     };
-    for (const [engine, database] of Object.entries(databases)) {
-      const server = startChild('server.mjs');
-      const { url } = await server.ask('start', {
-        ...database,
-        PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
-        PSA_GRAPHQL_LIMIT: '1000000',
-        PSA_DEMO: 'off',
+    const rows: Row[] = [];
+    for (const [name, query] of Object.entries(OPERATIONS)) {
+      const bytes = await sameAnswer(query, Object.values(servers));
+      const bare = await start('bare-http.mjs', {
+        body: bytes,
+        headers: { 'content-type': 'application/json; charset=utf-8' },
       });
-      await Promise.all(Array.from({ length: 60 }, (_, index) => post(url, createPayment(index))));
-      for (const [name, query] of Object.entries(OPERATIONS))
-        rows.push(await measure({ name: `${name}, ${engine}`, server, url, query, load }));
-      await server.ask('close');
-      await server.stop();
+      rows.push(...(await measure({ name, query, load, parties: { ...servers, bare }, called })));
     }
+    await servers.ours.child.ask('close');
+    return rows;
   } finally {
-    await load.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await Promise.all(children.map((child) => child.stop()));
   }
-  return rows;
 }
 
 async function measure({
   name,
-  server,
-  url,
   query,
   load,
+  parties,
+  called,
 }: {
   name: string;
-  server: Child;
-  url: string;
   query: string;
   load: Child;
-}): Promise<Row> {
-  const answer = await post(url, query);
-  const bare = startChild('bare-http.mjs');
-  const { url: bareUrl } = await bare.ask('start', {
-    body: await answer.text(),
-    headers: { 'content-type': answer.headers.get('content-type') },
-  });
-  const run = async (process: Child, at: string, ms: number) => {
-    const before = await process.ask('cpu');
+  parties: Partial<Record<Name, Party>> & Record<'ours' | 'bare', Party>;
+  called: Record<'mercurius' | 'apollo', string | null>;
+}): Promise<Row[]> {
+  async function run({ child, url }: Party, ms: number): Promise<Round> {
+    const before = await child.ask('cpu');
     const { requests, perSecond } = await load.ask('run', {
-      url: at,
+      url,
       path: '/graphql',
       headers: HEADERS,
       body: JSON.stringify({ query }),
       connections: CONNECTIONS,
       ms,
     });
-    return { perSecond: perSecond as number, cpuUs: ((await process.ask('cpu')) - before) / requests };
-  };
+    return { perSecond, cpuUs: ((await child.ask('cpu')) - before) / requests };
+  }
   progress(`${name}: warming up`);
-  await run(bare, bareUrl, 500);
-  await run(server, url, ROUND_MS);
-  progress(`${name}: ${ROUNDS} rounds`);
-  const rounds = await inTurns(ROUNDS, {
-    ours: () => run(server, url, ROUND_MS),
-    floor: () => run(bare, bareUrl, ROUND_MS),
-  });
-  await bare.stop();
-
-  const cpu = (side: 'ours' | 'floor') => median(rounds.map((round) => round[side].cpuUs)).toFixed(0);
-  return {
+  for (const party of Object.values(parties)) await run(party, WARM_UP_MS);
+  const rounds = await inTurns<Round, Name>(
+    ROUNDS,
+    Object.fromEntries(
+      Object.entries(parties).map(([each, party]) => [each, () => run(party, ROUND_MS)]),
+    ) as Record<Name, () => Promise<Round>>,
     name,
-    unit: '/s',
-    ours: median(rounds.map(({ ours }) => ours.perSecond)),
-    floor: median(rounds.map(({ floor }) => floor.perSecond)),
-    ratio: median(rounds.map(({ ours, floor }) => ours.perSecond / floor.perSecond)),
-    beside: `CPU ${cpu('ours')} against ${cpu('floor')} µs`,
-    explanation: `requests a second over ${CONNECTIONS} connections, with key and limits checked, data read from the database each time; the floor is node:http with the same bytes ready`,
+  );
+  const against = (other: Name, who: string, target: Target): Row => {
+    const of = (whose: Name, figure: keyof Round) => median(rounds.map((round) => round[whose][figure]));
+    const faster = median(rounds.map((round) => round.ours.perSecond / round[other].perSecond));
+    return {
+      name,
+      against: who,
+      unit: 'µs CPU',
+      ours: of('ours', 'cpuUs'),
+      floor: of(other, 'cpuUs'),
+      ratio: median(rounds.map((round) => round[other].cpuUs / round.ours.cpuUs)),
+      target,
+      beside: `${rate(of('ours', 'perSecond'))} against ${rate(of(other, 'perSecond'))} requests/s: ${faster.toFixed(2)}`,
+      explanation: EXPLANATION,
+    };
   };
+  return [
+    against('bare', 'node:http, the same bytes', { atLeast: 0.8 }),
+    ...(called.mercurius ? [against('mercurius', `${called.mercurius}, JIT`, { atLeast: 1 })] : []),
+    ...(called.apollo ? [against('apollo', called.apollo, { atLeast: 3 })] : []),
+  ];
 }
 
-async function post(url: string, query: string): Promise<Response> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: HEADERS,
-    body: JSON.stringify({ query }),
-  });
+const EXPLANATION = `a query over HTTP by ${CONNECTIONS} connections, wallet and payouts in memory; ours checks key, cost and limits, and logs; the others check nothing. CPU of the server's process a request`;
+
+function rate(perSecond: number): string {
+  return Math.round(perSecond).toLocaleString('en');
+}
+
+/** Our answer's bytes, for the fastest way to answer is to answer something else. */
+async function sameAnswer(query: string, parties: Party[]): Promise<string> {
+  const texts = await Promise.all(parties.map(({ url }) => post(url, query)));
+  const [ours, ...others] = texts.map((text) => JSON.parse(text));
+  for (const other of others)
+    if (!isDeepStrictEqual(other.data, ours.data))
+      throw new Error(`${JSON.stringify(other)} in place of ${JSON.stringify(ours)}`);
+  return texts[0]!;
+}
+
+async function post(url: string, query: string): Promise<string> {
+  const body = JSON.stringify({ query });
+  const response = await fetch(`${url}/graphql`, { method: 'POST', headers: HEADERS, body });
   const text = await response.text();
   if (response.status !== 200 || text.includes('"errors"')) throw new Error(`${response.status} ${text}`);
-  return new Response(text, response);
-}
-
-function createPayment(index: number): string {
-  return `mutation { createCardPayment(input: { valueCents: ${1_000 + index}, description: "Pedido ${index}" }) { __typename } }`;
+  return text;
 }

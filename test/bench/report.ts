@@ -5,43 +5,87 @@ export const size = (full: number, quick: number) => (QUICK ? quick : full);
 /** One figure, and the floor, or somebody else's, that was measured in turns with it. */
 export interface Row {
   name: string;
+  /** Who else was measured. */
+  against?: string;
   unit: string;
   ours: number;
   /** Null where nothing could be as it is. */
   floor: number | null;
+  /**
+   * The median of the rounds' ratios: where the target is a least, how many times as fast ours is; else how many times
+   * as dear.
+   */
   ratio: number | null;
+  target?: Target;
   /** What else is worth a look, such as `p99 12 ms`. */
   beside: string;
   /** In one line, what was measured and against what. */
   explanation: string;
 }
 
+/** Of the ratio; where there is none, of the figure itself. */
+export type Target = { atLeast: number } | { atMost: number };
+
+/** Null where nothing was set. */
+export function isMet({ ratio, ours, target }: Row): boolean | null {
+  if (!target) return null;
+  const reached = ratio ?? ours;
+  return 'atLeast' in target ? reached >= target.atLeast : reached <= target.atMost;
+}
+
+export function targetText({ target, ratio, unit }: Row): string {
+  if (!target) return '';
+  const [sign, number] = 'atLeast' in target ? ['≥', target.atLeast] : ['≤', target.atMost];
+  return `${sign} ${ratio === null ? `${number} ${unit}` : number}`;
+}
+
+/** `18,200 /s against 22,000 /s`, or the one figure that there is. */
+export function figuresText({ ours, floor, unit }: Row): string {
+  return floor === null ? `${figure(ours)} ${unit}` : `${figure(ours)} against ${figure(floor)} ${unit}`;
+}
+
+export function ratioText({ ratio }: Row): string {
+  return ratio === null ? '' : ratio.toFixed(2);
+}
+
 export function table(rows: readonly Row[]): string {
   const lines = [
-    ['', 'ours', 'against', 'ratio', ''],
-    ...rows.map(({ name, unit, ours, floor, ratio, beside }) => [
-      name,
-      `${figure(ours)} ${unit}`,
-      floor === null ? '' : `${figure(floor)} ${unit}`,
-      ratio === null ? '' : ratio.toFixed(2),
-      beside,
-    ]),
+    ['', 'against', 'ratio', 'target', '', 'figures'],
+    ...rows.map((row) => {
+      const met = isMet(row);
+      return [
+        row.name,
+        row.against ?? '',
+        ratioText(row),
+        targetText(row),
+        met === null ? '' : met ? '✓' : '✗',
+        [figuresText(row), row.beside].filter(Boolean).join('; '),
+      ];
+    }),
   ];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((line) => line[column]!.length)));
-  const aligned = lines.map(([name, ...figures]) =>
-    [name!.padEnd(widths[0]!), ...figures.map((text, index) => text.padStart(widths[index + 1] ?? 0))]
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const aligned = lines.map((line) =>
+    line
+      .map((text, column) => (column === 2 ? text.padStart(widths[2]!) : text.padEnd(widths[column] ?? 0)))
       .join('  ')
       .trimEnd(),
   );
-  const explained = new Map<string, string[]>();
-  for (const { name, explanation } of rows)
-    explained.set(explanation, [...(explained.get(explanation) ?? []), name]);
-  const explanations = [...explained].map(([explanation, names]) => `${names.join(' · ')}: ${explanation}`);
-  return [...aligned, '', ...explanations].join('\n');
+  return [...aligned, '', ...explanations(rows)].join('\n');
 }
 
-function figure(value: number): string {
-  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+/** What was measured, once for all rows of which it says the same. */
+export function explanations(rows: readonly Row[]): string[] {
+  const explained = new Map<string, string[]>();
+  for (const { name, explanation } of rows) {
+    const names = explained.get(explanation) ?? [];
+    explained.set(explanation, names.includes(name) ? names : [...names, name]);
+  }
+  return [...explained].map(([explanation, names]) => `${names.join(' · ')}: ${explanation}`);
+}
+
+export function figure(value: number): string {
+  const size = Math.abs(value);
+  const digits = size >= 100 ? 0 : size >= 10 ? 1 : 2;
   return value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
 }
 
@@ -67,10 +111,12 @@ export function progress(text: string): void {
 export async function inTurns<Result, Name extends string = 'ours' | 'floor'>(
   rounds: number,
   measure: Record<Name, () => Promise<Result>>,
+  called?: string,
 ): Promise<Record<Name, Result>[]> {
   const names = Object.keys(measure) as Name[];
   const results: Record<Name, Result>[] = [];
   for (let round = 0; round < rounds; round++) {
+    if (called) progress(`${called}: round ${round + 1} of ${rounds}`);
     const first = round % names.length;
     const found: Partial<Record<Name, Result>> = {};
     for (const name of [...names.slice(first), ...names.slice(0, first)]) found[name] = await measure[name]();

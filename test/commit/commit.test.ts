@@ -175,7 +175,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(await counted(database, 'unannounced')).toBeUndefined();
   });
 
-  test('takes each command alone where a statement of the group fails', async () => {
+  test('gives a statement that fails to its own caller, and does what the others of the group want', async () => {
     const tenant = await openAccount(database);
     const results = await grouped(tenant, () => [
       committer.change(add(tenant, 'alone', 1)),
@@ -186,9 +186,23 @@ describeOnBothEngines('a commit', (open) => {
     expect(results[0]).toEqual({ status: 'fulfilled', value: 1 });
     expect(results[1]).toMatchObject({ status: 'rejected', reason: { constraint: 'counter_value_check' } });
     expect(results[2]).toEqual({ status: 'fulfilled', value: 3 });
-    expect(groups).toBe(1 + 3);
+    // All three, two of them, each of these, and the third.
+    expect(groups).toBe(1 + 1 + 2 + 1);
     expect(await readHead(database.sql, tenant)).toBe(2);
     expect(await counted(database, 'alone')).toBe(3);
+  });
+
+  test('finds the one whose statement fails among many in a few transactions', async () => {
+    const tenant = await openAccount(database);
+    const results = await grouped(tenant, () =>
+      Array.from({ length: 64 }, (_, place) =>
+        committer.change(place === 40 ? add(tenant, 'among-wrong', -1) : add(tenant, 'among', 1)),
+      ),
+    );
+    expect(results.flatMap(({ status }, place) => (status === 'rejected' ? [place] : []))).toEqual([40]);
+    expect(await counted(database, 'among')).toBe(63);
+    // Each of the six halvings takes two.
+    expect(groups).toBe(1 + 6 * 2);
   });
 
   test('takes each command alone where a decision has a fault, and where one would break the ledger', async () => {
@@ -292,7 +306,10 @@ describeOnBothEngines('a commit', (open) => {
     ).rejects.toThrow('no');
     expect(committed).not.toHaveBeenCalled();
     await committer.change(add(tenant, 'told', 1));
-    expect(committed).toHaveBeenCalledExactlyOnceWith(tenant, { events: 1, tasks: [] });
+    expect(committed).toHaveBeenCalledExactlyOnceWith(tenant, {
+      events: [expect.objectContaining({ version: 1, occurredAt: clock.now() })],
+      tasks: [],
+    });
   });
 
   test('refuses a decision about what was not read', async () => {

@@ -42,7 +42,7 @@ export interface AuditedSubaccount {
 }
 
 /** `now` is the server's. */
-export async function audit(server: ChildServer, now: Date): Promise<Audit> {
+export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
   const broken = { ...rules(now), ...rulesOfPayouts(now), ...rulesOfSubaccounts() };
   const [, payments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask('query', [
     // Holds up whoever writes; a transaction that a killed server has left in its database is waited for.

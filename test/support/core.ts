@@ -115,8 +115,8 @@ export async function startCore({
     outbox: webhookOutbox,
     onCommit(changed, { events, tasks }) {
       for (const task of tasks) work.nudge(task.at);
-      if (events === 0) return;
-      follower.wake(changed);
+      if (events.length === 0) return;
+      follower.wake(changed, events);
       if (announces) database.notify(STREAM_CHANNEL, tenantKey(changed)).catch(onError);
     },
   });

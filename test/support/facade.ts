@@ -56,7 +56,7 @@ export async function startFacade({
     clock,
     onCommit(changed, { events, tasks }) {
       for (const task of tasks) work.nudge(task.at);
-      if (events > 0) follower.wake(changed);
+      if (events.length > 0) follower.wake(changed, events);
     },
   });
   const upstream =

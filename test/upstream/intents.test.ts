@@ -338,6 +338,27 @@ describeOnBothEngines('a request that must not be made twice', (open) => {
       expect(facade.faults).toEqual([]);
     });
 
+    test.each([
+      ['for want of a turn, when there may be one', new RateLimitError('120 requests', 7), 7 * SECOND],
+      ['while it is down, twice a minute', new UpstreamFault('unreachable', 'no'), 30 * SECOND],
+    ])('and of which the service was not asked is looked for again %s', async (_, reason, after) => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      service.answer = () => Promise.reject(TIMEOUT);
+      service.look = () => Promise.reject(reason);
+      await failure(intents.run(tenant, operation(service, { key: 'k' })));
+      await pass(facade, SECOND);
+      for (let round = 0; round < 20; round += 1) {
+        const before = service.looked;
+        await pass(facade, after);
+        expect(service.looked).toBe(before + 1);
+      }
+      expect(await intents.open(tenant, 'move')).toMatchObject([{ looks: 0 }]);
+      service.look = async () => ({ found: service.do('k') });
+      await pass(facade, after);
+      expect(await states(facade)).toEqual(['done']);
+    });
+
     test('is in doubt where a fault of ours hides the answer', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;

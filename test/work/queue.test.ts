@@ -10,13 +10,14 @@ import {
   completeTask,
   dropTasks,
   type NewTask,
+  renewLeases,
   scheduleTasks,
   type Task,
 } from '../../server/src/work/store.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
-import { interceptStatements } from '../support/statements.ts';
+import { interceptStatements, recordStatements } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
 
 const TENANT: Tenant = { accountId: 'acc_work', environment: 'live' };
@@ -268,6 +269,58 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
+  test('of who has all its places is not looked through for each task of the others, but once a second', async () => {
+    const { database: recorded, statements } = recordStatements(database);
+    const wholeLooks = () =>
+      statements.filter((text) => text.includes('update task') && !text.includes('due_at >')).length;
+    const clock = createManualClock();
+    const finish = deferred();
+    const done: string[] = [];
+    const dead = deferred();
+    let next = deferred();
+    const queue = createWorkQueue({
+      database: recorded,
+      clock,
+      handlers: {
+        async slow({ accountId, key }) {
+          if (accountId === TENANT.accountId) {
+            dead.resolve();
+            await finish.promise;
+          }
+          done.push(key);
+          next.resolve();
+        },
+      },
+      apart: { kinds: ['slow'], places: 12, placesOfTenant: 1 },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    onTestFinished(() => queue.close());
+    const slow = (key: string) => ({ ...at(clock, 0, key), kind: 'slow' });
+    await schedule(...Array.from({ length: 100 }, (_, index) => slow(`s${index}`)));
+    queue.start();
+    await dead.promise;
+
+    const other: Tenant = { ...TENANT, accountId: 'acc_alive' };
+    const serve = async (key: string) => {
+      next = deferred();
+      await scheduleTasks(database.sql, other, [slow(key)]);
+      queue.nudge(clock.now());
+      await next.promise;
+    };
+    await serve('a');
+    const before = wholeLooks();
+    for (const key of ['b', 'c', 'd', 'e']) await serve(key);
+    expect(wholeLooks()).toBe(before);
+    clock.advance(SECOND);
+    await serve('f');
+    expect(wholeLooks()).toBeGreaterThan(before);
+    expect(done).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+
+    finish.resolve();
+    await queue.settled();
+    expect(await tasks()).toEqual([]);
+  });
+
   test('that its own handler schedules anew is done again, behind itself', async () => {
     let together = 0;
     const { clock, done, queue } = worker(database, {
@@ -385,6 +438,64 @@ describeOnBothEngines('work that waits', (open) => {
 });
 
 describe('two instances on one PostgreSQL', () => {
+  test('inherit from one that is gone within seconds, and from one that is slow not before its lease ends', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const open = () => openPostgres({ databaseUrl, clock, log: silent });
+    const [gone, slow, heir] = await Promise.all([open(), open(), open()]);
+    onTestFinished(async () => {
+      await Promise.all([slow, heir].map((database) => database.close()));
+    });
+    const { done, queue } = worker(heir, { clock });
+    const lookOn = async (ms: number) => {
+      clock.advance(ms);
+      await queue.settled();
+    };
+    for (const each of [gone, slow]) {
+      await each.listen('anything', () => undefined);
+      await scheduleTasks(each.sql, TENANT, [at(clock, 0, each === gone ? 'gone' : 'slow')]);
+      const leasedUntil = plusMs(clock.now(), LEASE_MS);
+      await claimTasks(each.sql, { now: clock.now(), leasedUntil, holder: each.instance, limit: 10 });
+    }
+
+    await lookOn(10 * SECOND);
+    expect(done).toEqual([]);
+    await gone.close();
+    // Its session ends a moment after its connection.
+    const others = sql`select from pg_locks where locktype = 'advisory'`;
+    while ((await others.execute(heir.sql)).rows.length > 1);
+    await lookOn(SECOND);
+    expect(done).toEqual(['gone']);
+    await lookOn(LEASE_MS - 12 * SECOND);
+    expect(done).toEqual(['gone']);
+    await lookOn(SECOND);
+    expect(done).toEqual(['gone', 'slow']);
+  });
+
+  test('leave one that has lost the connection which shows it what it still renews', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const open = () => openPostgres({ databaseUrl, clock, log: silent });
+    const [alone, heir] = await Promise.all([open(), open()]);
+    onTestFinished(async () => {
+      await Promise.all([alone, heir].map((database) => database.close()));
+    });
+    const { done, queue } = worker(heir, { clock });
+    await scheduleTasks(alone.sql, TENANT, [at(clock, 0, 'kept')]);
+    const lease = () => plusMs(clock.now(), LEASE_MS);
+    const claim = { now: clock.now(), leasedUntil: lease(), holder: alone.instance, limit: 1 };
+    const [kept] = await claimTasks(alone.sql, claim);
+    for (let seconds = 0; seconds < 20; seconds += 4) {
+      clock.advance(4 * SECOND);
+      await queue.settled();
+      expect(done).toEqual([]);
+      await renewLeases(alone.sql, [kept!.lease], lease());
+    }
+    clock.advance(5 * SECOND);
+    await queue.settled();
+    expect(done).toEqual(['kept']);
+  });
+
   test('share the work, and do nothing twice', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();

@@ -346,7 +346,7 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
 /** Whoever pays can have an attempt looked for as often as they like: so it counts as theirs. */
 function errandOfLook({ operation }: Intent): Errand {
   const tokenId = operation.startsWith(`${START}:`) ? operation.slice(START.length + 1) : null;
-  return tokenId === null ? { class: 'lookup', waitMs: 2_000 } : { class: 'payer', subject: tokenId };
+  return tokenId === null ? { class: 'query' } : { class: 'payer', subject: tokenId };
 }
 
 // ── A single-use token ──────────────────────────────────────────────────────────────────────────

@@ -2,10 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { CommitOutcomeUnknown, type Database, type Sql } from '../db/database.ts';
 import type { NewEvent, StoredEvent } from '../events/event.ts';
-import { append, lockStream } from '../events/log.ts';
+import { append, lockStream, numbered, openStream } from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { here, traced } from '../kernel/traces.ts';
 import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
 import { post, readBalances } from '../ledger/store.ts';
 import { dropTasks, type NewTask, scheduleTasks, type TaskName } from '../work/store.ts';
@@ -84,9 +85,20 @@ export type Outbox = (
   now: Date,
 ) => Promise<readonly NewTask[]>;
 
+/** What a transaction came to, for the metrics. */
+export interface CommittedGroup {
+  readonly commands: number;
+  readonly transactions: number;
+  readonly postings: number;
+  readonly events: number;
+  readonly ms: number;
+}
+
 const GROUP_LIMIT = 64;
 
 interface Waiting {
+  /** In the trace of who waits: the first of a group has the group's. */
+  inTrace: ReturnType<typeof here>;
   command: Command<unknown>;
   resolve: (outcome: unknown) => void;
   reject: (error: unknown) => void;
@@ -96,20 +108,27 @@ export function createCommitter({
   database,
   clock,
   outbox = async () => [],
+  onGroup,
   onCommit,
 }: {
   database: Database;
   clock: Clock;
   outbox?: Outbox;
+  /** Told after each commit, of whatever it was. Must not throw. */
+  onGroup?: (group: CommittedGroup) => void;
   /** Told after each commit that has written events or tasks. Must not throw. */
-  onCommit: (tenant: Tenant, committed: { events: number; tasks: readonly NewTask[] }) => void;
+  onCommit: (
+    tenant: Tenant,
+    committed: { events: readonly StoredEvent[]; tasks: readonly NewTask[] },
+  ) => void;
 }): Committer {
   const queues = new Map<string, Waiting[]>();
   const draining = new Set<Promise<void>>();
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      await runGroup(queue.splice(0, GROUP_LIMIT));
+      const group = queue.splice(0, GROUP_LIMIT);
+      await group[0]!.inTrace(() => runGroup(group));
       // Who was answered and comes at once with the next command meets the next group, and not the one after it.
       await turn();
     }
@@ -118,57 +137,71 @@ export function createCommitter({
 
   async function runGroup(group: readonly Waiting[]): Promise<void> {
     const { tenant } = group[0]!.command;
+    const begunAt = clock.now().getTime();
     let done: Awaited<ReturnType<typeof decideAll>>;
     try {
       done = await database.transaction((sql) => decideAll(sql, tenant, group, { clock, outbox }));
     } catch (error) {
       if (group.length === 1 || error instanceof CommitOutcomeUnknown)
         for (const waiting of group) waiting.reject(error);
-      // It has changed nothing: each alone, so that the fault meets its own caller.
-      else for (const waiting of group) await runGroup([waiting]);
+      else {
+        // It has changed nothing: by halves, so that the fault meets its own caller and costs the others little.
+        const half = Math.ceil(group.length / 2);
+        await runGroup(group.slice(0, half));
+        await runGroup(group.slice(half));
+      }
       return;
     }
     // Committed: whatever happens from here on, nothing of it may be run again.
     for (const answer of done.answers) answer();
-    const { committed } = done;
-    if (committed.events > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
+    const { committed, posted } = done;
+    onGroup?.({
+      commands: group.length,
+      ...posted,
+      events: committed.events.length,
+      ms: clock.now().getTime() - begunAt,
+    });
+    if (committed.events.length > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
+  }
+
+  function enqueue<Outcome>(command: Command<Outcome>): Promise<Outcome> {
+    return new Promise<Outcome>((resolve, reject) => {
+      const key = tenantKey(command.tenant);
+      const waiting = { inTrace: here(), command, resolve, reject } as Waiting;
+      const queue = queues.get(key);
+      if (queue) {
+        queue.push(waiting);
+        return;
+      }
+      const fresh = [waiting];
+      queues.set(key, fresh);
+      const drained = drain(key, fresh).finally(() => draining.delete(drained));
+      draining.add(drained);
+    });
   }
 
   return {
-    change<Outcome>(command: Command<Outcome>) {
-      return new Promise<Outcome>((resolve, reject) => {
-        const key = tenantKey(command.tenant);
-        const waiting = { command, resolve, reject } as Waiting;
-        const queue = queues.get(key);
-        if (queue) {
-          queue.push(waiting);
-          return;
-        }
-        const fresh = [waiting];
-        queues.set(key, fresh);
-        const drained = drain(key, fresh).finally(() => draining.delete(drained));
-        draining.add(drained);
-      });
-    },
+    change: <Outcome>(command: Command<Outcome>) => traced('change', {}, () => enqueue(command)),
     async idle() {
       while (draining.size > 0) await Promise.all(draining);
     },
   };
 }
 
-/** One transaction: the lock, one load and one save a collection, one statement each for postings, events and tasks. */
+/**
+ * One transaction: the lock, one load and one save a collection, one statement each for postings, events and tasks.
+ * What needs no other's answer is asked for together, so it is mostly two trips to the database and one for the commit.
+ */
 async function decideAll(
   sql: Sql,
   tenant: Tenant,
   group: readonly Waiting[],
   { clock, outbox }: { clock: Clock; outbox: Outbox },
 ) {
-  const head = await lockStream(sql, tenant);
+  const { head, balances: before, records } = await lockAndRead(sql, tenant, group);
   // Behind the lock, so that what happened later in the log did not happen earlier by the clock.
   const now = clock.now();
-  const records = createRecords(sql, tenant);
-  await records.read(group.map(({ command }) => command));
-  let balances = await readBalances(sql, tenant);
+  let balances = before;
 
   const answers: (() => void)[] = [];
   const transactions: LedgerTransaction[] = [];
@@ -199,9 +232,6 @@ async function decideAll(
     }
   }
 
-  // What is saved is held against the balances that the postings have moved.
-  await post(sql, tenant, transactions, now);
-  await records.save();
   // One for the group: whoever follows the wallet wants to know where it stands.
   if (transactions.length > 0)
     events.push({
@@ -211,11 +241,40 @@ async function decideAll(
       previousStatus: null,
       snapshot: balances,
     });
-  const stored = await append(sql, tenant, { head, events, occurredAt: now });
-  if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));
-  await dropTasks(sql, tenant, done);
-  await scheduleTasks(sql, tenant, tasks);
-  return { answers, committed: { events: events.length, tasks } };
+  const stored = numbered(events, { head, occurredAt: now });
+  // In this order: what is saved is held against the balances that the postings have moved.
+  await Promise.all([
+    post(sql, tenant, transactions, now),
+    records.save(),
+    append(sql, tenant, stored),
+    dropTasks(sql, tenant, done),
+    announce(),
+  ]);
+  const posted = {
+    transactions: transactions.length,
+    postings: transactions.reduce((sum, { lines }) => sum + lines.length, 0),
+  };
+  return { answers, posted, committed: { events: stored, tasks } };
+
+  async function announce() {
+    if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));
+    await scheduleTasks(sql, tenant, tasks);
+  }
+}
+
+/** The lock, and behind it all that the decisions will look at. */
+async function lockAndRead(sql: Sql, tenant: Tenant, group: readonly Waiting[]) {
+  for (;;) {
+    const records = createRecords(sql, tenant);
+    // They go out together and are done in this order: each sees what was committed before the lock was had.
+    const [head, balances] = await Promise.all([
+      lockStream(sql, tenant),
+      readBalances(sql, tenant),
+      records.read(group.map(({ command }) => command)),
+    ]).finally(records.end);
+    if (head !== null) return { head, balances, records };
+    await openStream(sql, tenant);
+  }
 }
 
 /** The records of one transaction: each loaded once, changed in memory, saved once. */
@@ -223,7 +282,7 @@ function createRecords(sql: Sql, tenant: Tenant) {
   const loaders = new Map<Collection<unknown>, DataLoader<string, unknown>>();
   const rows = new Map<Collection<unknown>, Map<string, unknown>>();
   const changed = new Map<Collection<unknown>, Set<string>>();
-  let failed = false;
+  let ended = false;
 
   function loaderOf(collection: Collection<unknown>) {
     let loader = loaders.get(collection);
@@ -231,8 +290,8 @@ function createRecords(sql: Sql, tenant: Tenant) {
       const loaded = new Map<string, unknown>();
       rows.set(collection, loaded);
       loader = new DataLoader(async (keys) => {
-        // The transaction rolls back by now, and its connection is about to be another's.
-        if (failed) throw new Error(`${collection.name} was read too late`);
+        // The decisions are under way by now, or the transaction rolls back.
+        if (ended) throw new Error(`${collection.name} was read too late`);
         for (const key of keys) loaded.set(key, null);
         for (const row of await collection.load(sql, tenant, keys)) loaded.set(collection.keyOf(row), row);
         return keys.map((key) => loaded.get(key) ?? null);
@@ -261,12 +320,11 @@ function createRecords(sql: Sql, tenant: Tenant) {
       return row;
     },
     async read(commands: readonly Command<unknown>[]) {
-      try {
-        await Promise.all(commands.map((command) => command.read(reader)));
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
+      await Promise.all(commands.map((command) => command.read(reader)));
+    },
+    /** From now on nothing more is loaded. */
+    end() {
+      ended = true;
     },
     put({ collection, key, row }: Change) {
       loaderOf(collection);
@@ -274,12 +332,15 @@ function createRecords(sql: Sql, tenant: Tenant) {
       changed.set(collection, (changed.get(collection) ?? new Set()).add(key));
     },
     async save() {
-      for (const [collection, keys] of changed)
-        await collection.save(
-          sql,
-          tenant,
-          [...keys].map((key) => rows.get(collection)!.get(key)),
-        );
+      await Promise.all(
+        [...changed].map(([collection, keys]) =>
+          collection.save(
+            sql,
+            tenant,
+            [...keys].map((key) => rows.get(collection)!.get(key)),
+          ),
+        ),
+      );
     },
   };
 }

@@ -1,19 +1,39 @@
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import type { Duplex } from 'node:stream';
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import { CommitOutcomeUnknown, type Database, type Sql } from './database.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { traced } from '../kernel/traces.ts';
+import { CommitOutcomeUnknown, type Database, type DatabaseMeter, type Sql } from './database.ts';
 import type { Log } from './log.ts';
+import { createStatementWatch, type SendStatement, timedBy } from './statements.ts';
 
-export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'close'> {}
+export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'connections' | 'close'> {}
 
 /**
  * Kysely over a pool of `pg`'s. Both engines use it, so that values, errors and the rules about a lost
  * connection are the same: for PGlite the pool holds one connection, whose stream ends in the worker.
+ *
+ * A connection sends what it is asked for at once, whatever it is still waiting for, and is answered in the same
+ * order: statements of a transaction that do not need each other's answers share one trip to the server.
  */
-export function openConnections(config: pg.PoolConfig, log: Log): Connections {
-  const pool = new pg.Pool({ ...config, types: { getTypeParser } });
+export function openConnections(
+  config: pg.PoolConfig,
+  { clock, log, meter }: { clock: Clock; log: Log; meter?: DatabaseMeter | undefined },
+): Connections {
+  const pool = new pg.Pool({ ...config, pipeline: true, types: { getTypeParser } });
   // Nobody waits for an idle connection, so its loss is news and not a failure. Without a listener it
   // would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'));
+
+  const watched = createStatementWatch(clock, meter);
+  const take = meter
+    ? () =>
+        timedBy(
+          clock,
+          () => pool.connect(),
+          (ms) => meter.onConnectionWait(ms),
+        )
+    : () => pool.connect();
 
   let busy = 0;
   let closing: Promise<void> | undefined;
@@ -23,24 +43,63 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
     if (busy === 0) whenIdle?.();
   };
 
-  const guarded: PostgresPool = {
-    async connect() {
-      if (closing !== undefined) throw new Error('The database is closed');
-      busy += 1;
-      try {
-        return guard(await pool.connect(), done);
-      } catch (error) {
-        done();
-        throw error;
-      }
-    },
-    end: () => pool.end(),
-  };
-  const sql: Sql = new Kysely({ dialect: new PostgresDialect({ pool: guarded }) });
+  async function connect(): Promise<Guarded> {
+    if (closing !== undefined) throw new Error('The database is closed');
+    busy += 1;
+    try {
+      return guard(await take(), watched, done);
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  async function transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    const connection = await connect();
+    let open = true;
+    let failure: unknown;
+    const within: Guarded = {
+      query: async (text, values) => {
+        // Or it would be another transaction's.
+        if (!open) throw new Error('The transaction has ended');
+        try {
+          return await connection.query(text, values);
+        } catch (error) {
+          failure ??= error;
+          throw error;
+        }
+      },
+      release() {
+        // What holds the connection is the transaction.
+      },
+    };
+    try {
+      const begun = connection.query('start transaction isolation level read committed', []);
+      // Told below; what was sent behind it fails as well.
+      begun.catch(() => undefined);
+      const result = await work(kyselyOver({ connect: async () => within, end: async () => undefined }));
+      await begun;
+      open = false;
+      await connection.query('commit', []);
+      return result;
+    } catch (error) {
+      open = false;
+      await connection.query('rollback', []);
+      // What was sent behind a statement that failed fails too, and may be heard of first.
+      throw isConsequence(error) ? (failure ?? error) : error;
+    } finally {
+      connection.release();
+    }
+  }
 
   return {
-    sql,
-    transaction: (work) => sql.transaction().setIsolationLevel('read committed').execute(work),
+    sql: kyselyOver({ connect, end: () => pool.end() }),
+    transaction: (work) => traced('transaction', {}, () => transaction(work)),
+    connections: () => ({
+      inUse: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close() {
       closing ??= (async () => {
         if (busy > 0) {
@@ -55,8 +114,22 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
   };
 }
 
+interface Guarded {
+  query(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
+  release(): void;
+}
+
+function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> }): Sql {
+  // Kysely's type has an overload for cursors, which nothing here uses.
+  return new Kysely({ dialect: new PostgresDialect({ pool: pool as unknown as PostgresPool }) });
+}
+
 /** Tells what may have been committed from what was not, and keeps a broken connection out of the pool. */
-function guard(client: pg.PoolClient, released: () => void): PostgresPoolClient {
+function guard(
+  client: pg.PoolClient & Pick<pg.Client, 'connection'>,
+  watched: SendStatement,
+  released: () => void,
+): Guarded {
   let lost: Error | undefined;
   const onError = (error: Error) => {
     lost ??= error;
@@ -89,28 +162,20 @@ function guard(client: pg.PoolClient, released: () => void): PostgresPoolClient 
       // The server rolls back on its own once the connection is gone. Thrown, this would hide what
       // the rollback was for.
       onError(error as Error);
-      return { command: 'ROLLBACK', rowCount: 0, rows: [] };
+      return { command: 'ROLLBACK', rowCount: 0, rows: [], oid: 0, fields: [] };
     }
   }
 
-  function send(text: string, values: readonly unknown[]) {
+  async function send(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
     if (text === 'commit') return commit();
     if (text === 'rollback') return rollback();
-    return client.query(text, values as unknown[]);
-  }
-
-  // Who reads several things at once in a transaction asks its one connection for all of them; `pg` will no
-  // longer put them in a queue.
-  let last: Promise<unknown> = Promise.resolve();
-  function query(text: string, values: readonly unknown[]) {
-    const result = last.then(() => send(text, values));
-    last = result.catch(() => undefined);
-    return result;
+    const name = NAMED.exec(text)?.[1];
+    collectWrites(client.connection.stream);
+    return client.query({ ...(name && { name }), text, values: values as unknown[] });
   }
 
   return {
-    // Kysely's type has an overload for cursors, which nothing here uses.
-    query: query as unknown as PostgresPoolClient['query'],
+    query: (text, values) => watched(text, () => send(text, values)),
     release() {
       client.off('error', onError);
       client.off('end', onEnd);
@@ -119,6 +184,27 @@ function guard(client: pg.PoolClient, released: () => void): PostgresPoolClient 
     },
   };
 }
+
+const collecting = new WeakSet<Duplex>();
+
+/** What is asked for in one turn goes out in one write: each is a call of the system, which cost more than all else. */
+function collectWrites(stream: Duplex): void {
+  if (collecting.has(stream)) return;
+  collecting.add(stream);
+  stream.cork();
+  process.nextTick(() => {
+    collecting.delete(stream);
+    stream.uncork();
+  });
+}
+
+/**
+ * A statement whose text begins with its name in a comment is parsed and planned once a connection. For those that
+ * every change sends, with a text that is always the same: rows go in as arrays.
+ */
+const NAMED = /^\s*\/\* (\w+) \*\//;
+
+const isConsequence = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25P02';
 
 /** The server looked at the COMMIT and said no. With these other codes it says goodbye instead. */
 function isRefusal(error: unknown): boolean {

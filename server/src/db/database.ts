@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
@@ -11,6 +12,11 @@ export type Sql = Kysely<Tables>;
  */
 export interface Database {
   readonly engine: 'pglite' | 'postgres';
+  /**
+   * This process's number. As long as it listens it holds the advisory lock (INSTANCE_LOCK, number), which falls with
+   * its connection: so others see that it has ended, and never take a slow one for dead.
+   */
+  readonly instance: number;
   /** Single statements, each its own transaction. */
   readonly sql: Sql;
   /**
@@ -29,8 +35,31 @@ export interface Database {
    * was sent meanwhile is lost, so look at everything. Resolves once listening.
    */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
+  connections(): Connected;
   /** Resolves when every transaction under way has ended and the files are closed and unlocked. */
   close(): Promise<void>;
+}
+
+/** How the pool stands. PGlite's has one connection. */
+export interface Connected {
+  readonly inUse: number;
+  readonly idle: number;
+  /** Who waits for one. */
+  readonly waiting: number;
+}
+
+/** Told what an operator wants to know, as it comes by. Must not throw. */
+export interface DatabaseMeter {
+  /** A statement by its first word, in lower case. */
+  onStatement(kind: string, ms: number): void;
+  onConnectionWait(ms: number): void;
+}
+
+export const INSTANCE_LOCK = 7_367_777;
+
+/** An instance's number: no two that live at once draw the same. */
+export function drawInstance(): number {
+  return randomInt(1, 2 ** 31 - 1);
 }
 
 export class CommitOutcomeUnknown extends Error {

@@ -143,27 +143,45 @@ async function answer(message: Uint8Array): Promise<void> {
     onRawData: (bytes) => chunks.push(bytes.slice()),
   });
   const bytes = joinBytes(chunks);
-  if (message[0] !== STARTUP && !isWholeAnswer(bytes)) {
+  if (message[0] !== STARTUP && !isWholeAnswer(bytes, countAsked(message))) {
     stop(new Error(`PostgreSQL gave no answer: ${complaints.join(': ')}`));
   }
   send({ kind: 'answer', bytes, flushes }, [bytes.buffer]);
 }
 
 const STARTUP = 0;
+const QUERY = 0x51;
+const SYNC = 0x53;
 const READY = 0x5a;
 /** CommandComplete, ErrorResponse, EmptyQueryResponse. */
 const OUTCOMES = new Set([0x43, 0x45, 0x49]);
 
+/** How many statements there are in a message: each ends with its Sync, or is a whole Query. */
+function countAsked(message: Uint8Array): number {
+  let asked = 0;
+  for (const type of typesOf(message)) if (type === QUERY || type === SYNC) asked += 1;
+  return asked;
+}
+
 /** An answer without an outcome would pass for a statement that returned no rows. */
-function isWholeAnswer(bytes: Uint8Array): boolean {
-  const view = new DataView(bytes.buffer);
+function isWholeAnswer(bytes: Uint8Array, asked: number): boolean {
+  let whole = 0;
   let hasOutcome = false;
   let last: number | undefined;
-  for (let at = 0; at < bytes.length; at += 1 + view.getInt32(at + 1)) {
-    last = bytes[at];
-    if (last !== undefined && OUTCOMES.has(last)) hasOutcome = true;
+  for (const type of typesOf(bytes)) {
+    last = type;
+    if (OUTCOMES.has(type)) hasOutcome = true;
+    if (type !== READY || !hasOutcome) continue;
+    whole += 1;
+    hasOutcome = false;
   }
-  return hasOutcome && last === READY;
+  return whole === asked && last === READY;
+}
+
+/** The types of the protocol's messages, one after the other. */
+function* typesOf(bytes: Uint8Array): Generator<number> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < bytes.length; at += 1 + view.getInt32(at + 1)) yield view.getUint8(at);
 }
 
 function joinBytes(chunks: Uint8Array[]): Uint8Array<ArrayBuffer> {

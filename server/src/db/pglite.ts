@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import type { Database } from './database.ts';
+import { type Database, type DatabaseMeter, drawInstance } from './database.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { lockDataDir } from './lock.ts';
 import type { Log } from './log.ts';
@@ -19,6 +20,7 @@ export interface PgliteOptions {
   onFatal: (error: Error) => void;
   /** A data tarball that a new folder starts from, in place of the built one. */
   seed?: string;
+  meter?: DatabaseMeter | undefined;
 }
 
 export interface Pglite extends Database {
@@ -31,7 +33,7 @@ export interface Pglite extends Database {
  * PostgreSQL's protocol, so `pg` drives it over a stream that ends in the worker.
  */
 export async function openPglite(options: PgliteOptions): Promise<Pglite> {
-  const { dataDir, clock, log, onFatal } = options;
+  const { dataDir, clock, log, onFatal, meter } = options;
   const inMemory = dataDir === 'memory';
   const unlock = inMemory ? undefined : await lockDataDir(dataDir);
   const backend = await startBackend(
@@ -52,8 +54,10 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
       allowExitOnIdle: true,
       stream: backend.connect,
     },
-    log,
+    { clock, log, meter },
   );
+  // As on a server: opened is what has answered once. Only then does closing wait for whatever was asked before.
+  await sql`select 1`.execute(connections.sql);
   const stopHousekeeping = inMemory
     ? undefined
     : startHousekeeping({ sql: connections.sql, flushes: backend.flushes, clock, log });
@@ -62,8 +66,11 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
 
   return {
     engine: 'pglite',
+    // It listens to nobody, for nobody else can hold this folder: whoever held a task of it has ended.
+    instance: drawInstance(),
     sql: connections.sql,
     transaction: connections.transaction,
+    connections: connections.connections,
     flushes: backend.flushes,
     // There is no other process to hear it.
     async notify(channel, ...payloads) {
@@ -171,18 +178,25 @@ function createProtocolStream(
   failure: () => Error | undefined,
 ): Duplex {
   let held: Uint8Array[] = [];
+  function hold(messages: Uint8Array[], written: () => void) {
+    held.push(...messages);
+    if (messages.some(isAnswered)) {
+      post(Uint8Array.from(Buffer.concat(held)));
+      held = [];
+    }
+    written();
+  }
   const stream = new Duplex({
     read() {
       // The worker pushes.
     },
-    write(message: Uint8Array, _encoding, written) {
-      held.push(message);
-      if (isAnswered(message)) {
-        post(Uint8Array.from(Buffer.concat(held)));
-        held = [];
-      }
-      written();
-    },
+    write: (message: Uint8Array, _encoding, written) => hold([message], written),
+    // What was collected while it was corked: one trip for all of it.
+    writev: (messages, written) =>
+      hold(
+        messages.map(({ chunk }) => chunk),
+        written,
+      ),
     final(finished) {
       stream.push(null);
       finished();
@@ -203,7 +217,7 @@ function createProtocolStream(
   });
 }
 
-/** A statement with parameters is several messages up to a Sync; one trip for all of them. */
+/** A statement with parameters is several messages up to a Sync. */
 function isAnswered(message: Uint8Array): boolean {
   return message[0] === STARTUP || message[0] === QUERY || message[0] === SYNC;
 }

@@ -1,18 +1,19 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import type { Database } from './database.ts';
+import { type Database, type DatabaseMeter, drawInstance, INSTANCE_LOCK } from './database.ts';
 import type { Log } from './log.ts';
 
 export interface PostgresOptions {
   databaseUrl: string;
   clock: Clock;
   log: Log;
+  meter?: DatabaseMeter | undefined;
 }
 
 /** Throws when the server cannot be reached. */
-export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions): Promise<Database> {
+export async function openPostgres({ databaseUrl, clock, log, meter }: PostgresOptions): Promise<Database> {
   const config: pg.ClientConfig = {
     connectionString: databaseUrl,
     application_name: 'psa',
@@ -30,9 +31,11 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
         await client.query(`set time zone 'UTC'`);
       },
     },
-    log,
+    { clock, log, meter },
   );
-  const listener = createListener(() => new pg.Client(config), clock, log);
+  const instance = drawInstance();
+  const createClient = () => new pg.Client({ ...config, pipeline: true });
+  const listener = createListener(createClient, instance, clock, log);
   try {
     await sql`select 1`.execute(connections.sql);
   } catch (error) {
@@ -42,12 +45,13 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
 
   return {
     engine: 'postgres',
+    instance,
     sql: connections.sql,
     transaction: connections.transaction,
+    connections: connections.connections,
     async notify(channel, ...payloads) {
-      await sql`
-        select pg_notify(${channel}, payload) from unnest(${payloads}::text[]) payload
-      `.execute(connections.sql);
+      const said = listener.say(NOTIFY, [channel, payloads]);
+      await (said ?? connections.sql.executeQuery(CompiledQuery.raw(NOTIFY, [channel, payloads])));
     },
     listen: listener.listen,
     async close() {
@@ -57,12 +61,15 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
   };
 }
 
+const NOTIFY = 'select pg_notify($1, payload) from unnest($2::text[]) payload';
+
 type Heard = (payload: string) => void;
 
-/** Listens on one connection of its own, and gets it back when it is lost. */
-function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
+/** Listens on one connection of its own, which others may notify by, and gets it back when it is lost. */
+function createListener(createClient: () => pg.Client, instance: number, clock: Clock, log: Log) {
   const channels = new Map<string, Set<Heard>>();
   let connection: Promise<pg.Client> | undefined;
+  let connected: pg.Client | null = null;
   let closed = false;
   let stopWaiting: (() => void) | undefined;
 
@@ -76,12 +83,18 @@ function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
     });
     try {
       await client.connect();
+      // It writes nothing that a crash could lose, so what it notifies waits for no disk.
+      await client.query('set synchronous_commit to off');
+      // Shared: the connection before this one may not be known to be lost yet.
+      await client.query('select pg_advisory_lock_shared($1, $2)', [INSTANCE_LOCK, instance]);
       for (const channel of channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
       client.end().catch((endError) => log.warn({ err: endError }, 'Could not end a connection'));
       throw error;
     }
+    connected = client;
     client.once('end', () => {
+      connected = null;
       if (closed) return;
       connection = reconnect();
       connection.catch((error) => log.info({ err: error }, 'Gave up listening to the database'));
@@ -130,12 +143,20 @@ function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
         throw error;
       });
       const client = await connection;
-      await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      await inTurn(client, `listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
       await remove();
       throw error;
     }
     return remove;
+  }
+
+  /** `pg` puts no statements into a queue. */
+  let turn: Promise<unknown> = Promise.resolve();
+  function inTurn(client: pg.Client, text: string, values?: unknown[]): Promise<unknown> {
+    const said = turn.then(() => client.query(text, values));
+    turn = said.catch(() => undefined);
+    return said;
   }
 
   async function close(): Promise<void> {
@@ -145,7 +166,12 @@ function createListener(createClient: () => pg.Client, clock: Clock, log: Log) {
     await client?.end();
   }
 
-  return { listen, close };
+  return {
+    listen,
+    /** Null while it is not connected. */
+    say: (text: string, values: unknown[]) => connected && inTurn(connected, text, values),
+    close,
+  };
 }
 
 const FIRST_DELAY_MS = 100;

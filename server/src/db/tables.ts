@@ -137,6 +137,7 @@ interface TaskTable extends OfTenant {
   revision: Generated<number>;
   lease: string | null;
   leased_until: Date | null;
+  holder: number | null;
 }
 
 interface IdempotencyTable extends OfTenant {

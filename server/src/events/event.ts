@@ -68,8 +68,7 @@ function walletSnapshot(json: unknown): Balances | Wallet {
   return isWallet(snapshot) ? snapshot : { ...NO_BALANCES, ...snapshot };
 }
 
-/** A row of the log as the union above. */
-export function eventFromRow(row: {
+export interface EventRow {
   version: number;
   kind: string;
   resource: string;
@@ -77,7 +76,10 @@ export function eventFromRow(row: {
   previous_status: string | null;
   occurred_at: Date;
   snapshot: unknown;
-}): StoredEvent {
+}
+
+/** A row of the log as the union above. */
+export function eventFromRow(row: EventRow): StoredEvent {
   const resource = row.resource as Resource;
   return {
     version: row.version,

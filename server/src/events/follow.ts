@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { type Tenant, tenantFromKey, tenantKey } from '../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
 import { readAfter, readHead, type Topic } from './log.ts';
 
@@ -9,8 +9,11 @@ import { readAfter, readHead, type Topic } from './log.ts';
  * A wake says only "look"; what is delivered is what the log holds, in order, each version once.
  */
 export interface Follower {
-  /** Something was committed for this tenant, here or on another instance. */
-  wake(tenant: Tenant): void;
+  /**
+   * Something was committed for this tenant, on another instance, or here: then `events` are what, and where they
+   * continue what was delivered, nothing is read.
+   */
+  wake(tenant: Tenant, events?: readonly StoredEvent[]): void;
   /**
    * Joins the live end if it stands at `after` or before it, or makes one there; from then on `heard` gets each event
    * of the topic beyond `after`. Null if the live end has passed `after`: read on in the log first. The last one
@@ -31,8 +34,14 @@ export interface Listener {
   heard(event: StoredEvent): void;
 }
 
-/** What another instance calls out after a commit: the tenant's key. */
+/** What another instance calls out after a commit: see `announcement`. */
 export const STREAM_CHANNEL = 'psa_stream';
+
+/** The tenant, and the newest version that was committed, so that whoever has it does not look; without it, look. */
+export function announcement(tenant: Tenant, version?: number): string {
+  return version === undefined ? tenantKey(tenant) : `${tenantKey(tenant)} ${version}`;
+}
+
 /** Notifications can get lost; then this is how late an event comes. */
 const POLL_MS = 5_000;
 const PAGE = 200;
@@ -52,10 +61,13 @@ export function createFollower({
   database,
   clock,
   onError,
+  onDelivered,
 }: {
   database: Database;
   clock: Clock;
   onError: (error: unknown) => void;
+  /** An event has been handed to so many listeners, at least one. Must not throw. */
+  onDelivered?: (event: StoredEvent, listeners: number) => void;
 }): Follower {
   const liveEnds = new Map<string, LiveEnd>();
   let closed = false;
@@ -90,10 +102,12 @@ export function createFollower({
   }
 
   function deliver(end: LiveEnd, event: StoredEvent): void {
+    let listeners = 0;
     for (const topic of [topicKey(event), topicKey({ resource: event.resource })])
       for (const listener of end.listeners.get(topic) ?? []) {
         if (event.version <= listener.after) continue;
         listener.after = event.version;
+        listeners += 1;
         try {
           listener.heard(event);
         } catch (error) {
@@ -101,6 +115,7 @@ export function createFollower({
           onError(error);
         }
       }
+    if (listeners > 0) onDelivered?.(event, listeners);
   }
 
   function poll(): void {
@@ -110,9 +125,22 @@ export function createFollower({
     });
   }
 
-  function wake(tenant: Tenant): void {
+  function wake(tenant: Tenant, events: readonly StoredEvent[] = []): void {
     const end = liveEnds.get(tenantKey(tenant));
-    if (end) void read(end);
+    if (!end) return;
+    if (end.reading !== null || events[0]?.version !== end.position + 1) return void read(end);
+    for (const event of events) deliver(end, event);
+    end.position += events.length;
+  }
+
+  function hear(said: string): void {
+    if (said === '') {
+      for (const end of liveEnds.values()) void read(end);
+      return;
+    }
+    const [key = '', version = Number.POSITIVE_INFINITY] = said.split(' ');
+    const end = liveEnds.get(key);
+    if (end && end.position < Number(version)) void read(end);
   }
 
   function join(tenant: Tenant, listener: Listener): (() => void) | null {
@@ -148,10 +176,7 @@ export function createFollower({
     join,
     listen,
     async start() {
-      unlisten = await database.listen(STREAM_CHANNEL, (key) => {
-        if (key === '') for (const end of liveEnds.values()) void read(end);
-        else wake(tenantFromKey(key));
-      });
+      unlisten = await database.listen(STREAM_CHANNEL, hear);
       poll();
     },
     async close() {

@@ -1,6 +1,7 @@
+import { type Nullable, sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
+import { type EventRow, eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
 
 /** The events of one resource, or of one kind of resource; without it, every event of the tenant. */
 export interface Topic {
@@ -8,45 +9,62 @@ export interface Topic {
   readonly resourceId?: string;
 }
 
-/** Takes the tenant's lock, held to the end of the transaction, and tells where its log stands. */
-export async function lockStream(sql: Sql, tenant: Tenant): Promise<number> {
-  const locked = await selectStream(sql, tenant).forUpdate().executeTakeFirst();
-  if (locked) return locked.version;
+/**
+ * Takes the tenant's lock, held to the end of the transaction, and tells where its log stands. Null, and no lock, for a
+ * tenant that nothing has happened to: `openStream`, and again.
+ */
+export async function lockStream(sql: Sql, { accountId, environment }: Tenant): Promise<number | null> {
+  const { rows } = await raw<{ version: number }>`
+    /* lock_stream */
+    select version from stream where account_id = ${accountId} and environment = ${environment} for update
+  `.execute(sql);
+  return rows[0]?.version ?? null;
+}
+
+/** Gives a tenant its log; another instance may just have done so. */
+export async function openStream(sql: Sql, tenant: Tenant): Promise<void> {
   await sql
     .insertInto('stream')
     .values({ account_id: tenant.accountId, environment: tenant.environment })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  return (await selectStream(sql, tenant).forUpdate().executeTakeFirstOrThrow()).version;
 }
 
-/** Appends right behind `head`, under the lock of `lockStream`; gives each its place. */
+/** Each in its place right behind `head`. */
+export function numbered(
+  events: readonly NewEvent[],
+  { head, occurredAt }: { head: number; occurredAt: Date },
+): StoredEvent[] {
+  return events.map((event, index) => ({ ...event, version: head + 1 + index, occurredAt }));
+}
+
+/** Appends what `numbered` has given its place, under the lock of `lockStream`. */
 export async function append(
   sql: Sql,
-  tenant: Tenant,
-  { head, events, occurredAt }: { head: number; events: readonly NewEvent[]; occurredAt: Date },
-): Promise<StoredEvent[]> {
-  if (events.length === 0) return [];
-  const stored = events.map((event, index) => ({ ...event, version: head + 1 + index, occurredAt }));
-  const rows = stored.map((event) => ({
-    account_id: tenant.accountId,
-    environment: tenant.environment,
-    version: event.version,
-    kind: event.kind,
-    resource: event.resource,
-    resource_id: event.resourceId,
-    previous_status: event.previousStatus,
-    occurred_at: occurredAt,
-    snapshot: JSON.stringify(event.snapshot),
-  }));
-  await sql
-    .with('appended', (query) => query.insertInto('event').values(rows))
-    .updateTable('stream')
-    .set({ version: head + events.length })
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .execute();
-  return stored;
+  { accountId, environment }: Tenant,
+  events: readonly StoredEvent[],
+): Promise<void> {
+  const last = events.at(-1);
+  if (!last) return;
+  await raw`
+    /* append_events */
+    with appended as (
+      insert into event
+        (account_id, environment, version, kind, resource, resource_id, previous_status, occurred_at, snapshot)
+      select ${accountId}::text, ${environment}::text, e.version, e.kind, e.resource, e.resource_id,
+        e.previous_status, ${last.occurredAt}::timestamptz, e.snapshot::jsonb
+      from unnest(
+        ${events.map(({ version }) => version)}::bigint[],
+        ${events.map(({ kind }) => kind)}::text[],
+        ${events.map(({ resource }) => resource)}::text[],
+        ${events.map(({ resourceId }) => resourceId)}::text[],
+        ${events.map(({ previousStatus }) => previousStatus)}::text[],
+        ${events.map(({ snapshot }) => JSON.stringify(snapshot))}::text[]
+      ) e (version, kind, resource, resource_id, previous_status, snapshot)
+    )
+    update stream set version = ${last.version}::bigint
+    where account_id = ${accountId}::text and environment = ${environment}::text
+  `.execute(sql);
 }
 
 /** The version of the newest event, 0 where nothing has happened. */
@@ -76,22 +94,32 @@ export async function readNewest(
 
 /**
  * Up to `limit` events of the topic after a version, oldest first, and the version up to which that is all of
- * them. The head is read before the events: what it counts is committed, so none below it is still to come.
+ * them. The head and the events are what one statement sees, so none below the head is still to come.
  */
 export async function readAfter(
   sql: Sql,
   tenant: Tenant,
   { after, topic, limit }: { after: number; topic?: Topic | undefined; limit: number },
 ): Promise<{ events: StoredEvent[]; through: number }> {
-  const head = await readHead(sql, tenant);
-  if (head <= after) return { events: [], through: after };
-  const rows = await ofTopic(sql, tenant, topic)
-    .where('version', '>', after)
-    .where('version', '<=', head)
-    .orderBy('version')
-    .limit(limit)
-    .execute();
-  const events = rows.map(eventFromRow);
+  const { accountId, environment } = tenant;
+  // What every live end reads, always by the same text, is planned once; a topic has an index of its own.
+  const name = topic ? raw`` : raw`/* read_after */`;
+  const ofResource = topic ? raw`and resource = ${topic.resource}` : raw``;
+  const ofOne = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
+  const { rows } = await raw<{ head: number } & Nullable<EventRow>>`${name}
+    select
+      stream.version as head, e.version, e.kind, e.resource, e.resource_id, e.previous_status, e.occurred_at, e.snapshot
+    from stream left join lateral (
+      select * from event
+      where account_id = ${accountId}::text and environment = ${environment}::text and version > ${after}::bigint
+        ${ofResource} ${ofOne}
+      order by version limit ${limit}::bigint
+    ) e on true
+    where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
+    order by e.version
+  `.execute(sql);
+  const head = Math.max(rows[0]?.head ?? 0, after);
+  const events = rows.flatMap((row) => (row.version === null ? [] : [eventFromRow(row as EventRow)]));
   const last = events.at(-1);
   return { events, through: events.length === limit && last ? last.version : head };
 }

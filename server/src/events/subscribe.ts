@@ -52,8 +52,8 @@ export interface Subscription<Item> {
    */
   sharedAs?: string | undefined;
   signal: AbortSignal;
-  /** It is over, however it ended, or has not begun. */
-  onEnd?: () => void;
+  /** It is over, or has not begun; with what ended it, if that is something to be told of. */
+  onEnd?: (failure: unknown) => void;
 }
 
 /** Who takes what one subscription is told. */
@@ -88,7 +88,7 @@ export async function subscribe<Item>(
   kinds: Kinds = new Map(),
 ): Promise<LiveUpdates<Item>> {
   const start = await beginningOf(subscription).catch((error: unknown) => {
-    subscription.onEnd?.();
+    subscription.onEnd?.(error);
     throw error;
   });
   return follow(subscription, start, kinds);
@@ -189,7 +189,7 @@ interface Live<Item> extends LiveUpdates<Item>, Listener {
   readonly kind: Kind<Item>;
   readonly kinds: Kinds;
   readonly signal: AbortSignal;
-  readonly onEnd: (() => void) | undefined;
+  readonly onEnd: ((failure: unknown) => void) | undefined;
   readonly overAt: number | null;
   first: Item | null;
   seen: Item | null;
@@ -257,7 +257,7 @@ function finish<Item>(live: Live<Item>): void {
   signal.removeEventListener('abort', live);
   kind.members -= 1;
   if (kind.members === 0 && kind.sharedAs !== undefined) kinds.delete(kind.sharedAs);
-  live.onEnd?.();
+  live.onEnd?.(live.failure);
 }
 
 function cut<Item>(this: Live<Item>): void {

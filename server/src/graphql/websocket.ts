@@ -51,8 +51,8 @@ const MAX_MESSAGE_BYTES = 100_000;
 const MAX_SUBSCRIPTIONS = 100;
 /** With so much unsent, nothing more is read: whoever does not take its answers has nothing else to ask. */
 const MAX_UNSENT_BYTES = 1_000_000;
-const PING_MS = 12_000;
-const PING_ROUNDS = 24;
+const PING_MS = 25_000;
+const PING_ROUNDS = 25;
 /** A client that does not answer the closing handshake is cut off. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** The client library comes back after these, with a fresh credential or with `after`. */

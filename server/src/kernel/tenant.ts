@@ -11,8 +11,3 @@ export interface Tenant {
 export function tenantKey({ accountId, environment }: Tenant): string {
   return `${accountId}/${environment}`;
 }
-
-export function tenantFromKey(key: string): Tenant {
-  const slash = key.lastIndexOf('/');
-  return { accountId: key.slice(0, slash), environment: key.slice(slash + 1) as Environment };
-}

@@ -6,14 +6,13 @@ import { type Balances, type LedgerAccountName, type LedgerTransaction, NO_BALAN
 
 /** Every balance of a tenant. */
 export async function readBalances(sql: Sql, tenant: Tenant): Promise<Balances> {
-  const rows = await sql
-    .selectFrom('ledger_account')
-    .select(['name', 'balance'])
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .execute();
+  const { rows } = await raw<{ name: LedgerAccountName; balance: number }>`
+    /* read_balances */
+    select name, balance from ledger_account
+    where account_id = ${tenant.accountId} and environment = ${tenant.environment}
+  `.execute(sql);
   const balances = { ...NO_BALANCES };
-  for (const row of rows) balances[row.name as LedgerAccountName] = row.balance;
+  for (const { name, balance } of rows) balances[name] = balance;
   return balances;
 }
 
@@ -72,16 +71,25 @@ export async function post(
   transactions: readonly LedgerTransaction[],
   occurredAt: Date,
 ): Promise<void> {
-  const rows = transactions.flatMap(({ id, lines, subaccountId }) =>
+  if (transactions.length === 0) return;
+  const lines = transactions.flatMap(({ id, lines, subaccountId }) =>
     lines.map(({ account, amount }) => ({
-      account_id: tenant.accountId,
-      environment: tenant.environment,
-      transaction_id: id,
-      ledger_account: account,
+      id,
+      account,
       amount,
-      subaccount_id: account === 'merchant_subaccounts' ? subaccountId : null,
-      occurred_at: occurredAt,
+      subaccountId: account === 'merchant_subaccounts' ? subaccountId : null,
     })),
   );
-  if (rows.length > 0) await sql.insertInto('posting').values(rows).execute();
+  await raw`
+    /* post */
+    insert into posting
+      (account_id, environment, transaction_id, ledger_account, amount, subaccount_id, occurred_at)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, line.*, ${occurredAt}::timestamptz
+    from unnest(
+      ${lines.map(({ id }) => id)}::text[],
+      ${lines.map(({ account }) => account)}::text[],
+      ${lines.map(({ amount }) => amount)}::bigint[],
+      ${lines.map(({ subaccountId }) => subaccountId)}::text[]
+    ) line
+  `.execute(sql);
 }

@@ -46,6 +46,7 @@ export async function createEmbeddedMode({
   bank: given,
   restLimit,
   publicUrl,
+  metrics,
   onFault,
 }: Base & {
   /** Beside the simulator alone, time can be put forward. */
@@ -56,7 +57,7 @@ export async function createEmbeddedMode({
   /** Requests a minute on `/v1`, where a test says otherwise than the document. */
   restLimit: number | undefined;
 }): Promise<Mode> {
-  const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable }));
+  const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable, onFault }));
   const { firstKeys, cursorKey } = await bootstrap({
     database,
     clock,
@@ -90,6 +91,7 @@ export async function createEmbeddedMode({
     clock,
     outsideClock,
     send: createSender({ clock, privateAddresses }),
+    onAttempt: metrics.onWebhook,
   });
   const wallet = createWalletEngine({ database, onFault });
   const services = {
@@ -160,7 +162,7 @@ export async function createEmbeddedMode({
       ];
     },
     upstream: null,
-    metrics: null,
+    upstreamMetrics: null,
     firstKeys,
     cursorKey,
     embedded: { cardPayments: hostedPayments, levers, subaccounts },

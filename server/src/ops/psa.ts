@@ -10,10 +10,9 @@ import { DataDirLockedError } from '../db/lock.ts';
 import type { Log } from '../db/log.ts';
 import { MigrationError, migrate } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
-import { STREAM_CHANNEL } from '../events/follow.ts';
+import { announcement, STREAM_CHANNEL } from '../events/follow.ts';
 import { createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
-import { tenantKey } from '../kernel/tenant.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Answer, askControl } from './control.ts';
 import { findOperation, inWords, type OperationName } from './operations.ts';
@@ -84,7 +83,7 @@ async function askDatabase(config: Config, operation: OperationName, input: obje
     const committer = createCommitter({
       database,
       clock,
-      onCommit: (tenant) => told.push(database.notify(STREAM_CHANNEL, tenantKey(tenant))),
+      onCommit: (tenant) => told.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
     });
     const administration = createAdministration({ database, committer, clock });
     const result = await findOperation(operation)!.perform(administration, input);

@@ -169,7 +169,7 @@ export function createPayoutRequests({
       upstream.get({
         environment,
         path: `${PAYOUTS}?limit=${LARGEST_PAGE}&offset=0`,
-        errand: { class: intent.looks === 0 ? 'money' : 'lookup' },
+        errand: { class: intent.looks === 0 ? 'money' : 'query' },
       }),
     );
     const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;

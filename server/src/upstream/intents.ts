@@ -32,7 +32,7 @@ export interface Intent {
   resourceId: string | null;
   /** What it is recognised by where the service has no key for it. JSON; no secret, no whole PIX key. */
   summary: unknown;
-  /** Looks since its outcome became unknown. */
+  /** Looks since its outcome became unknown that the service has answered. */
   looks: number;
   createdAt: Date;
 }
@@ -118,6 +118,7 @@ const SENDING_MS = 60_000;
 const LOOK_AGAIN_MS = [
   1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000, 3_600_000,
 ];
+const UNANSWERED_LOOK_AGAIN_MS = 30_000;
 /** A request that the service has not begun by then, it will never begin. */
 const ABSENT_AFTER_MS = 15 * 60_000;
 
@@ -356,10 +357,12 @@ export function createIntents({
       [intent] = await selectIntents(database.sql, tenant, [key]);
     }
     if (!intent || !isOpen(intent)) return;
-    const looked = await lookAt(tenant, intent).catch((error: unknown) => {
-      if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
-      return 'unclear' as const;
-    });
+    let looked: Found;
+    try {
+      looked = await lookAt(tenant, intent);
+    } catch (error) {
+      return await lookOnceMore(tenant, intent, error);
+    }
     if (typeof looked !== 'string' && (await finish(tenant, intent, looked)) !== null) return;
     await step(tenant, intent, (current, now) => {
       const absentAt = plusMs(current.createdAt, ABSENT_AFTER_MS * pace);
@@ -375,6 +378,17 @@ export function createIntents({
         tasks: [taskOf(current, now < absentAt && absentAt < next ? absentAt : next)],
       };
     });
+  }
+
+  /** The service could not be asked: that was no look, and the next need not wait as long as behind one. */
+  async function lookOnceMore(tenant: Tenant, intent: Intent, error: unknown): Promise<void> {
+    if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
+    const after =
+      error instanceof RateLimitError ? error.retryAfterSeconds * 1_000 : UNANSWERED_LOOK_AGAIN_MS * pace;
+    await step(tenant, intent, (current, now) => ({
+      records: [put(intents, { ...current, state: 'in_doubt' })],
+      tasks: [taskOf(current, plusMs(now, after))],
+    }));
   }
 
   return {

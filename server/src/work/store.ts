@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely';
-import type { Sql } from '../db/database.ts';
+import { INSTANCE_LOCK, type Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
 export interface TaskName {
@@ -26,42 +26,34 @@ export interface Task extends Tenant, TaskName {
 export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
   const latest = new Map(tasks.map((task) => [`${task.kind} ${task.key}`, task]));
   if (latest.size === 0) return;
-  await sql
-    .insertInto('task')
-    .values(
-      [...latest.values()].map(({ kind, key, at }) => ({
-        kind,
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        key,
-        due_at: at,
-        lease: null,
-        leased_until: null,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['kind', 'account_id', 'environment', 'key']).doUpdateSet({
-        due_at: (row) => row.ref('excluded.due_at'),
-        attempts: 0,
-        revision: raw`task.revision + 1`,
-      }),
-    )
-    .execute();
+  const rows = [...latest.values()];
+  await raw`
+    /* schedule_tasks */
+    insert into task (kind, account_id, environment, key, due_at)
+    select t.kind, ${tenant.accountId}::text, ${tenant.environment}::text, t.key, t.due_at
+    from unnest(
+      ${rows.map(({ kind }) => kind)}::text[],
+      ${rows.map(({ key }) => key)}::text[],
+      ${rows.map(({ at }) => at)}::timestamptz[]
+    ) t (kind, key, due_at)
+    on conflict (kind, account_id, environment, key) do update
+    set due_at = excluded.due_at, attempts = 0, revision = task.revision + 1
+  `.execute(sql);
 }
 
 /** Takes tasks away again. One that is being done right now ends with who does it. */
 export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
-  const keysOf = new Map<string, Set<string>>();
-  for (const { kind, key } of tasks) keysOf.set(kind, (keysOf.get(kind) ?? new Set()).add(key));
-  for (const [kind, keys] of keysOf)
-    await sql
-      .deleteFrom('task')
-      .where('kind', '=', kind)
-      .where('account_id', '=', tenant.accountId)
-      .where('environment', '=', tenant.environment)
-      .where('key', 'in', [...keys])
-      .where('lease', 'is', null)
-      .execute();
+  if (tasks.length === 0) return;
+  await raw`
+    /* drop_tasks */
+    delete from task
+    using unnest(
+      ${tasks.map(({ kind }) => kind)}::text[],
+      ${tasks.map(({ key }) => key)}::text[]
+    ) t (kind, key)
+    where task.kind = t.kind and task.account_id = ${tenant.accountId}
+      and task.environment = ${tenant.environment} and task.key = t.key and task.lease is null
+  `.execute(sql);
 }
 
 /**
@@ -72,13 +64,19 @@ export async function claimTasks(
   sql: Sql,
   {
     now,
+    since = null,
     leasedUntil,
+    holder = null,
     limit,
     of = { kinds: [], only: false },
     passingOver = [],
   }: {
     now: Date;
+    /** Only what has fallen due after this instant. */
+    since?: Date | null;
     leasedUntil: Date;
+    /** The instance that does them. */
+    holder?: number | null;
     limit: number;
     /** Tasks of these kinds only, or of all others only. */
     of?: { kinds: readonly string[]; only: boolean };
@@ -96,10 +94,10 @@ export async function claimTasks(
     lease: string;
   }>`
     update task
-    set lease = gen_random_uuid(), leased_until = ${leasedUntil}, attempts = task.attempts + 1
+    set lease = gen_random_uuid(), leased_until = ${leasedUntil}, holder = ${holder}, attempts = task.attempts + 1
     from (
       select kind, account_id, environment, key from task
-      where due_at <= ${now} and (leased_until is null or leased_until <= ${now})
+      where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``} and (leased_until is null or leased_until <= ${now})
         and (kind = any(${[...of.kinds]}::text[])) = ${of.only}
         and (account_id || '/' || environment = any(${[...passingOver]}::text[])) = false
       order by due_at limit ${limit}
@@ -112,18 +110,37 @@ export async function claimTasks(
   return rows.map(({ account_id: accountId, ...row }) => ({ ...row, accountId }));
 }
 
+/**
+ * Gives free what other instances hold that are no longer there and whose leases end before `endingBy`. Both: one that
+ * has lost the connection that shows it to be there renews its leases by others.
+ */
+export async function freeTasksOfDead(
+  sql: Sql,
+  { holder, now, endingBy }: { holder: number; now: Date; endingBy: Date },
+): Promise<void> {
+  await raw`
+    update task set lease = null, leased_until = null
+    where leased_until > ${now} and leased_until <= ${endingBy} and holder <> ${holder} and not exists (
+      select from pg_locks
+      where locktype = 'advisory' and classid = ${INSTANCE_LOCK} and objid = holder::oid
+        and database = (select oid from pg_database where datname = current_database())
+    )
+  `.execute(sql);
+}
+
 /** Still at it: nobody else takes what these leases hold before `leasedUntil`. */
 export async function renewLeases(sql: Sql, leases: readonly string[], leasedUntil: Date): Promise<void> {
   await sql.updateTable('task').set({ leased_until: leasedUntil }).where('lease', 'in', leases).execute();
 }
 
-/** Done; or free for its next turn, where it was scheduled anew while it was being done. */
-export async function completeTask(sql: Sql, task: Task): Promise<void> {
+/** Done; or, and then false, free for its next turn, where it was scheduled anew while it was being done. */
+export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
   const { numDeletedRows } = await ofTask(sql.deleteFrom('task'), task)
     .where('revision', '=', task.revision)
     .executeTakeFirstOrThrow();
-  if (numDeletedRows === 0n)
-    await ofTask(sql.updateTable('task').set({ lease: null, leased_until: null }), task).execute();
+  if (numDeletedRows > 0n) return true;
+  await ofTask(sql.updateTable('task').set({ lease: null, leased_until: null }), task).execute();
+  return false;
 }
 
 /** Failed: due again at `at`, or when it was scheduled anew for. */
@@ -147,6 +164,43 @@ export async function nextDue(sql: Sql): Promise<Date | null> {
     ) as at
   `.execute(sql);
   return rows[0]?.at ?? null;
+}
+
+/** Tasks of one kind, of all tenants. */
+export interface Backlog {
+  readonly kind: string;
+  /** Due, and nobody is at it. */
+  readonly due: number;
+  readonly underWay: number;
+  readonly later: number;
+  /** Of those that are due; null where none is. */
+  readonly oldestDueAt: Date | null;
+}
+
+/** How much waits, for the metrics: a look at the whole table. */
+export async function selectBacklog(sql: Sql, now: Date): Promise<Backlog[]> {
+  const { rows } = await raw<{
+    kind: string;
+    due: number;
+    under_way: number;
+    later: number;
+    oldest: Date | null;
+  }>`
+    select
+      kind,
+      count(*) filter (where leased_until > ${now}) under_way,
+      count(*) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) due,
+      count(*) filter (where due_at > ${now} and (leased_until is null or leased_until <= ${now})) later,
+      min(due_at) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) oldest
+    from task group by kind
+  `.execute(sql);
+  return rows.map(({ kind, due, under_way: underWay, later, oldest: oldestDueAt }) => ({
+    kind,
+    due,
+    underWay,
+    later,
+    oldestDueAt,
+  }));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: Kysely's delete and update builders share no type that has `where`

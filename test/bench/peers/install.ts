@@ -3,30 +3,38 @@ import { join } from 'node:path';
 import { root, run, since } from '../../../server/scripts/progress.mjs';
 import { clearStamp, fingerprint, readStamp, writeStamp } from '../../../server/scripts/stamp.mjs';
 
-const FOLDER = 'test/bench/peers/hive-gateway';
-const STAMP = 'installed-hive-gateway';
+/** What we are measured against, each in a folder of its own with its lock file: who it is, and whose version says which. */
+const PEERS = {
+  apollo: { called: 'Apollo Server', is: '@apollo/server' },
+  'hive-gateway': { called: 'Hive Gateway', is: '@graphql-hive/gateway-runtime' },
+  mercurius: { called: 'Mercurius', is: 'mercurius' },
+  yoga: { called: 'graphql-ws with Yoga', is: 'graphql-yoga' },
+};
 
 /**
- * Installs what the facade is measured against, exactly as its lock file has it, unless it is there. Its version; null,
- * and a line that says so, where it cannot be had.
+ * Installs a peer, exactly as its lock file has it, unless it is there. Its name with its version; null, and a line that
+ * says so, where it cannot be had.
  */
-export async function ensureHiveGateway(): Promise<string | null> {
-  const { dependencies } = JSON.parse(readFileSync(join(root, FOLDER, 'package.json'), 'utf8'));
-  const version: string = dependencies['@graphql-hive/gateway-runtime'];
-  const wanted = fingerprint([`${FOLDER}/package-lock.json`], [process.versions.node]);
-  if (readStamp(STAMP) === wanted && existsSync(join(root, FOLDER, 'node_modules'))) return version;
-  clearStamp(STAMP);
+export async function ensurePeer(name: keyof typeof PEERS): Promise<string | null> {
+  const { called, is } = PEERS[name];
+  const folder = `test/bench/peers/${name}`;
+  const stamp = `installed-${name}`;
+  const { dependencies } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const peer = `${called} ${dependencies[is]}`;
+  const wanted = fingerprint([`${folder}/package-lock.json`], [process.versions.node]);
+  if (readStamp(stamp) === wanted && existsSync(join(root, folder, 'node_modules'))) return peer;
+  clearStamp(stamp);
 
-  console.log('Installing Hive Gateway, which this benchmark alone needs (75 MB) …');
+  console.log(`Installing ${peer}, which the benchmark alone needs …`);
   const started = performance.now();
-  const { ok } = await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: join(root, FOLDER),
+  const { ok } = await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: join(root, folder),
   });
   if (!ok) {
-    console.log('✗ Hive Gateway could not be installed (see above): what is measured against it is left out');
+    console.log(`✗ ${peer} could not be installed (see above): what is measured against it is left out`);
     return null;
   }
-  writeStamp(STAMP, wanted);
-  console.log(`✓ Hive Gateway ${version} installed in ${since(started)}`);
-  return version;
+  writeStamp(stamp, wanted);
+  console.log(`✓ ${peer} installed in ${since(started)}`);
+  return peer;
 }

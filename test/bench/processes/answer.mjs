@@ -1,3 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 /**
  * Answers what the parent process asks for, by name.
  *
@@ -15,4 +19,22 @@ export function answerParent(answers) {
     },
   );
   process.on('disconnect', () => process.exit());
+}
+
+/** Of all threads of this process since its start. */
+export function cpuMicroseconds() {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+/** Megabytes of this process, and of its JavaScript heap, with nothing left to collect. */
+export async function memoryMegabytes() {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  for (let time = 0; time < 3; time++) {
+    collect();
+    await turn();
+  }
+  const { rss, heapUsed } = process.memoryUsage();
+  return { rssMb: rss / 1e6, heapMb: heapUsed / 1e6 };
 }

@@ -1,7 +1,7 @@
 // The floor of an HTTP server: reads the request's body and answers with bytes that lie ready.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { answerParent } from './answer.mjs';
+import { answerParent, cpuMicroseconds } from './answer.mjs';
 
 answerParent({
   async start({ body, headers }) {
@@ -16,8 +16,5 @@ answerParent({
     const address = /** @type {import('node:net').AddressInfo} */ (server.address());
     return { url: `http://127.0.0.1:${address.port}` };
   },
-  cpu() {
-    const { user, system } = process.cpuUsage();
-    return user + system;
-  },
+  cpu: cpuMicroseconds,
 });

@@ -3,7 +3,7 @@
 // with them it is told at start.
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
-import { answerParent } from './answer.mjs';
+import { answerParent, cpuMicroseconds } from './answer.mjs';
 
 /**
  * @typedef {{ name: string, path: string, variable: string | null, fields: string[] }} Part one field at the root, what
@@ -40,10 +40,7 @@ answerParent({
     const address = /** @type {import('node:net').AddressInfo} */ (server.address());
     return { url: `http://127.0.0.1:${address.port}` };
   },
-  cpu() {
-    const { user, system } = process.cpuUsage();
-    return user + system;
-  },
+  cpu: cpuMicroseconds,
 });
 
 /**

@@ -1,9 +1,9 @@
-// The floor of a push: sends a text that lies ready to the one client it has.
+// The floor of a push: sends a text that lies ready to every client it has.
 import { once } from 'node:events';
 import { WebSocketServer } from 'ws';
-import { answerParent } from './answer.mjs';
+import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
 
-const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+const server = new WebSocketServer({ port: 0, host: '127.0.0.1', backlog: 4_096 });
 await once(server, 'listening');
 
 answerParent({
@@ -11,9 +11,11 @@ answerParent({
     const address = /** @type {import('node:net').AddressInfo} */ (server.address());
     return { url: `ws://127.0.0.1:${address.port}` };
   },
-  push({ text }) {
-    const paidAt = String(process.hrtime.bigint());
+  cpu: cpuMicroseconds,
+  memory: memoryMegabytes,
+  tell({ text }) {
+    const at = String(process.hrtime.bigint());
     for (const client of server.clients) client.send(text);
-    return { paidAt };
+    return { at };
   },
 });

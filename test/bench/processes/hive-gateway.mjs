@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { answerParent } from './answer.mjs';
+import { answerParent, cpuMicroseconds } from './answer.mjs';
 
 /** Installed in a folder of their own, when they are needed. */
 const installed = createRequire(new URL('../peers/hive-gateway/', import.meta.url));
@@ -31,8 +31,5 @@ answerParent({
     const address = /** @type {import('node:net').AddressInfo} */ (server.address());
     return { url: `http://127.0.0.1:${address.port}` };
   },
-  cpu() {
-    const { user, system } = process.cpuUsage();
-    return user + system;
-  },
+  cpu: cpuMicroseconds,
 });

@@ -1,4 +1,5 @@
-// Sales into the ledger: through the committer, and as the same rows in one statement straight to the database.
+// Sales into the ledger: through the committer, and in three ways without our code.
+import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { answerParent } from './answer.mjs';
 
@@ -8,6 +9,7 @@ const { bootstrap } = await built('access/engine.js');
 const { createCommitter } = await built('commit/commit.js');
 const { migrate } = await built('db/migrate.js');
 const { openDatabase } = await built('db/open.js');
+const { createFlushedFiles, prepareFolder } = await built('db/pglite-files.js');
 const { createSystemClock } = await built('kernel/clock.js');
 const { ledgerTransaction } = await built('ledger/postings.js');
 
@@ -24,6 +26,16 @@ let tenant;
 let straight;
 /** @type {() => Promise<void>} */
 let close = async () => undefined;
+/** Callers of one transaction each share so many connections, as ours do (db/postgres.ts). */
+const CONNECTIONS = 10;
+/** @type {pg.Pool} */
+let pool;
+/** PGlite as it comes, but for its flushes. @type {PGlite} */
+let bare;
+/** What ours sends for a sale, by its name. @type {Record<string, string>} */
+let statements;
+/** Who knows no committer, and no account of ours. @type {{ accountId: string, environment: 'live' }} */
+let bareTenant;
 let transactions = 0;
 let sales = 0;
 
@@ -34,20 +46,8 @@ const POST = `
   from unnest($3::text[]) id cross join (values ('acquirer', -100), ('merchant_pending', 100)) line (account, cents)`;
 
 answerParent({
-  async start({ databaseUrl, dataDir }) {
-    database = await openDatabase({
-      databaseUrl,
-      dataDir,
-      clock,
-      log,
-      onFatal(/** @type {Error} */ error) {
-        throw error;
-      },
-    });
-    await migrate(database);
-    await bootstrap({ database, clock, name: 'Banca', keys: {} });
-    const { id } = await database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
-    tenant = { accountId: id, environment: 'live' };
+  async start({ databaseUrl, dataDir, bareDir }) {
+    ({ database, tenant } = await open({ databaseUrl, dataDir }));
     const counting = {
       ...database,
       transaction(/** @type {unknown} */ work) {
@@ -56,11 +56,27 @@ answerParent({
       },
     };
     committer = createCommitter({ database: counting, clock, onCommit: () => undefined });
+    statements = await statementsOfSale();
     if (databaseUrl) {
       const client = new pg.Client(databaseUrl);
       await client.connect();
       straight = (text, values) => client.query({ name: text.slice(0, 20).trim(), text, values });
-      close = () => client.end();
+      pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS });
+      close = async () => {
+        await pool.end();
+        await client.end();
+      };
+    } else {
+      const opened = await open({ dataDir: bareDir });
+      bareTenant = opened.tenant;
+      // Its log, which no sale begins.
+      await opened.database.sql
+        .insertInto('stream')
+        .values({ account_id: bareTenant.accountId, environment: bareTenant.environment })
+        .execute();
+      await opened.database.close();
+      bare = await openBare(bareDir);
+      close = () => bare.close();
     }
   },
 
@@ -68,14 +84,7 @@ answerParent({
   async committer({ callers, ms }) {
     transactions = 0;
     return during(ms, callers, async () => {
-      const transaction = ledgerTransaction(`sale:${++sales}`, [
-        { from: 'acquirer', to: 'merchant_pending', amount: 100 },
-      ]);
-      await committer.change({
-        tenant,
-        read: async () => undefined,
-        decide: () => ({ outcome: null, writes: { transactions: [transaction] } }),
-      });
+      await committer.change(sale());
       return 1;
     });
   },
@@ -103,11 +112,143 @@ answerParent({
     });
   },
 
+  /** So many callers of PostgreSQL, each with a transaction of its own for each sale: the same statements. */
+  async single({ callers, ms }) {
+    transactions = 0;
+    return during(ms, callers, async () => {
+      transactions += 1;
+      const client = await pool.connect();
+      const send = (/** @type {string} */ name, /** @type {unknown[]} */ values) =>
+        client
+          .query({ name, text: /** @type {string} */ (statements[name]), values })
+          .then(({ rows }) => rows);
+      try {
+        await client.query('begin');
+        await sell(send, tenant, 1);
+        await client.query('commit');
+      } finally {
+        client.release();
+      }
+      return 1;
+    });
+  },
+
+  /** A loop over PGlite, with so many sales in each of its transactions: the same statements. */
+  async loop({ group, ms }) {
+    transactions = 0;
+    return during(ms, 1, async () => {
+      transactions += 1;
+      await bare.transaction((sql) =>
+        sell(
+          async (name, values) => (await sql.query(/** @type {string} */ (statements[name]), values)).rows,
+          bareTenant,
+          group,
+        ),
+      );
+      return group;
+    });
+  },
+
   async close() {
     await close();
     await database.close();
   },
 });
+
+/** A database of ours with one account. @param {{ databaseUrl?: string, dataDir: string }} options */
+async function open(options) {
+  const onFatal = (/** @type {Error} */ error) => {
+    throw error;
+  };
+  const opened = await openDatabase({ ...options, clock, log, onFatal });
+  await migrate(opened);
+  await bootstrap({ database: opened, clock, name: 'Banca', keys: {} });
+  const { id } = await opened.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
+  return { database: opened, tenant: { accountId: id, environment: /** @type {const} */ ('live') } };
+}
+
+/** As durable as ours, in this very thread. @param {string} dataDir */
+function openBare(dataDir) {
+  const { folder } = prepareFolder(dataDir);
+  const failed = (/** @type {unknown} */ error) => {
+    throw error;
+  };
+  return PGlite.create({
+    fs: createFlushedFiles(folder, () => undefined, failed),
+    startParams: [
+      ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+      ...['fsync=on', 'synchronous_commit=on', 'wal_sync_method=fsync'].flatMap((setting) => ['-c', setting]),
+    ],
+  });
+}
+
+/** What a sale sends, as it was sent. The last of several, for the first of a tenant finds no log yet. */
+async function statementsOfSale() {
+  /** @type {Record<string, string>} */
+  const sent = {};
+  const watching = createCommitter({
+    database: {
+      ...database,
+      transaction: (/** @type {(sql: any) => unknown} */ work) =>
+        database.transaction((/** @type {any} */ sql) => {
+          const executor = sql.getExecutor();
+          const send = executor.executeQuery;
+          executor.executeQuery = (/** @type {{ sql: string }} */ query) => {
+            const name = /\/\* (\w+) \*\//.exec(query.sql)?.[1];
+            if (name) sent[name] = query.sql;
+            return send.call(executor, query);
+          };
+          return work(sql);
+        }),
+    },
+    clock,
+    onCommit: () => undefined,
+  });
+  await watching.change(sale());
+  const expected = ['lock_stream', 'read_balances', 'post', 'append_events'];
+  if (`${Object.keys(sent)}` !== `${expected}`) throw new Error(`a sale sends ${Object.keys(sent)}`);
+  return sent;
+}
+
+function sale() {
+  const transaction = ledgerTransaction(`sale:${++sales}`, [
+    { from: 'acquirer', to: 'merchant_pending', amount: 100 },
+  ]);
+  return {
+    tenant,
+    read: async () => undefined,
+    decide: () => ({ outcome: null, writes: { transactions: [transaction] } }),
+  };
+}
+
+/**
+ * So many sales as ours sends them, by hand.
+ *
+ * @param {(name: string, values: unknown[]) => Promise<any[]>} send @param {{ accountId: string, environment: string }} tenant
+ * @param {number} count
+ */
+async function sell(send, tenant, count) {
+  const of = [tenant.accountId, tenant.environment];
+  const [{ version }] = await send('lock_stream', of);
+  /** @type {Record<string, number>} */
+  const balances = {};
+  for (const { name, balance } of await send('read_balances', of)) balances[name] = Number(balance);
+  const at = clock.now();
+  const ids = Array.from({ length: count }, () => `sale:${++sales}`);
+  const both = (/** @type {any} */ one, /** @type {any} */ other) => ids.flatMap(() => [one, other]);
+  const lines = [
+    ids.flatMap((id) => [id, id]),
+    both('acquirer', 'merchant_pending'),
+    both(-100, 100),
+    both(null, null),
+  ];
+  await send('post', [...of, at, ...lines]);
+  balances.acquirer = (balances.acquirer ?? 0) - 100 * count;
+  balances.merchant_pending = (balances.merchant_pending ?? 0) + 100 * count;
+  const next = Number(version) + 1;
+  const event = [[next], ['wallet.changed'], ['wallet'], ['wallet'], [null], [JSON.stringify(balances)]];
+  await send('append_events', [...of, at, ...event, next, ...of]);
+}
 
 /** @param {number} ms @param {number} callers @param {() => Promise<number>} work */
 async function during(ms, callers, work) {

@@ -1,5 +1,7 @@
 // The built server, told by messages where main.js would read the environment and a payer would type a card.
-import { answerParent } from './answer.mjs';
+import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
+import { watchCommits } from './commits.mjs';
+import { PAYOUTS, WALLET } from './data.mjs';
 
 const built = (/** @type {string} */ file) =>
   import(new URL(`../../../server/dist/${file}`, import.meta.url).href);
@@ -8,20 +10,19 @@ const { readConfig } = await built('config.js');
 const { createSystemClock } = await built('kernel/clock.js');
 const { createLog } = await built('ops/log.js');
 
-const CARD = {
-  number: '4242424242424242',
-  holder: 'ANA',
-  expiryMonth: 12,
-  expiryYear: 2099,
-  securityCode: '123',
-};
+const commits = watchCommits();
 
 /** @type {any} */
 let app;
+/** @type {{ accountId: string, environment: 'live' }} */
+let tenant;
 
 answerParent({
-  /** `options` of the configuration that no variable sets, for a benchmark alone. */
-  async start({ options: { upstream, ...options } = {}, ...environment }) {
+  /**
+   * `options` of the configuration that no variable sets, for a benchmark alone. With `memory`, wallet and payouts are
+   * read from memory; all else is as it is.
+   */
+  async start({ options: { upstream, ...options } = {}, memory = false, ...environment }) {
     const config = readConfig({ ...environment, PORT: '0' });
     app = await createApp({
       config: {
@@ -35,16 +36,29 @@ answerParent({
         throw error;
       },
     });
+    if (app.embedded) {
+      const { id } = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
+      tenant = { accountId: id, environment: 'live' };
+    }
+    if (memory) answerFromMemory();
     return { url: app.url };
   },
-  /** Microseconds of all its threads since the start. */
-  cpu() {
-    const { user, system } = process.cpuUsage();
-    return user + system;
-  },
-  async pay({ orderCode }) {
-    const { kind } = await app.embedded.cardPayments.pay(orderCode, CARD);
-    return { kind, paidAt: String(process.hrtime.bigint()) };
+  cpu: cpuMicroseconds,
+  memory: memoryMegabytes,
+  /** One change in one transaction: a card payment is created. */
+  async tell() {
+    commits.forget();
+    await app.embedded.cardPayments.create(tenant, { valueCents: 4_990, description: 'Caneca' });
+    const at = String(process.hrtime.bigint());
+    return { at, ...commits.last() };
   },
   close: () => app.close(),
 });
+
+/** The two ports that are measured, in place of those on the database. */
+function answerFromMemory() {
+  const services = app.servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+  const items = PAYOUTS.map((payout, index) => ({ place: 50 - index, payout }));
+  services.wallet.read = async () => WALLET;
+  services.payouts.list = async () => ({ items, more: true });
+}

@@ -13,19 +13,30 @@ export interface SimulatedClock {
   advanceTo(instant: Date): Promise<void>;
 }
 
-/** Puts `clock` to where it stood when the server was stopped. */
+/** What an instance calls out that has put its clock forward: the new offset. */
+const CLOCK_CHANNEL = 'psa_clock';
+
+/** Puts `clock` to where it stood when the server was stopped, and from then on to where any instance puts its own. */
 export async function resumeSimulatedClock({
   database,
   clock,
+  onFault,
 }: {
   database: Database;
   clock: ShiftableClock;
+  onFault: (fault: unknown) => void;
 }): Promise<SimulatedClock> {
+  await database.listen(CLOCK_CHANNEL, (offset) => {
+    if (offset !== '') clock.shiftTo(Number(offset));
+    else selectOffset(database.sql).then(clock.shiftTo).catch(onFault);
+  });
   clock.shiftTo(await selectOffset(database.sql));
 
   async function advance(ms: number): Promise<void> {
     // Kept before it is used: what is recorded under an offset is never ahead of the one that is read back.
-    clock.shiftTo(await addToOffset(database.sql, Math.max(0, ms)));
+    const offset = await addToOffset(database.sql, Math.max(0, ms));
+    await database.notify(CLOCK_CHANNEL, String(offset));
+    clock.shiftTo(offset);
   }
   return {
     now: () => clock.now(),

@@ -7,3 +7,10 @@ export function facadeEnvironment(upstreamUrl: string): Record<string, string> {
 
 /** Options of the configuration: no budget, and root fields a minute beyond what a variable may say. */
 export const UNLIMITED = { graphqlLimit: 100_000_000, upstream: { requestsPerMinute: 0 } };
+
+/** What an embedded server is started with: root fields are counted, and there are enough for a benchmark. */
+export const UNLIMITED_KEY = {
+  PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+  PSA_DEMO: 'off',
+  options: { graphqlLimit: 100_000_000 },
+};

@@ -1,0 +1,72 @@
+import { createBenchDatabase } from './databases.ts';
+import { createHalls, subscribe, type Told, tell, tellOften } from './halls.ts';
+import { ensurePeer } from './peers/install.ts';
+import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
+
+const SUBSCRIBERS = size(5_000, 50);
+const ROUNDS = size(9, 1);
+const CHANGES_A_ROUND = 3;
+/** The first ones, before everything is compiled. */
+const WARM_UP_CHANGES = size(6, 1);
+const BARE = 'a bare ws broadcast of one string';
+
+type Name = 'ours' | 'bare' | 'yoga';
+
+/** One event to so many subscribers, each on a socket of its own, told to all of them before the next. */
+export async function measureFanout(postgresUrl: string): Promise<Row[]> {
+  const peer = QUICK ? null : await ensurePeer('yoga');
+  const halls = createHalls();
+  const called = `one event to ${SUBSCRIBERS.toLocaleString('en')}`;
+  try {
+    progress(`${called}: opening sockets`);
+    const ours = await halls.openOurs(await createBenchDatabase(postgresUrl));
+    await subscribe(ours, SUBSCRIBERS);
+    const { text } = await tell(ours, SUBSCRIBERS);
+    const bare = await halls.openBare('bare-ws.mjs', text);
+    await subscribe(bare, SUBSCRIBERS);
+    const yoga = peer && (await halls.openPeer('yoga.mjs'));
+    if (yoga) await subscribe(yoga, SUBSCRIBERS);
+
+    const parties = { ours, bare, ...(yoga && { yoga }) };
+    const measure = (changes: number) =>
+      Object.fromEntries(
+        Object.entries(parties).map(([name, hall]) => [
+          name,
+          () => tellOften(hall, { subscribers: SUBSCRIBERS, changes }),
+        ]),
+      ) as Record<Name, () => Promise<Told>>;
+    progress(`${called}: warming up`);
+    for (const warmUp of Object.values(measure(WARM_UP_CHANGES))) await warmUp();
+    const rounds = await inTurns(ROUNDS, measure(CHANGES_A_ROUND), called);
+    await ours.server.ask('close');
+
+    const of = (whose: Name, what: keyof Told) => median(rounds.map((round) => round[whose][what]));
+    const against = (other: Name, what: 'cpuUs' | 'p99Ms') => ({
+      ours: of('ours', what),
+      floor: of(other, what),
+      ratio: median(rounds.map((round) => round.ours[what] / round[other][what])),
+      explanation: EXPLANATION,
+    });
+    const cpu = { name: `${called}, CPU a delivery`, unit: 'µs CPU', beside: '' };
+    const p99 = (other: Name) => ({
+      name: `${called}, p99 delay`,
+      unit: 'ms',
+      beside: `p50 ${figure(of('ours', 'p50Ms'))} against ${figure(of(other, 'p50Ms'))} ms`,
+    });
+    return [
+      { ...cpu, against: BARE, ...against('bare', 'cpuUs'), target: { atMost: 1.3 } },
+      { ...p99('bare'), against: BARE, ...against('bare', 'p99Ms'), target: { atMost: 1.5 } },
+      ...(peer
+        ? [
+            { ...cpu, against: peer, ...against('yoga', 'cpuUs'), target: { atMost: 0.33 } },
+            { ...p99('yoga'), against: peer, ...against('yoga', 'p99Ms') },
+          ]
+        : []),
+    ];
+  } finally {
+    await halls.close();
+  }
+}
+
+const EXPLANATION =
+  'a card payment is created on PostgreSQL, and every subscriber of allCardPaymentUpdates, each on a WebSocket and with an operation id of its own, is told of it; CPU of the server’s process, that of the change included; delay from the change’s end in the server to the bytes at the subscriber';

@@ -1,0 +1,101 @@
+import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';
+import { type Child, startChild } from './processes/child.ts';
+import { median, percentile } from './report.ts';
+
+/** Until everybody has been told; a busy machine takes a second. */
+const WITHIN_MS = 20_000;
+
+export const UPDATES = `subscription { allCardPaymentUpdates { cursor occurredAt previousStatus cardPayment {
+  orderCode status version amountCents currency description createdAt expiresAt paidAt
+} } }`;
+
+/** A server, and those who follow what it tells, each over WebSocket on a socket of its own. */
+export interface Hall {
+  server: Child;
+  listeners: Child;
+  url: string;
+  /** What the listeners need to know to follow. */
+  spoken: { path: string; query?: string; key?: string };
+  /** What the server is to tell, where that has to be given. */
+  text: string | null;
+}
+
+/** Halls that are closed together. */
+export interface Halls {
+  openOurs(databaseUrl: string): Promise<Hall>;
+  /** The process of that name, which speaks GraphQL as ours does. */
+  openPeer(program: string): Promise<Hall>;
+  /** The process of that name, which tells its `text` as it is to whoever has connected. */
+  openBare(program: string, text: string, given?: unknown): Promise<Hall>;
+  /** Stops every process. */
+  close(): Promise<void>;
+}
+
+export function createHalls(): Halls {
+  const halls: Hall[] = [];
+  async function open(program: string, given: unknown, spoken: Hall['spoken'], text: string | null) {
+    const server = startChild(program);
+    const hall: Hall = { server, listeners: startChild('listeners.mjs'), url: '', spoken, text };
+    halls.push(hall);
+    hall.url = (await server.ask('start', given)).url;
+    return hall;
+  }
+  const spoken = { path: '/graphql', query: UPDATES, key: LIVE_KEY };
+  return {
+    openOurs: (databaseUrl) =>
+      open('server.mjs', { ...UNLIMITED_KEY, DATABASE_URL: databaseUrl }, spoken, null),
+    openPeer: (program) => open(program, {}, spoken, null),
+    openBare: (program, text, given = {}) => open(program, given, { path: '/' }, text),
+    async close() {
+      await Promise.all(halls.flatMap(({ server, listeners }) => [listeners.stop(), server.stop()]));
+    },
+  };
+}
+
+/** So many more follow, which a change that reaches all of them proves. */
+export async function subscribe(hall: Hall, more: number): Promise<void> {
+  const { open } = await connect(hall, more);
+  // Who has just subscribed may not be heard yet, and then the next change is for it.
+  for (let tries = 0; tries < 30; tries++) {
+    const { count } = await tellWithin(hall, 1_000);
+    if (count === open) return;
+  }
+  throw new Error(`Of ${open} subscribers not all are told`);
+}
+
+/** The same without a proof, and so without anything told. */
+export function connect({ listeners, url, spoken }: Hall, more: number): Promise<{ open: number }> {
+  return listeners.ask('open', { url, ...spoken, count: more });
+}
+
+export interface Told {
+  cpuUs: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+/** Some changes, each told to all before the next: CPU a delivery, and the medians of the changes' delays. */
+export async function tellOften(
+  hall: Hall,
+  { subscribers, changes }: { subscribers: number; changes: number },
+): Promise<Told> {
+  const before = await hall.server.ask('cpu');
+  const delays: number[][] = [];
+  for (let change = 0; change < changes; change++) delays.push((await tell(hall, subscribers)).delays);
+  const cpuUs = ((await hall.server.ask('cpu')) - before) / (changes * subscribers);
+  const of = (percent: number) => median(delays.map((each) => percentile(each, percent)));
+  return { cpuUs, p50Ms: of(50), p99Ms: of(99) };
+}
+
+/** What the last of them was told, and the milliseconds until each of them was, from the change's end in the server. */
+export async function tell(hall: Hall, subscribers: number): Promise<{ text: string; delays: number[] }> {
+  const told = await tellWithin(hall, WITHIN_MS);
+  if (told.count !== subscribers) throw new Error(`${told.count} of ${subscribers} were told`);
+  return told;
+}
+
+async function tellWithin({ server, listeners, text }: Hall, withinMs: number) {
+  await listeners.ask('expect');
+  const { at } = await server.ask('tell', { text });
+  return listeners.ask('told', { at, withinMs });
+}

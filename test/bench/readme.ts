@@ -1,0 +1,55 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type Chart, chartSvg } from './charts.ts';
+import { explanations, figuresText, isMet, type Row, ratioText, targetText } from './report.ts';
+
+const README = new URL('../../README.md', import.meta.url);
+const FOLDER = 'test/bench/charts';
+const BEGIN = '<!-- npm run bench -- --save writes from here -->';
+const END = '<!-- to here -->';
+
+/** Puts the rows that have a target, and the charts, into the README between its two marks. */
+export function saveToReadme({
+  rows,
+  charts,
+  machine,
+}: {
+  rows: readonly Row[];
+  charts: readonly Chart[];
+  machine: string;
+}): void {
+  const text = readFileSync(README, 'utf8');
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`README.md has no place for the figures: ${BEGIN} … ${END}`);
+  mkdirSync(new URL(`../../${FOLDER}/`, import.meta.url), { recursive: true });
+  for (const chart of charts)
+    writeFileSync(new URL(`../../${FOLDER}/${chart.name}.svg`, import.meta.url), chartSvg(chart));
+
+  const aimed = rows.filter(({ target }) => target);
+  const section = [
+    `Measured on ${machine}. A ratio is the median of alternating rounds in one run; ≥ is how many times as fast, ≤ how many times as dear.`,
+    markdownTable([
+      ['what', 'against', 'ratio', 'target', '', 'figures'],
+      ...aimed.map((row) => [
+        row.name,
+        row.against ?? '',
+        ratioText(row),
+        targetText(row),
+        isMet(row) ? '✓' : '✗',
+        [figuresText(row), row.beside].filter(Boolean).join('; '),
+      ]),
+    ]),
+    explanations(aimed)
+      .map((line) => `- ${line}.`)
+      .join('\n'),
+    charts
+      .map(({ name, title, description }) => `![${title}. ${description}](${FOLDER}/${name}.svg)`)
+      .join('\n'),
+  ].join('\n\n');
+  writeFileSync(README, `${text.slice(0, begin)}${BEGIN}\n\n${section}\n\n${text.slice(end)}`);
+}
+
+function markdownTable([head, ...lines]: string[][]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head!), line(head!.map(() => '---')), ...lines.map(line)].join('\n');
+}

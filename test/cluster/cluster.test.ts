@@ -1,0 +1,367 @@
+import { CompiledQuery } from 'kysely';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startCluster } from '../../server/scripts/cluster.mjs';
+import { runNode } from '../../server/scripts/progress.mjs';
+import { type Database, INSTANCE_LOCK } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { audit } from '../faults/audit.ts';
+import type { ChildServer } from '../faults/child.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { createClient, type GraphQLClient } from '../support/graphql.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { silent } from '../support/templates.ts';
+
+const LIVE_KEY = 'ps_live_cluster0123456789';
+const EACH = 80;
+const AT_ONCE = 4;
+
+type Cluster = Awaited<ReturnType<typeof startCluster>>;
+let cluster: Cluster;
+let database: Database;
+/** What the instances logged. */
+const logged: string[] = [];
+
+beforeAll(async () => {
+  // Vitest's own NODE_ENV would build a widget for developers.
+  const { ok, output } = await runNode('server/scripts/build.mjs', [], {
+    quiet: true,
+    env: { NODE_ENV: 'production' },
+  });
+  if (!ok) throw new Error(output);
+  const databaseUrl = await createPostgresDatabase();
+  database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+  cluster = await startCluster({
+    count: 3,
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+      PSA_GRAPHQL_LIMIT: '1000000',
+    },
+    heard: (line, { isError }) => isError && logged.push(line),
+  });
+});
+afterAll(async () => {
+  await cluster?.close();
+  await database?.close();
+});
+
+test('each subscriber on any instance is told each change on any instance, once and in order', async () => {
+  const followers = cluster.instances.map((instance) => follow(at(instance)));
+  await Promise.all(followers.map(({ begun }) => begun));
+  const before = await told();
+  await Promise.all(
+    cluster.instances.map(async (instance) => {
+      const keys = Array.from({ length: EACH }, (_, index) => `written:${instance.number}:${index}`);
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+          for (let key = keys.pop(); key; key = keys.pop()) await create(at(instance), key);
+        }),
+      );
+    }),
+  );
+  const all = (await told()).slice(before.length);
+  expect(all).toHaveLength(3 * EACH);
+  for (const follower of followers) {
+    await follower.until(all.at(-1)!);
+    expect(follower.seen).toEqual(all);
+  }
+});
+
+test('one limit of an account holds over all of them', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 150 }, () =>
+      fetch(`${cluster.url}/v1/wallet`, { headers: { authorization: `Bearer ${LIVE_KEY}` } }),
+    ),
+  );
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(120);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+});
+
+test('a rolling restart loses nobody an update, and nobody an answer', async () => {
+  const followers = [1, 2, 3].map(() => follow(behindBalancer()));
+  await Promise.all(followers.map(({ begun }) => begun));
+  const before = await told();
+  const processes = cluster.instances.map(({ process: { pid } }) => pid);
+  let restarting = true;
+  const restarted = cluster.restart().finally(() => {
+    restarting = false;
+  });
+  const created: string[] = [];
+  await Promise.all(
+    [0, 1].map(async (writer) => {
+      for (let index = 0; restarting; index += 1)
+        created.push(await createAnyhow(behindBalancer(), `restarted:${writer}:${index}`));
+    }),
+  );
+  await restarted;
+  for (const {
+    process: { pid },
+  } of cluster.instances)
+    expect(processes).not.toContain(pid);
+
+  const all = (await told()).slice(before.length);
+  expect([...all].sort()).toEqual(created.map((orderCode) => `${orderCode} PENDING`).sort());
+  for (const follower of followers) {
+    await follower.until(all.at(-1)!);
+    expect(follower.seen).toEqual(all);
+    expect(follower.connections()).toBeGreaterThan(1);
+  }
+});
+
+test('what a killed one had begun is done by the others within seconds, and nothing twice', async () => {
+  // It answers nobody until one is killed, so each instance has deliveries under way.
+  const killed = deferred();
+  const receiver = await startReceiver((response) => void killed.promise.then(() => response.end()));
+  const merchant = behindBalancer();
+  await merchant.request(CONFIGURE, { input: { url: receiver.url } });
+  await pull('credit', { amountCents: 10_000_000 });
+  const subaccounts = await Promise.all(['ana', 'bia', 'caio'].map((name) => openSubaccount(merchant, name)));
+  const follower = follow(at(cluster.instances[1]!));
+  await follower.begun;
+
+  // Whatever the tests before this one have created expires at once, on every instance.
+  await pull('clock', { seconds: 31 * 60 });
+  await Promise.all([
+    ...[...Array(10).keys()].map((index) => merchant.request(PAY_OUT, { input: payout(index) })),
+    ...[...Array(18).keys()].map((index) =>
+      merchant.request(PAY_OUT_OF, { input: subaccountPayout(subaccounts[index % 3]!, index) }),
+    ),
+  ]);
+  await waitFor(async () => (await holders()).size === 3);
+  const held = await holders();
+  cluster.instances[0]!.process.kill('SIGKILL');
+  killed.resolve();
+
+  await waitFor(async () => (await alive()).length === 2);
+  const left = await alive();
+  const [dead] = [...held.keys()].filter((holder) => !left.includes(holder));
+  expect(held.get(dead!)!.length).toBeGreaterThan(0);
+  await waitFor(async () => !(await holders()).has(dead!));
+  await waitFor(isAllDone);
+
+  const { violations, payments, payouts, subaccountPayouts } = await audit(books, await serverTime());
+  expect(violations).toEqual([]);
+  expect(new Set(payments.map(({ status }) => status))).toEqual(new Set(['expired']));
+  expect(payouts.map(({ status }) => status)).toEqual(Array(10).fill('completed'));
+  expect(subaccountPayouts.map(({ status }) => status)).toEqual(Array(18).fill('completed'));
+  // Each event at least once, under one id, and saying the same each time.
+  const log = await rows<{ id: string; body: string; status: string }>(
+    'select webhook_id as id, body, status from webhook_delivery',
+  );
+  expect(new Set(log.map(({ status }) => status))).toEqual(new Set(['delivered']));
+  expect(new Set(receiver.received.map(({ headers, body }) => `${headers['x-webhook-id']} ${body}`))).toEqual(
+    new Set(log.map(({ id, body }) => `${id} ${body}`)),
+  );
+  // Whoever follows another instance was told of each expiry, and once.
+  const all = await told();
+  await follower.until(all.at(-1)!);
+  expect(follower.seen).toEqual(all.slice(-follower.seen.length));
+  expect(follower.seen).toHaveLength(payments.length);
+  expect(logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+});
+
+// ── Who asks ──────────────────────────────────────────────────────────────────────────────────────
+
+function at({ port }: Cluster['instances'][number]): GraphQLClient {
+  return createClient(`http://localhost:${port}/graphql`, LIVE_KEY);
+}
+
+function behindBalancer(): GraphQLClient {
+  return createClient(`${cluster.url}/graphql`, LIVE_KEY);
+}
+
+async function create(client: GraphQLClient, idempotencyKey: string): Promise<string> {
+  const { createCardPayment } = await client.request(CREATE, {
+    input: { valueCents: 1_000, idempotencyKey },
+  });
+  return createCardPayment.cardPayment.orderCode;
+}
+
+/** With the same key until there is an answer, as a merchant does whose connection was lost. */
+async function createAnyhow(client: GraphQLClient, key: string): Promise<string> {
+  for (;;) {
+    try {
+      return await create(client, key);
+    } catch {
+      await pause();
+    }
+  }
+}
+
+/** A subscriber that comes back with its last cursor for as long as it is not ended. */
+function follow(client: GraphQLClient) {
+  const seen: string[] = [];
+  const begun = deferred();
+  const waiting = new Set<() => void>();
+  let connections = 0;
+  let ended = false;
+  let leave: () => unknown = () => undefined;
+  let after: string | undefined;
+
+  async function once(): Promise<void> {
+    // A stream of changes has no first state, which would show that it has begun.
+    if (after === undefined) ({ updatesCursor: after } = await client.request('{ updatesCursor }'));
+    const updates = client.ws(UPDATES, { after });
+    leave = () => updates.close();
+    connections += 1;
+    begun.resolve();
+    for (;;) {
+      const { cursor, cardPayment } = (await updates.data()).allCardPaymentUpdates;
+      after = cursor;
+      seen.push(`${cardPayment.orderCode} ${cardPayment.status}`);
+      for (const wake of waiting) wake();
+    }
+  }
+  const over = (async () => {
+    while (!ended) await once().catch(() => (ended ? undefined : pause()));
+  })();
+  async function end(): Promise<void> {
+    ended = true;
+    await leave();
+    await over;
+  }
+  onTestFinished(end);
+
+  return {
+    seen,
+    begun: begun.promise,
+    connections: () => connections,
+    until: (last: string) => until(() => seen.includes(last)),
+  };
+
+  async function until(isSo: () => boolean): Promise<void> {
+    const { promise, resolve } = deferred();
+    const look = () => isSo() && resolve();
+    waiting.add(look);
+    look();
+    await promise;
+    waiting.delete(look);
+  }
+}
+
+async function pull(lever: string, input: object) {
+  const response = await fetch(`${cluster.url}/simulator/${lever}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: cluster.url },
+    body: JSON.stringify(input),
+  });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+async function serverTime(): Promise<Date> {
+  const state = await fetch(`${cluster.url}/simulator/state`);
+  return new Date(((await state.json()) as { clock: { now: string } }).clock.now);
+}
+
+async function openSubaccount(client: GraphQLClient, externalId: string): Promise<string> {
+  const { createSubaccount } = await client.request(OPEN, { input: { name: externalId, externalId } });
+  const { subaccountId } = createSubaccount.subaccount;
+  await client.request(GIVE, {
+    input: { subaccountId, amountCents: 100_000, idempotencyKey: externalId },
+  });
+  return subaccountId;
+}
+
+function payout(index: number) {
+  return {
+    method: 'PIX',
+    amountCents: 5_000 + index,
+    destination: 'ana@example.com',
+    idempotencyKey: `${index}`,
+  };
+}
+
+function subaccountPayout(subaccountId: string, index: number) {
+  return {
+    subaccountId,
+    amountCents: 3_000 + index,
+    pixKey: 'bia@example.com',
+    idempotencyKey: `of-${index}`,
+  };
+}
+
+const CREATE = `mutation ($input: CreateCardPaymentInput!) {
+  createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } }
+}`;
+const UPDATES = `subscription ($after: String) {
+  allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode status } }
+}`;
+const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
+  configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } }
+}`;
+const PAY_OUT = `mutation ($input: RequestPayoutInput!) {
+  requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } }
+}`;
+const OPEN = `mutation ($input: CreateSubaccountInput!) {
+  createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } }
+}`;
+const GIVE = `mutation ($input: TransferToSubaccountInput!) {
+  transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } }
+}`;
+const PAY_OUT_OF = `mutation ($input: RequestSubaccountPayoutInput!) {
+  requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } }
+}`;
+
+// ── What the database knows ───────────────────────────────────────────────────────────────────────
+
+async function rows<Row extends object>(statement: string): Promise<Row[]> {
+  return (await database.sql.executeQuery<Row>(CompiledQuery.raw(statement))).rows;
+}
+
+/** For the audit, all in one transaction. */
+const books: Pick<ChildServer, 'ask'> = {
+  ask: (_name, statements) =>
+    database.transaction(async (sql) => {
+      const found = [];
+      for (const statement of statements as string[])
+        found.push((await sql.executeQuery(CompiledQuery.raw(statement))).rows);
+      return found as never;
+    }),
+};
+
+/** Every change of a card payment, as the log has it. */
+async function told(): Promise<string[]> {
+  const events = await rows<{ said: string }>(`
+    select resource_id || ' ' || upper(split_part(kind, '.', 2)) as said from event
+    where resource = 'card_payment' order by version`);
+  return events.map(({ said }) => said);
+}
+
+/** The tasks under way, by the number of the instance that does them. */
+async function holders(): Promise<Map<number, string[]>> {
+  const held = await rows<{ holder: number; keys: string[] }>(
+    'select holder, array_agg(key) as keys from task where lease is not null group by 1',
+  );
+  return new Map(held.map(({ holder, keys }) => [holder, keys]));
+}
+
+/** The numbers of those that are connected. */
+async function alive(): Promise<number[]> {
+  const locks = await rows<{ instance: number }>(`
+    select objid::bigint as instance from pg_locks where locktype = 'advisory' and classid = ${INSTANCE_LOCK}
+      and database = (select oid from pg_database where datname = current_database())`);
+  return locks.map(({ instance }) => instance);
+}
+
+async function isAllDone(): Promise<boolean> {
+  const [left] = await rows<{ count: number }>(`
+    select (select count(*) from card_payment where status = 'pending')
+      + (select count(*) from payout where status not in ('completed', 'denied'))
+      + (select count(*) from subaccount_payout where status <> 'completed')
+      + (select count(*) from webhook_delivery where status = 'pending') as count`);
+  return left!.count === 0;
+}
+
+/** What the others do is seen in the database alone; the test's own time limit is the wait's. */
+async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause();
+}
+
+async function pause(): Promise<void> {
+  await rows('select pg_sleep(0.05)');
+}
