@@ -64,7 +64,7 @@ interface Sending extends Reader<object> {
  * it is a source that yields nothing, and ends or fails when the updates do.
  */
 export function sendAnswers(outlet: Outlet, id: string, opened: Opened): AsyncGenerator<never> {
-  const begin = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+  const begin = `{"id":${JSON.stringify(id)},"type":"next",`;
   const sending: Sending = {
     socket: outlet.socket,
     begin,
@@ -99,8 +99,9 @@ export function sendAnswers(outlet: Outlet, id: string, opened: Opened): AsyncGe
 function give(this: Sending, item: object): boolean {
   if (this.isBusy) return false;
   const answer = answerNow(item);
-  if (!answer || this.socket.bufferedAmount >= MAX_AHEAD_BYTES) return false;
-  write(this, answer);
+  const { bufferedAmount } = this.socket;
+  if (!answer || bufferedAmount >= MAX_AHEAD_BYTES) return false;
+  write(this, answer, bufferedAmount);
   return true;
 }
 
@@ -119,7 +120,7 @@ function goOn(sending: Sending, answered: Answer | null): void {
         );
         return;
       }
-      write(sending, answer);
+      write(sending, answer, sending.socket.bufferedAmount);
     }
   } catch (error) {
     fail(sending, error);
@@ -139,11 +140,12 @@ function nextOf(sending: Sending): Answer | Promise<Answer> | null {
   return null;
 }
 
-function write({ socket, begin, hasLeft, outlet }: Sending, { json }: Answer): void {
+function write(sending: Sending, { rest }: Answer, bufferedAmount: number): void {
+  const { socket, begin, hasLeft, outlet } = sending;
   if (hasLeft || socket.readyState !== socket.OPEN) return;
-  const text = `${begin}${json}}`;
+  const text = `${begin}${rest}`;
   // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
-  if (text.length > SHORT || socket.bufferedAmount > 0) socket.send(text, outlet.sent);
+  if (text.length > SHORT || bufferedAmount > 0) socket.send(text, outlet.sent);
   else socket.send(text);
 }
 
