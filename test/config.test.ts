@@ -15,6 +15,8 @@ describe('the environment', () => {
       trustedProxies: [],
       demo: true,
       webhookPrivateAddresses: true,
+      traces: null,
+      logSlowMs: 1_000,
     });
   });
 
@@ -33,6 +35,11 @@ describe('the environment', () => {
         PSA_GRAPHQL_LIMIT: '50',
         PSA_TRUSTED_PROXIES: '10.0.0.5, 192.168.0.0/16,2001:db8::/32',
         PSA_DEMO: 'on',
+        PSA_LOG_SLOW_MS: '0',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp/',
+        OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=a%20b%2Cc, x-tenant = 7',
+        OTEL_SERVICE_NAME: 'pay',
+        OTEL_TRACES_SAMPLER_ARG: '0.25',
       }),
     ).toEqual({
       upstream: null,
@@ -46,7 +53,32 @@ describe('the environment', () => {
       trustedProxies: ['10.0.0.5', '192.168.0.0/16', '2001:db8::/32'],
       demo: true,
       webhookPrivateAddresses: false,
+      logSlowMs: 0,
+      traces: {
+        endpoint: 'https://collector.example/otlp',
+        headers: { 'x-key': 'a b,c', 'x-tenant': '7' },
+        serviceName: 'pay',
+        share: 0.25,
+      },
     });
+  });
+
+  test('writes no traces without a collector, whatever else is said of them', () => {
+    expect(readConfig({ OTEL_SERVICE_NAME: 'pay', OTEL_EXPORTER_OTLP_HEADERS: 'a=b' }).traces).toBeNull();
+  });
+
+  test.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://user:hidden@collector.example'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=b%0d%0ac: hidden'],
+    ['OTEL_TRACES_SAMPLER_ARG', '2'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['PSA_LOG_SLOW_MS', '-1'],
+  ])('stops at %s, which is %s, and names it without its value', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must [^\\n]*$`));
+    expect(() => readConfig({ [name]: value })).not.toThrow(/hidden/);
   });
 
   test.each([

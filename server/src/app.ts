@@ -8,7 +8,7 @@ import { openDatabase } from './db/open.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
 import { announcement, createFollower, STREAM_CHANNEL } from './events/follow.ts';
-import { createUpdates } from './events/subscribe.ts';
+import { createUpdates, SlowConsumerError } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
 import { schema } from './graphql/schema.ts';
@@ -25,11 +25,13 @@ import type { Embedded, Mode } from './modes/mode.ts';
 import { createRemoteMode, type UpstreamTuning } from './modes/remote.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
-import { createMetricsRoutes } from './ops/metrics.ts';
+import { createMetrics, createMetricsRoutes } from './ops/metrics.ts';
+import { createFieldLog, createRequestLog } from './ops/request-log.ts';
+import { startTraces } from './ops/traces.ts';
 import type { Bank } from './rails/bank.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
-import { nextDue } from './work/store.ts';
+import { nextDue, selectBacklog } from './work/store.ts';
 
 export interface App {
   readonly url: string;
@@ -82,8 +84,14 @@ export async function createApp({
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
-  const onFault = (fault: unknown) => log.error({ err: fault }, 'a fault of ours');
-  const http = createHttpServer({ onFault });
+  const metrics = createMetrics(clock);
+  const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
+  const onFault = (fault: unknown) =>
+    log.error({ err: fault, ...fields.operationOf(fault) }, 'a fault of ours');
+  const http = createHttpServer({
+    onFault,
+    onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
+  });
   const port = await http.listen(config.port, config.host);
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
   const closing: (() => Promise<unknown>)[] = [];
@@ -93,11 +101,18 @@ export async function createApp({
   };
 
   try {
-    const database = await open({ ...config, clock, log, onFatal });
+    if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
+    const database = await open({ ...config, clock, log, onFatal, meter: metrics });
     closing.push(() => database.close());
     await migrate(database);
 
-    const follower = createFollower({ database, clock, onError: onFault });
+    const follower = createFollower({
+      database,
+      clock,
+      onError: onFault,
+      onDelivered: ({ occurredAt }, listeners) =>
+        metrics.onDelivered(clock.now().getTime() - occurredAt.getTime(), listeners),
+    });
     closing.push(() => follower.close());
     const announcer = createAnnouncer(database, onFault);
     closing.push(() => announcer.idle());
@@ -107,6 +122,7 @@ export async function createApp({
       clock,
       // In front of another service it is that service which announces.
       ...(config.upstream ? {} : { outbox: webhookOutbox }),
+      onGroup: metrics.onGroup,
       onCommit(tenant, { events, tasks }) {
         const last = events.at(-1);
         if (last) {
@@ -118,7 +134,7 @@ export async function createApp({
     });
     closing.push(() => committer.idle());
 
-    const base = { config, database, committer, clock, publicUrl, onFault };
+    const base = { config, database, committer, clock, publicUrl, metrics, onFault };
     const mode: Mode = config.upstream
       ? await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning })
       : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
@@ -129,6 +145,7 @@ export async function createApp({
       handlers: mode.tasks,
       apart: WEBHOOK_PLACES,
       onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
+      onTask: metrics.onTask,
     });
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
@@ -144,6 +161,11 @@ export async function createApp({
       limits,
       publicUrl,
       upstream: mode.upstream ?? undefined,
+      onRootField: fields.onRootField,
+      onSubscriber(transport, topic) {
+        const leave = metrics.onSubscriber(transport, topic);
+        return (failure) => leave(failure instanceof SlowConsumerError);
+      },
     });
     const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({
@@ -165,6 +187,11 @@ export async function createApp({
         }),
       );
 
+    metrics.watch({
+      info: { mode: config.upstream ? 'remote' : 'embedded', engine: database.engine },
+      connections: () => database.connections(),
+      backlog: () => selectBacklog(database.sql, clock.now()),
+    });
     const routes = await mode.routes({ nextDueAt: () => nextDue(database.sql) });
     await follower.start();
     work.start();
@@ -173,7 +200,7 @@ export async function createApp({
       graphqlRoute(yoga),
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database), upstream: mode.upstream ?? undefined }),
-      ...createMetricsRoutes(mode.metrics),
+      ...createMetricsRoutes(metrics.registry, mode.upstreamMetrics),
       ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));

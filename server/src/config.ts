@@ -16,6 +16,16 @@ export interface UpstreamConfig {
   windowMs: number;
 }
 
+/** Where traces go, over OTLP/HTTP. */
+export interface TracesConfig {
+  /** The collector's address, without `/v1/traces` and without a slash at its end. */
+  endpoint: string;
+  headers: Record<string, string>;
+  serviceName: string;
+  /** Of the traces that begin here, from 0 to 1; who sends a traceparent has decided already. */
+  share: number;
+}
+
 /** What the environment says, checked and complete. */
 export interface Config {
   /** Null: embedded mode, the service itself. */
@@ -33,6 +43,10 @@ export interface Config {
   demo: boolean;
   /** Whether webhooks may go to private addresses, and without TLS. */
   webhookPrivateAddresses: boolean;
+  /** Null: none are written. */
+  traces: TracesConfig | null;
+  /** An answer that took so long is worth a line in the log; 0: each one is. */
+  logSlowMs: number;
 }
 
 export class ConfigError extends Error {
@@ -109,6 +123,23 @@ const networks = z
     'must be addresses or networks such as 10.0.0.0/8, separated by commas',
   );
 
+/** `name=value` pairs, percent-encoded, as OpenTelemetry's specification has them. */
+const otlpHeaders = z
+  .string()
+  .transform((text) => text.split(',').map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair)))
+  .refine(
+    (pairs) => pairs.every((pair) => pair && isHeader(pair[1]!, pair[2]!)),
+    'must be name=value pairs separated by commas, the values percent-encoded',
+  )
+  .transform((pairs) =>
+    Object.fromEntries(pairs.map((pair) => [pair![1]!.toLowerCase(), decodeURIComponent(pair![2]!)])),
+  );
+
+const share = z
+  .string()
+  .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')
+  .transform(Number);
+
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   HOST: z.string().min(1, 'must not be empty').default('127.0.0.1'),
@@ -126,6 +157,18 @@ const environment = z.object({
   PSA_UPSTREAM_LIMIT: wholeNumber(1, 100_000).optional(),
   PSA_DEMO: onOrOff.optional(),
   PSA_WEBHOOK_PRIVATE_ADDRESSES: onOrOff.optional(),
+  PSA_LOG_SLOW_MS: wholeNumber(0, 3_600_000).default(1_000),
+  // OpenTelemetry's own names, so that what is set for other programs of a machine holds for this one.
+  OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .enum(
+      ['http/json', 'http/protobuf'],
+      'must be http/json: traces go over HTTP, to port 4318 of most collectors',
+    )
+    .optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.default({}),
+  OTEL_SERVICE_NAME: z.string().max(100, 'must be at most 100 characters').default('psa'),
+  OTEL_TRACES_SAMPLER_ARG: share.default(1),
 });
 
 /** The only reader of the environment. @throws ConfigError naming each variable that is wrong, never its value */
@@ -169,6 +212,15 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     webhookPrivateAddresses:
       data.PSA_WEBHOOK_PRIVATE_ADDRESSES ??
       (isLocal && (upstream ? isOfThisMachine(upstream.url) : demo) && isOfThisMachine(data.PUBLIC_URL)),
+    traces: data.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? {
+          endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, ''),
+          headers: data.OTEL_EXPORTER_OTLP_HEADERS,
+          serviceName: data.OTEL_SERVICE_NAME,
+          share: data.OTEL_TRACES_SAMPLER_ARG,
+        }
+      : null,
+    logSlowMs: data.PSA_LOG_SLOW_MS,
   };
 }
 
@@ -219,6 +271,14 @@ function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
   return /^https?:$/.test(protocol) && !username && !password && !/[?#]/.test(text);
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t -~]*$/.test(decodeURIComponent(value));
+  } catch {
+    return false;
+  }
 }
 
 /** So is a server whose address is not said. */

@@ -8,15 +8,17 @@ const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
 test('every benchmark still runs, and prints each of its rows', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [run, '--quick']);
   for (const row of [
-    /^wallet, (PGlite|PostgreSQL) .*\/s/gm,
-    /^cardPayments\(first: 50\), (PGlite|PostgreSQL) .*\/s/gm,
+    /^(wallet|payouts\(first: 50\)) +node:http.* µs CPU/gm,
+    /^one event to 50, (CPU a delivery|p99 delay) +a bare ws.* (µs CPU|ms)/gm,
     /^postings, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^sales, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
-    /^payouts, (one account|64 accounts), (PGlite|PostgreSQL) .*\/s/gm,
-    /^paid → update, (ws|sse), (PGlite|PostgreSQL) .* ms/gm,
-    /^(wallet|20 cardPayments.*), REST, bare proxy .*\/s/gm,
+    /^payouts, (one account|64 accounts), PostgreSQL .*\/s/gm,
+    /^commit to socket(, another instance|, SSE)? .* ms/gm,
+    /^(wallet|20 cardPayments.*), REST .*\/s/gm,
     /^100 followers of 10, (no budget|budget of 120) .*\/min/gm,
+    /^memory of 20 idle subscriptions .* MB/gm,
     /^widget, (initial|total) .* kB/gm,
+    /^(subscribers|payouts in the table|instances) .*\n(PSA|newest|on this machine) /gm,
   ])
     expect(stdout.match(row), `${row} in ${stdout}`).not.toBeNull();
 });

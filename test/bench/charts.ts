@@ -4,9 +4,10 @@ export interface Chart {
   /** Its file's name, without the ending. */
   name: string;
   title: string;
-  /** What the values are, and along what. */
+  /** What the values are. */
   subtitle: string;
-  /** Along the foot, at equal distances. */
+  /** What grows, along the foot, and how it does: drawn at equal distances. */
+  along: string;
   sizes: readonly number[];
   series: readonly Series[];
   /** Each step up is ten times as much. */
@@ -22,8 +23,9 @@ export interface Series {
 }
 
 const WIDTH = 400;
-const HEIGHT = 260;
-const PLOT = { left: 48, right: 380, top: 76, bottom: 216 };
+const HEIGHT = 272;
+const LEGEND = 72;
+const PLOT = { left: 48, right: 380, top: 98, bottom: 220 };
 
 // Two colours that those who see few colours tell apart, on either ground.
 const STYLE = `
@@ -44,7 +46,15 @@ const STYLE = `
   }`;
 
 /** One chart, lines over sizes. Beside the eye it has a title and a description. */
-export function chartSvg({ title, subtitle, sizes, series, description, isLogarithmic }: Chart): string {
+export function chartSvg({
+  title,
+  subtitle,
+  along,
+  sizes,
+  series,
+  description,
+  isLogarithmic,
+}: Chart): string {
   const all = series.flatMap(({ values }) => values);
   const ticks = isLogarithmic ? powersAround(all) : quartersBelow(Math.max(...all));
   const scale = isLogarithmic ? Math.log10 : Number;
@@ -69,7 +79,7 @@ export function chartSvg({ title, subtitle, sizes, series, description, isLogari
   });
   let at = 16;
   const legend = series.map(({ name }, place) => {
-    const entry = `<g class="s${place}"><path class="line" d="M${at} ${HEIGHT - 16}h16"/><circle class="dot" cx="${at + 8}" cy="${HEIGHT - 16}" r="3.5"/></g><text x="${at + 22}" y="${HEIGHT - 12}">${escapeXml(name)}</text>`;
+    const entry = `<g class="s${place}"><path class="line" d="M${at} ${LEGEND}h16"/><circle class="dot" cx="${at + 8}" cy="${LEGEND}" r="3.5"/></g><text x="${at + 22}" y="${LEGEND + 4}">${escapeXml(name)}</text>`;
     at += 40 + name.length * 7;
     return entry;
   });
@@ -81,15 +91,16 @@ export function chartSvg({ title, subtitle, sizes, series, description, isLogari
 <rect class="ground" x="0.5" y="0.5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="6"/>
 <text class="title" x="16" y="28">${escapeXml(title)}</text>
 <text class="quiet" x="16" y="48">${escapeXml(subtitle)}</text>
+<text class="quiet" x="${(PLOT.left + PLOT.right) / 2}" y="${PLOT.bottom + 40}" text-anchor="middle">${escapeXml(along)}</text>
 ${[...grid, ...foot, ...lines, ...legend].join('\n')}
 </svg>
 `;
 }
 
 /** The figures of a chart as lines of text, for a terminal. */
-export function chartText({ title, subtitle, sizes, series }: Chart): string {
+export function chartText({ title, subtitle, along, sizes, series }: Chart): string {
   const columns = [
-    ['', ...sizes.map(shortText)],
+    [along, ...sizes.map(shortText)],
     ...series.map(({ name, values }) => [name, ...values.map(figureText)]),
   ];
   const widths = columns[0]!.map((_, index) => Math.max(...columns.map((column) => column[index]!.length)));

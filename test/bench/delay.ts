@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY } from './environment.ts';
 import { createHalls, type Hall, subscribe, tell, UPDATES } from './halls.ts';
-import { figure, inTurns, median, percentile, progress, type Row, size } from './report.ts';
+import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
 const ROUNDS = size(9, 1);
 const CHANGES_A_ROUND = size(40, 3);
@@ -29,11 +29,11 @@ export async function measureDelay(postgresUrl: string): Promise<Row[]> {
     const ours = await halls.openOurs(await createBenchDatabase(postgresUrl));
     await subscribe(ours, 1);
     const shared = await createBenchDatabase(postgresUrl);
-    const { server: writer } = await halls.openOurs(shared);
     const reader = await halls.openOurs(shared);
+    const { server: writer } = await halls.openOurs(shared);
     const elsewhere: Hall = { ...reader, server: writer };
     await subscribe(elsewhere, 1);
-    const streaming = await halls.openOurs(await createBenchDatabase(postgresUrl));
+    const streaming = QUICK ? ours : await halls.openOurs(await createBenchDatabase(postgresUrl));
     const stream = await openStream(streaming);
     const { text } = await tell(ours, 1);
     const databaseUrl = await createBenchDatabase(postgresUrl);
@@ -49,8 +49,8 @@ export async function measureDelay(postgresUrl: string): Promise<Row[]> {
     for (const warmUp of Object.values(measure(WARM_UP_CHANGES))) await warmUp();
     const rounds = await inTurns(ROUNDS, measure(CHANGES_A_ROUND), called);
     stream.destroy();
-    for (const { server } of [ours, reader, streaming]) await server.ask('close');
-    await writer.ask('close');
+    for (const server of new Set([ours.server, streaming.server, reader.server, writer]))
+      await server.ask('close');
 
     const row = (name: string, whose: Name): Row => {
       const all = (who: Name, from: keyof Delay) =>

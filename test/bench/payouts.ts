@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBenchDatabase } from './databases.ts';
 import { startChild } from './processes/child.ts';
-import { inTurns, median, progress, type Row, size } from './report.ts';
+import { inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 
 const CALLERS = 64;
 /** Many short ones: on a shared disk, how long a flush takes changes from second to second. */
@@ -26,6 +26,8 @@ export async function measurePayouts(postgresUrl: string): Promise<Row[]> {
       PostgreSQL: await postgresPair(postgresUrl),
     };
     for (const [engine, { ours, copy }] of Object.entries(databases)) {
+      // The code is the same, and two folders of PGlite's take their time.
+      if (QUICK && engine === 'PGlite') continue;
       const payouts = startChild('payouts.mjs');
       progress(`payouts, ${engine}: opening accounts`);
       await payouts.ask('prepare', { environment: ours, callers: CALLERS });

@@ -5,24 +5,35 @@ import { fileURLToPath } from 'node:url';
 import { ensureBuilt } from '../../server/scripts/build.mjs';
 import { ensureInstalled } from '../../server/scripts/install.mjs';
 
-const USAGE = `Usage: npm run bench [-- --json FILE] [-- NAME…]
+const USAGE = `Usage: npm run bench [-- [--save] [--json FILE] [NAME…]]
+       npm run bench:soak [-- --minutes 10]
 
-Measures on 127.0.0.1, in some nine minutes, and prints a table. Absolute numbers are this machine's; the ratio
-to the floor that was measured in turns with it is what can be compared.
+Measures on 127.0.0.1, in some eight minutes, and prints a table. Absolute numbers are this machine's; the ratio
+to what was measured in turns with it is what can be compared.
 
-  NAME         only these: reads, postings, payouts, delay, facade, followers, widget
+  NAME         only these: reads, fanout, postings, delay, facade, and as things grow: subscribers, table, instances;
+               payouts, followers and widget are measured only by name
+  --save       writes the table and the charts into README.md and test/bench/charts
   --json FILE  writes the same figures there
   --quick      half a minute, to see that everything runs: its figures mean nothing
 
-facade is measured against Hive Gateway too, which is installed for it the first time (75 MB from the npm registry).
+bench:soak goes on for so many minutes: subscribers come, reconnect and leave while payments are made, and what the
+server holds in memory is looked at. It fails where that grows.
+
+The servers of others are installed the first time that they are measured (Mercurius, Apollo Server, Yoga, Hive Gateway:
+some 150 MB from the npm registry).
 `;
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) process.stdout.write(USAGE);
 else {
+  const args = process.argv.slice(2);
+  const isSoak = args[0] === 'soak';
   await ensureInstalled();
   await ensureBuilt();
-  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-  const bench = spawn(process.execPath, ['--import', 'tsx', main, ...process.argv.slice(2)], {
+  const main = new URL('./main.ts', import.meta.url);
+  const soak = new URL('./soak.ts', import.meta.url);
+  const [program, given] = isSoak ? [soak, args.slice(1)] : [main, args];
+  const bench = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(program), ...given], {
     stdio: 'inherit',
   });
   const [code] = await once(bench, 'exit');

@@ -75,6 +75,7 @@ export async function measureSubscribers(postgresUrl: string): Promise<Measured>
           name: 'subscribers',
           title: 'One event, more subscribers',
           subtitle: 'CPU of the server a delivery, µs',
+          along: 'subscribers',
           sizes: SUBSCRIBERS,
           series: [
             { name: 'PSA', values: found.ours },
@@ -162,6 +163,7 @@ export async function measureTable(postgresUrl: string): Promise<Measured> {
           name: 'payouts',
           title: 'payouts(first: 50), more payouts',
           subtitle: 'milliseconds on PostgreSQL, one at a time',
+          along: 'payouts in the table',
           sizes: PAYOUTS,
           series: [
             { name: 'newest', values: found.first },
@@ -203,7 +205,7 @@ async function middleCursor(url: string, payouts: number): Promise<string> {
 
 // ── Instances ───────────────────────────────────────────────────────────────────────────────────
 
-const INSTANCES = [1, 2, 3];
+const INSTANCES = QUICK ? [1, 2] : [1, 2, 3];
 const CONNECTIONS = 24;
 
 /** Requests a second as more instances share one PostgreSQL, and what this machine's cores keep them from. */
@@ -250,7 +252,7 @@ export async function measureInstances(postgresUrl: string): Promise<Measured> {
     const rounds = await inTurns(
       size(5, 1),
       Object.fromEntries(INSTANCES.map((count) => [count, () => run(count, size(800, 50))])),
-      'one to three instances',
+      'instances',
     );
     for (const { child } of instances) await child.ask('close');
     const of = (count: number, what: 'perSecond' | 'cpuUs') =>
@@ -263,6 +265,7 @@ export async function measureInstances(postgresUrl: string): Promise<Measured> {
           name: 'instances',
           title: 'wallet, more instances',
           subtitle: `requests a second, one PostgreSQL, ${cores} cores for all`,
+          along: 'instances',
           sizes: INSTANCES,
           series: [
             { name: 'on this machine', values: INSTANCES.map((count) => of(count, 'perSecond')) },

@@ -465,6 +465,30 @@ describe('two instances on one PostgreSQL', () => {
     }
   });
 
+  test('give who follows on either every event once and in order, while both write', async () => {
+    const [one, two] = await twoInstances();
+    const [writers, each] = [12, 20];
+    const total = writers * each;
+    const heard = await Promise.all(
+      [one, two].map(async ({ follower, tenant }) => {
+        const versions: number[] = [];
+        const all = deferred();
+        await follower.listen(tenant, { resource: 'credential' }, ({ version }) => {
+          if (versions.push(version) === total) all.resolve();
+        });
+        return { versions, all: all.promise };
+      }),
+    );
+    await Promise.all(
+      Array.from({ length: writers }, async (_, writer) => {
+        for (let turn = 0; turn < each; turn += 1) await emit(writer % 2 ? one : two, 1);
+      }),
+    );
+    await Promise.all(heard.map(({ all }) => all));
+    const inOrder = Array.from({ length: total }, (_, index) => index + 1);
+    for (const { versions } of heard) expect(versions).toEqual(inOrder);
+  });
+
   test('lose a notification and with it a few seconds, nothing else', async () => {
     const [one, two] = await twoInstances({ announces: false });
     const joining = observed(two);

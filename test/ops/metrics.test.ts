@@ -3,8 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Route } from '../../server/src/http/routes.ts';
 import { createHealthRoutes } from '../../server/src/ops/health.ts';
-import { createMetricsRoutes, createUpstreamMetrics } from '../../server/src/ops/metrics.ts';
+import { createMetrics, createMetricsRoutes } from '../../server/src/ops/metrics.ts';
+import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts';
 import type { UpstreamState } from '../../server/src/upstream/upstream.ts';
+import { LIVE_KEY, startApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { readMetrics } from '../support/scrape.ts';
+
+const NOBODY = { rank: 'person', subject: null, saw: () => undefined } as const;
 
 const STATE: UpstreamState = {
   circuit: 'open',
@@ -43,16 +49,19 @@ test('/metrics tells of the process', async () => {
 
 test('/metrics tells of the upstream: requests, their time, reads, the budget, the circuit', async () => {
   const metrics = createUpstreamMetrics();
-  metrics.onOutcome('money', 'answered', 0.02);
-  metrics.onOutcome('poll', 'no_slot', null);
+  metrics.onOutcome('money', 'answered', 0.02, 'POST /v1/payouts');
+  metrics.onOutcome('poll', 'no_slot', null, 'GET /v1/payouts');
   metrics.onRead('query', 'stale');
   metrics.watch({ state: () => STATE });
   const text = await (await fetch(`${await serve(createMetricsRoutes(metrics.registry))}/metrics`)).text();
   for (const line of [
     'psa_upstream_requests_total{class="money",outcome="answered"} 1',
     'psa_upstream_requests_total{class="poll",outcome="no_slot"} 1',
-    'psa_upstream_request_seconds_bucket{le="0.01",class="money"} 0',
-    'psa_upstream_request_seconds_bucket{le="0.025",class="money"} 1',
+    'psa_upstream_request_seconds_bucket{endpoint="POST /v1/payouts",outcome="answered",le="0.01"} 0',
+    'psa_upstream_request_seconds_bucket{endpoint="POST /v1/payouts",outcome="answered",le="0.025"} 1',
+    'psa_upstream_request_seconds_bucket{endpoint="POST /v1/payouts",outcome="answered",le="+Inf"} 1',
+    'psa_upstream_request_seconds_sum{endpoint="POST /v1/payouts",outcome="answered"} 0.02',
+    'psa_upstream_request_seconds_count{endpoint="POST /v1/payouts",outcome="answered"} 1',
     'psa_upstream_reads_total{class="query",source="stale"} 1',
     'psa_upstream_budget_used{class="poll"} 40',
     'psa_upstream_budget_limit 120',
@@ -62,7 +71,112 @@ test('/metrics tells of the upstream: requests, their time, reads, the budget, t
     'process_resident_memory_bytes ',
   ])
     expect(text).toContain(line);
-  expect(text).not.toContain('psa_upstream_request_seconds_count{class="poll"}');
+  expect(text).not.toContain('psa_upstream_request_seconds_count{endpoint="GET /v1/payouts"');
+});
+
+test('/metrics tells what a server has done, by names of ours alone', async () => {
+  const app = await startApp();
+  const scrape = async () => readMetrics(await (await fetch(`${app.url}/metrics`)).text());
+  await app.live.request('query hidden { hidden: wallet { balanceCents } wallet { balanceCents } }');
+  await app.client('ps_live_hidden0123456789').send('{ wallet { balanceCents } }');
+  await app.live.send('{ hidden }');
+  await app.live.request(
+    `mutation ($input: RequestPayoutInput!) { requestPayout(input: $input) { __typename } }`,
+    { input: { amountCents: 2_500, method: 'PIX', destination: 'hidden@example.com' } },
+  );
+  const { accountId } = (await app.servicesFor(NOBODY).access.authenticate(`Bearer ${LIVE_KEY}`)).tenant;
+  await app.levers.credit({ accountId, environment: 'live' }, 10_000);
+  await app.rest().get('/v1/wallet');
+  await app.rest().get('/v1/subaccounts/hidden');
+  await fetch(`${app.url}/hidden`);
+  const text = await (await fetch(`${app.url}/metrics`)).text();
+  expect(text).not.toContain('hidden');
+  const { value } = await scrape();
+  const field = (kind: string, field: string, outcome: string) =>
+    value('psa_graphql_root_fields_total', { kind, field, outcome });
+  expect(field('query', 'wallet', 'ok')).toBe(2);
+  expect(field('mutation', 'requestPayout', 'INSUFFICIENT_FUNDS')).toBe(1);
+  expect(value('psa_graphql_root_field_seconds_count', { kind: 'query', field: 'wallet' })).toBe(2);
+  const answered = (route: string, status: string) => value('psa_http_requests_total', { route, status });
+  expect(answered('/graphql', '200')).toBe(3);
+  expect(answered('/graphql', '401')).toBe(1);
+  expect(answered('/v1/wallet', '200')).toBe(1);
+  expect(answered('/v1/subaccounts/{id}', '404')).toBe(1);
+  expect(answered('none', '404')).toBe(1);
+  expect(value('psa_ledger_transactions_total')).toBe(1);
+  expect(value('psa_ledger_postings_total')).toBe(2);
+  expect(value('psa_commit_group_commands_count')).toBeGreaterThanOrEqual(2);
+  expect(value('psa_commit_seconds_count')).toBe(value('psa_commit_group_commands_count'));
+  expect(value('psa_database_statement_seconds_count', { kind: 'select' })).toBeGreaterThan(0);
+  expect(value('psa_database_statement_seconds_count', { kind: 'commit' })).toBeGreaterThan(0);
+  expect(value('psa_database_wait_seconds_count')).toBeGreaterThan(0);
+  expect(value('psa_database_waiting')).toBe(0);
+  expect(value('psa_info', { mode: 'embedded', engine: 'pglite' })).toBe(1);
+  await app.close();
+});
+
+test('/metrics tells what waits, and for how long, and does not ask the database with every scrape', async () => {
+  const clock = createManualClock();
+  const metrics = createMetrics(clock);
+  const dueAt = new Date(clock.now().getTime() - 90_000);
+  let asked = 0;
+  metrics.watch({
+    info: { mode: 'embedded', engine: 'postgres' },
+    connections: () => ({ inUse: 3, idle: 7, waiting: 2 }),
+    async backlog() {
+      asked += 1;
+      if (asked === 3) throw new Error('the database is away');
+      return [{ kind: 'webhook.deliver', due: 4, underWay: 2, later: 1, oldestDueAt: dueAt }];
+    },
+  });
+  const url = await serve(createMetricsRoutes(metrics.registry));
+  const scrape = async () => readMetrics(await (await fetch(`${url}/metrics`)).text());
+  const { value } = await scrape();
+  const kind = 'webhook.deliver';
+  expect(value('psa_tasks_waiting', { kind, state: 'due' })).toBe(4);
+  expect(value('psa_tasks_waiting', { kind, state: 'under_way' })).toBe(2);
+  expect(value('psa_tasks_waiting', { kind, state: 'later' })).toBe(1);
+  expect(value('psa_tasks_oldest_due_seconds', { kind })).toBe(90);
+  expect(value('psa_database_connections', { state: 'in_use' })).toBe(3);
+  expect(value('psa_database_connections', { state: 'idle' })).toBe(7);
+  expect(value('psa_database_waiting')).toBe(2);
+  expect(asked).toBe(1);
+  clock.advance(4_000);
+  expect((await scrape()).value('psa_tasks_oldest_due_seconds', { kind })).toBe(94);
+  expect(asked).toBe(1);
+  clock.advance(1_000);
+  await scrape();
+  expect(asked).toBe(2);
+  clock.advance(5_000);
+  expect((await scrape()).value('psa_tasks_waiting', { kind, state: 'due' })).toBeNull();
+});
+
+test('a tally counts into the bucket whose bound it does not exceed, and what is beyond all of them', async () => {
+  const metrics = createMetrics(createManualClock());
+  for (const commands of [1, 2, 3, 64, 65])
+    metrics.onGroup({ commands, transactions: 0, postings: 0, events: 0, ms: 10 });
+  const { value } = readMetrics(await metrics.registry.metrics());
+  const upTo = (le: string) => value('psa_commit_group_commands_bucket', { le });
+  expect(['1', '2', '4', '8', '64', '+Inf'].map(upTo)).toEqual([1, 2, 3, 3, 4, 5]);
+  expect(value('psa_commit_group_commands_sum')).toBe(135);
+  expect(value('psa_commit_seconds_sum')).toBeCloseTo(0.05);
+});
+
+test('subscribers are counted while they are there', async () => {
+  const metrics = createMetrics(createManualClock());
+  const now = async () =>
+    readMetrics(await metrics.registry.metrics()).value('psa_graphql_subscribers', {
+      transport: 'ws',
+      topic: 'payout',
+    });
+  const leave = [metrics.onSubscriber('ws', 'payout'), metrics.onSubscriber('ws', 'payout')];
+  expect(await now()).toBe(2);
+  leave[0]!(false);
+  expect(await now()).toBe(1);
+  leave[1]!(true);
+  expect(await now()).toBe(0);
+  const { value } = readMetrics(await metrics.registry.metrics());
+  expect(value('psa_graphql_slow_consumers_total', { transport: 'ws' })).toBe(1);
 });
 
 test('/readyz says how the upstream stands, and an open circuit does not make it unready', async () => {

@@ -74,7 +74,7 @@ export async function startServer({
     clock,
     log: log ?? collecting,
     onFatal: (error) => faults.push(error),
-    open: async () => database ?? openFreshPglite(clock),
+    open: async ({ meter }) => database ?? openFreshPglite(clock, meter),
   });
   const client: TestApp['client'] = (credential, headers) =>
     createClient(`${app.url}/graphql`, credential, headers);

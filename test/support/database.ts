@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, describe, inject } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
+import type { Database, DatabaseMeter } from '../../server/src/db/database.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
@@ -26,8 +26,12 @@ export function describeOnBothEngines(name: string, tests: (open: OpenDatabase) 
   }
 }
 
-export function openFreshPglite(clock: Clock = createSystemClock()): Promise<Database> {
-  return openPglite({ dataDir: 'memory', seed: inject('templates').pgliteSeed, clock, log: silent, onFatal });
+export function openFreshPglite(
+  clock: Clock = createSystemClock(),
+  meter?: DatabaseMeter,
+): Promise<Database> {
+  const { pgliteSeed: seed } = inject('templates');
+  return openPglite({ dataDir: 'memory', seed, clock, log: silent, onFatal, meter });
 }
 
 async function openFreshPostgres(clock: Clock = createSystemClock()): Promise<Database> {

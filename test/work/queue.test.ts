@@ -17,7 +17,7 @@ import {
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
-import { interceptStatements } from '../support/statements.ts';
+import { interceptStatements, recordStatements } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
 
 const TENANT: Tenant = { accountId: 'acc_work', environment: 'live' };
@@ -266,6 +266,58 @@ describeOnBothEngines('work that waits', (open) => {
     finish.resolve();
     await queue.settled();
     expect(done).toHaveLength(164);
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('of who has all its places is not looked through for each task of the others, but once a second', async () => {
+    const { database: recorded, statements } = recordStatements(database);
+    const wholeLooks = () =>
+      statements.filter((text) => text.includes('update task') && !text.includes('due_at >')).length;
+    const clock = createManualClock();
+    const finish = deferred();
+    const done: string[] = [];
+    const dead = deferred();
+    let next = deferred();
+    const queue = createWorkQueue({
+      database: recorded,
+      clock,
+      handlers: {
+        async slow({ accountId, key }) {
+          if (accountId === TENANT.accountId) {
+            dead.resolve();
+            await finish.promise;
+          }
+          done.push(key);
+          next.resolve();
+        },
+      },
+      apart: { kinds: ['slow'], places: 12, placesOfTenant: 1 },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    onTestFinished(() => queue.close());
+    const slow = (key: string) => ({ ...at(clock, 0, key), kind: 'slow' });
+    await schedule(...Array.from({ length: 100 }, (_, index) => slow(`s${index}`)));
+    queue.start();
+    await dead.promise;
+
+    const other: Tenant = { ...TENANT, accountId: 'acc_alive' };
+    const serve = async (key: string) => {
+      next = deferred();
+      await scheduleTasks(database.sql, other, [slow(key)]);
+      queue.nudge(clock.now());
+      await next.promise;
+    };
+    await serve('a');
+    const before = wholeLooks();
+    for (const key of ['b', 'c', 'd', 'e']) await serve(key);
+    expect(wholeLooks()).toBe(before);
+    clock.advance(SECOND);
+    await serve('f');
+    expect(wholeLooks()).toBeGreaterThan(before);
+    expect(done).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+
+    finish.resolve();
+    await queue.settled();
     expect(await tasks()).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { append, lockStream, numbered, openStream } from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { here, traced } from '../kernel/traces.ts';
 import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
 import { post, readBalances } from '../ledger/store.ts';
 import { dropTasks, type NewTask, scheduleTasks, type TaskName } from '../work/store.ts';
@@ -84,9 +85,20 @@ export type Outbox = (
   now: Date,
 ) => Promise<readonly NewTask[]>;
 
+/** What a transaction came to, for the metrics. */
+export interface CommittedGroup {
+  readonly commands: number;
+  readonly transactions: number;
+  readonly postings: number;
+  readonly events: number;
+  readonly ms: number;
+}
+
 const GROUP_LIMIT = 64;
 
 interface Waiting {
+  /** In the trace of who waits: the first of a group has the group's. */
+  inTrace: ReturnType<typeof here>;
   command: Command<unknown>;
   resolve: (outcome: unknown) => void;
   reject: (error: unknown) => void;
@@ -96,11 +108,14 @@ export function createCommitter({
   database,
   clock,
   outbox = async () => [],
+  onGroup,
   onCommit,
 }: {
   database: Database;
   clock: Clock;
   outbox?: Outbox;
+  /** Told after each commit, of whatever it was. Must not throw. */
+  onGroup?: (group: CommittedGroup) => void;
   /** Told after each commit that has written events or tasks. Must not throw. */
   onCommit: (
     tenant: Tenant,
@@ -112,7 +127,8 @@ export function createCommitter({
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      await runGroup(queue.splice(0, GROUP_LIMIT));
+      const group = queue.splice(0, GROUP_LIMIT);
+      await group[0]!.inTrace(() => runGroup(group));
       // Who was answered and comes at once with the next command meets the next group, and not the one after it.
       await turn();
     }
@@ -121,6 +137,7 @@ export function createCommitter({
 
   async function runGroup(group: readonly Waiting[]): Promise<void> {
     const { tenant } = group[0]!.command;
+    const begunAt = clock.now().getTime();
     let done: Awaited<ReturnType<typeof decideAll>>;
     try {
       done = await database.transaction((sql) => decideAll(sql, tenant, group, { clock, outbox }));
@@ -137,26 +154,34 @@ export function createCommitter({
     }
     // Committed: whatever happens from here on, nothing of it may be run again.
     for (const answer of done.answers) answer();
-    const { committed } = done;
+    const { committed, posted } = done;
+    onGroup?.({
+      commands: group.length,
+      ...posted,
+      events: committed.events.length,
+      ms: clock.now().getTime() - begunAt,
+    });
     if (committed.events.length > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
   }
 
+  function enqueue<Outcome>(command: Command<Outcome>): Promise<Outcome> {
+    return new Promise<Outcome>((resolve, reject) => {
+      const key = tenantKey(command.tenant);
+      const waiting = { inTrace: here(), command, resolve, reject } as Waiting;
+      const queue = queues.get(key);
+      if (queue) {
+        queue.push(waiting);
+        return;
+      }
+      const fresh = [waiting];
+      queues.set(key, fresh);
+      const drained = drain(key, fresh).finally(() => draining.delete(drained));
+      draining.add(drained);
+    });
+  }
+
   return {
-    change<Outcome>(command: Command<Outcome>) {
-      return new Promise<Outcome>((resolve, reject) => {
-        const key = tenantKey(command.tenant);
-        const waiting = { command, resolve, reject } as Waiting;
-        const queue = queues.get(key);
-        if (queue) {
-          queue.push(waiting);
-          return;
-        }
-        const fresh = [waiting];
-        queues.set(key, fresh);
-        const drained = drain(key, fresh).finally(() => draining.delete(drained));
-        draining.add(drained);
-      });
-    },
+    change: <Outcome>(command: Command<Outcome>) => traced('change', {}, () => enqueue(command)),
     async idle() {
       while (draining.size > 0) await Promise.all(draining);
     },
@@ -225,7 +250,11 @@ async function decideAll(
     dropTasks(sql, tenant, done),
     announce(),
   ]);
-  return { answers, committed: { events: stored, tasks } };
+  const posted = {
+    transactions: transactions.length,
+    postings: transactions.reduce((sum, { lines }) => sum + lines.length, 0),
+  };
+  return { answers, posted, committed: { events: stored, tasks } };
 
   async function announce() {
     if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));

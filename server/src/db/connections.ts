@@ -1,10 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import { CommitOutcomeUnknown, type Database, type Sql } from './database.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { traced } from '../kernel/traces.ts';
+import { CommitOutcomeUnknown, type Database, type DatabaseMeter, type Sql } from './database.ts';
 import type { Log } from './log.ts';
+import { createStatementWatch, type SendStatement, timedBy } from './statements.ts';
 
-export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'close'> {}
+export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'connections' | 'close'> {}
 
 /**
  * Kysely over a pool of `pg`'s. Both engines use it, so that values, errors and the rules about a lost
@@ -13,11 +16,24 @@ export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'clo
  * A connection sends what it is asked for at once, whatever it is still waiting for, and is answered in the same
  * order: statements of a transaction that do not need each other's answers share one trip to the server.
  */
-export function openConnections(config: pg.PoolConfig, log: Log): Connections {
+export function openConnections(
+  config: pg.PoolConfig,
+  { clock, log, meter }: { clock: Clock; log: Log; meter?: DatabaseMeter | undefined },
+): Connections {
   const pool = new pg.Pool({ ...config, pipeline: true, types: { getTypeParser } });
   // Nobody waits for an idle connection, so its loss is news and not a failure. Without a listener it
   // would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'));
+
+  const watched = createStatementWatch(clock, meter);
+  const take = meter
+    ? () =>
+        timedBy(
+          clock,
+          () => pool.connect(),
+          (ms) => meter.onConnectionWait(ms),
+        )
+    : () => pool.connect();
 
   let busy = 0;
   let closing: Promise<void> | undefined;
@@ -31,52 +47,59 @@ export function openConnections(config: pg.PoolConfig, log: Log): Connections {
     if (closing !== undefined) throw new Error('The database is closed');
     busy += 1;
     try {
-      return guard(await pool.connect(), done);
+      return guard(await take(), watched, done);
     } catch (error) {
       done();
       throw error;
     }
   }
 
+  async function transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    const connection = await connect();
+    let open = true;
+    let failure: unknown;
+    const within: Guarded = {
+      query: async (text, values) => {
+        // Or it would be another transaction's.
+        if (!open) throw new Error('The transaction has ended');
+        try {
+          return await connection.query(text, values);
+        } catch (error) {
+          failure ??= error;
+          throw error;
+        }
+      },
+      release() {
+        // What holds the connection is the transaction.
+      },
+    };
+    try {
+      const begun = connection.query('start transaction isolation level read committed', []);
+      // Told below; what was sent behind it fails as well.
+      begun.catch(() => undefined);
+      const result = await work(kyselyOver({ connect: async () => within, end: async () => undefined }));
+      await begun;
+      open = false;
+      await connection.query('commit', []);
+      return result;
+    } catch (error) {
+      open = false;
+      await connection.query('rollback', []);
+      // What was sent behind a statement that failed fails too, and may be heard of first.
+      throw isConsequence(error) ? (failure ?? error) : error;
+    } finally {
+      connection.release();
+    }
+  }
+
   return {
     sql: kyselyOver({ connect, end: () => pool.end() }),
-    async transaction(work) {
-      const connection = await connect();
-      let open = true;
-      let failure: unknown;
-      const within: Guarded = {
-        query: async (text, values) => {
-          // Or it would be another transaction's.
-          if (!open) throw new Error('The transaction has ended');
-          try {
-            return await connection.query(text, values);
-          } catch (error) {
-            failure ??= error;
-            throw error;
-          }
-        },
-        release() {
-          // What holds the connection is the transaction.
-        },
-      };
-      try {
-        const begun = connection.query('start transaction isolation level read committed', []);
-        // Told below; what was sent behind it fails as well.
-        begun.catch(() => undefined);
-        const result = await work(kyselyOver({ connect: async () => within, end: async () => undefined }));
-        await begun;
-        open = false;
-        await connection.query('commit', []);
-        return result;
-      } catch (error) {
-        open = false;
-        await connection.query('rollback', []);
-        // What was sent behind a statement that failed fails too, and may be heard of first.
-        throw isConsequence(error) ? (failure ?? error) : error;
-      } finally {
-        connection.release();
-      }
-    },
+    transaction: (work) => traced('transaction', {}, () => transaction(work)),
+    connections: () => ({
+      inUse: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close() {
       closing ??= (async () => {
         if (busy > 0) {
@@ -102,7 +125,11 @@ function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> })
 }
 
 /** Tells what may have been committed from what was not, and keeps a broken connection out of the pool. */
-function guard(client: pg.PoolClient & Pick<pg.Client, 'connection'>, released: () => void): Guarded {
+function guard(
+  client: pg.PoolClient & Pick<pg.Client, 'connection'>,
+  watched: SendStatement,
+  released: () => void,
+): Guarded {
   let lost: Error | undefined;
   const onError = (error: Error) => {
     lost ??= error;
@@ -139,14 +166,16 @@ function guard(client: pg.PoolClient & Pick<pg.Client, 'connection'>, released: 
     }
   }
 
+  async function send(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    if (text === 'commit') return commit();
+    if (text === 'rollback') return rollback();
+    const name = NAMED.exec(text)?.[1];
+    collectWrites(client.connection.stream);
+    return client.query({ ...(name && { name }), text, values: values as unknown[] });
+  }
+
   return {
-    async query(text, values) {
-      if (text === 'commit') return commit();
-      if (text === 'rollback') return rollback();
-      const name = NAMED.exec(text)?.[1];
-      collectWrites(client.connection.stream);
-      return client.query({ ...(name && { name }), text, values: values as unknown[] });
-    },
+    query: (text, values) => watched(text, () => send(text, values)),
     release() {
       client.off('error', onError);
       client.off('end', onEnd);

@@ -35,8 +35,24 @@ export interface Database {
    * was sent meanwhile is lost, so look at everything. Resolves once listening.
    */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
+  connections(): Connected;
   /** Resolves when every transaction under way has ended and the files are closed and unlocked. */
   close(): Promise<void>;
+}
+
+/** How the pool stands. PGlite's has one connection. */
+export interface Connected {
+  readonly inUse: number;
+  readonly idle: number;
+  /** Who waits for one. */
+  readonly waiting: number;
+}
+
+/** Told what an operator wants to know, as it comes by. Must not throw. */
+export interface DatabaseMeter {
+  /** A statement by its first word, in lower case. */
+  onStatement(kind: string, ms: number): void;
+  onConnectionWait(ms: number): void;
 }
 
 export const INSTANCE_LOCK = 7_367_777;

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { Database } from './database.ts';
+import type { Database, DatabaseMeter } from './database.ts';
 import type { Log } from './log.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
@@ -13,6 +13,7 @@ export interface DatabaseOptions {
   log: Log;
   /** The database cannot go on, and neither should the process. Called once. */
   onFatal: (error: Error) => void;
+  meter?: DatabaseMeter;
 }
 
 /** Throws `DataDirLockedError` when another process has the folder. */

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import { type Database, drawInstance } from './database.ts';
+import { type Database, type DatabaseMeter, drawInstance } from './database.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { lockDataDir } from './lock.ts';
 import type { Log } from './log.ts';
@@ -20,6 +20,7 @@ export interface PgliteOptions {
   onFatal: (error: Error) => void;
   /** A data tarball that a new folder starts from, in place of the built one. */
   seed?: string;
+  meter?: DatabaseMeter | undefined;
 }
 
 export interface Pglite extends Database {
@@ -32,7 +33,7 @@ export interface Pglite extends Database {
  * PostgreSQL's protocol, so `pg` drives it over a stream that ends in the worker.
  */
 export async function openPglite(options: PgliteOptions): Promise<Pglite> {
-  const { dataDir, clock, log, onFatal } = options;
+  const { dataDir, clock, log, onFatal, meter } = options;
   const inMemory = dataDir === 'memory';
   const unlock = inMemory ? undefined : await lockDataDir(dataDir);
   const backend = await startBackend(
@@ -53,7 +54,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
       allowExitOnIdle: true,
       stream: backend.connect,
     },
-    log,
+    { clock, log, meter },
   );
   // As on a server: opened is what has answered once. Only then does closing wait for whatever was asked before.
   await sql`select 1`.execute(connections.sql);
@@ -69,6 +70,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     instance: drawInstance(),
     sql: connections.sql,
     transaction: connections.transaction,
+    connections: connections.connections,
     flushes: backend.flushes,
     // There is no other process to hear it.
     async notify(channel, ...payloads) {

@@ -2,17 +2,18 @@ import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import { type Database, drawInstance, INSTANCE_LOCK } from './database.ts';
+import { type Database, type DatabaseMeter, drawInstance, INSTANCE_LOCK } from './database.ts';
 import type { Log } from './log.ts';
 
 export interface PostgresOptions {
   databaseUrl: string;
   clock: Clock;
   log: Log;
+  meter?: DatabaseMeter | undefined;
 }
 
 /** Throws when the server cannot be reached. */
-export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions): Promise<Database> {
+export async function openPostgres({ databaseUrl, clock, log, meter }: PostgresOptions): Promise<Database> {
   const config: pg.ClientConfig = {
     connectionString: databaseUrl,
     application_name: 'psa',
@@ -31,7 +32,7 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
         await client.query(`set time zone 'UTC'; set idle_in_transaction_session_timeout to '30s'`);
       },
     },
-    log,
+    { clock, log, meter },
   );
   const instance = drawInstance();
   const createClient = () => new pg.Client({ ...config, pipeline: true });
@@ -48,6 +49,7 @@ export async function openPostgres({ databaseUrl, clock, log }: PostgresOptions)
     instance,
     sql: connections.sql,
     transaction: connections.transaction,
+    connections: connections.connections,
     async notify(channel, ...payloads) {
       const said = listener.say(NOTIFY, [channel, payloads]);
       await (said ?? connections.sql.executeQuery(CompiledQuery.raw(NOTIFY, [channel, payloads])));

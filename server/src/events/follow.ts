@@ -63,10 +63,13 @@ export function createFollower({
   database,
   clock,
   onError,
+  onDelivered,
 }: {
   database: Database;
   clock: Clock;
   onError: (error: unknown) => void;
+  /** An event has been handed to so many listeners, at least one. Must not throw. */
+  onDelivered?: (event: StoredEvent, listeners: number) => void;
 }): Follower {
   const liveEnds = new Map<string, LiveEnd>();
   let closed = false;
@@ -101,10 +104,12 @@ export function createFollower({
   }
 
   function deliver(end: LiveEnd, event: StoredEvent): void {
+    let listeners = 0;
     for (const topic of [topicKey(event), topicKey({ resource: event.resource })])
       for (const listener of end.listeners.get(topic) ?? []) {
         if (event.version <= listener.after) continue;
         listener.after = event.version;
+        listeners += 1;
         try {
           listener.heard(event);
         } catch (error) {
@@ -112,6 +117,7 @@ export function createFollower({
           onError(error);
         }
       }
+    if (listeners > 0) onDelivered?.(event, listeners);
   }
 
   function poll(): void {

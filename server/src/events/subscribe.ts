@@ -52,8 +52,8 @@ export interface Subscription<Item> {
    */
   sharedAs?: string | undefined;
   signal: AbortSignal;
-  /** It is over, however it ended, or has not begun. */
-  onEnd?: () => void;
+  /** It is over, or has not begun; with what ended it, if that is something to be told of. */
+  onEnd?: (failure: unknown) => void;
 }
 
 /** What one subscription is told: taken as it comes, or pulled item by item. */
@@ -79,7 +79,7 @@ export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
  */
 export async function subscribe<Item>(subscription: Subscription<Item>): Promise<LiveUpdates<Item>> {
   const start = await beginningOf(subscription).catch((error: unknown) => {
-    subscription.onEnd?.();
+    subscription.onEnd?.(error);
     throw error;
   });
   return follow(subscription, start);
@@ -150,7 +150,7 @@ function follow<Item>(
     leave = null;
     queue.length = 0;
     signal.removeEventListener('abort', cut);
-    onEnd?.();
+    onEnd?.(failure);
   }
 
   function cut(): void {

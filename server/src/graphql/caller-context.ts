@@ -11,6 +11,7 @@ import {
   callerOf,
   createLoaders,
   type Loaders,
+  type OnRootField,
   type PaymentsService,
   type RootFieldLimits,
   type ServicesFor,
@@ -49,6 +50,8 @@ export function createContextFactory({
   limits,
   publicUrl,
   upstream,
+  onRootField,
+  onSubscriber,
 }: {
   servicesFor: ServicesFor;
   access: AccessService;
@@ -60,6 +63,9 @@ export function createContextFactory({
   publicUrl: string;
   /** In front of another service: how it stands. An answer then says how old it is. */
   upstream?: (() => { circuit: string }) | undefined;
+  onRootField: OnRootField;
+  /** Somebody follows something, until what is returned is called with what ended it, if anything has. */
+  onSubscriber: (transport: 'ws' | 'sse', topic: string) => (failure: unknown) => void;
 }): ContextFactory {
   const watch = ({ authorization }: Presented, caller: Caller) =>
     watchCredential(authorization ?? '', caller);
@@ -93,18 +99,27 @@ export function createContextFactory({
           return services;
         },
         clock,
+        onRootField,
         get loaders() {
           loaders ??= createLoaders(caller, this.services);
           return loaders;
         },
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
+          const { resource } = subscription.topic;
           const followed = { ...subscription, tenant, sharedAs };
-          if ('connection' in transport)
-            return updates.subscribe({ ...followed, signal: transport.connection });
+          if ('connection' in transport) {
+            const onEnd = onSubscriber('ws', resource);
+            return updates.subscribe({ ...followed, signal: transport.connection, onEnd });
+          }
           const { signal, stop } = await watch(presented, callerOf({ caller }));
           const either = AbortSignal.any([signal, transport.gone]);
-          return updates.subscribe({ ...followed, signal: either, onEnd: stop });
+          const leave = onSubscriber('sse', resource);
+          const onEnd = (failure: unknown) => {
+            stop();
+            leave(failure);
+          };
+          return updates.subscribe({ ...followed, signal: either, onEnd });
         },
         shareAs(operation) {
           const rights = caller && rightsOf(caller);

@@ -46,6 +46,14 @@ export interface RootFieldLimits {
   look(caller: Caller, address: string): RateLimitState;
 }
 
+/** Told when a root field has its result, or its stream: `error` is what it was refused with, null where it was not. */
+export type OnRootField = (
+  kind: 'query' | 'mutation' | 'subscription',
+  field: string,
+  error: unknown,
+  ms: number,
+) => void;
+
 /** What an operation stands in, made anew for each. */
 export interface Context {
   /** Null where no credential was presented. */
@@ -71,6 +79,7 @@ export interface Context {
    * they ask, each behind the one before. @throws RateLimitError, at once or later
    */
   takeRootField(): void | Promise<void>;
+  readonly onRootField: OnRootField;
   rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
   /** What an answer says beside its data; null where there is nothing to say. */

@@ -1,5 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
+import { entered, isTracing } from '../kernel/traces.ts';
 import { type Context, callerOf } from './context.ts';
 
 export const ROOT_FIELDS = 'rootFields' as const;
@@ -18,25 +19,66 @@ class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
-    return field.kind === 'Query' || field.kind === 'Mutation' ? admitted(resolve) : resolve;
+    return field.kind === 'Query' || field.kind === 'Mutation' ? admitted(resolve, field) : resolve;
   }
 
   override wrapSubscribe(
     subscribe: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
+    field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
-    return subscribe && admitted(subscribe);
+    return subscribe && admitted(subscribe, field);
   }
 }
 
+const KIND = { Query: 'query', Mutation: 'mutation', Subscription: 'subscription' } as const;
+
 function admitted<Types extends SchemaTypes>(
   resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
+  { name, parentType }: Pick<PothosOutputFieldConfig<Types>, 'name' | 'parentType'>,
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
+  const kind = KIND[parentType as keyof typeof KIND];
+  const traceName = `${kind} ${name}`;
+  const attributes = { 'graphql.operation.type': kind, 'graphql.field': name };
+
   return (parent, args, context, info) => {
-    callerOf(context as Context);
-    const admission = (context as Context).takeRootField();
+    const { clock, onRootField } = context as Context;
+    const begunAt = clock.now().getTime();
+    const tell = (error: unknown) => onRootField(kind, name, error, clock.now().getTime() - begunAt);
     const begin = () => resolve(parent, args, context, info);
-    return admission ? admission.then(begin) : begin();
+    const answer = () => {
+      callerOf(context as Context);
+      const admission = (context as Context).takeRootField();
+      return admission ? admission.then(begin) : begin();
+    };
+    // Over a WebSocket nothing has begun before it.
+    if (isTracing()) return entered(traceName, attributes, () => telling(answer, tell));
+    return telling(answer, tell);
   };
+}
+
+/** However it ends, at once or later: with null, or with what it was refused with. */
+function telling(answer: () => unknown, tell: (error: unknown) => void): unknown {
+  let result: unknown;
+  try {
+    result = answer();
+  } catch (error) {
+    tell(error);
+    throw error;
+  }
+  if (!(result instanceof Promise)) {
+    tell(null);
+    return result;
+  }
+  return result.then(
+    (value) => {
+      tell(null);
+      return value;
+    },
+    (error) => {
+      tell(error);
+      throw error;
+    },
+  );
 }
 
 SchemaBuilder.registerPlugin(ROOT_FIELDS, RootFieldsPlugin);

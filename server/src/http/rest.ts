@@ -184,9 +184,10 @@ export function createRestRoutes({
     return caller;
   }
 
-  async function answer({ request, response, url }: Exchange) {
+  async function answer({ request, response, url, named }: Exchange) {
     const caller = await admit(request, response);
     const { operation, params } = find(table, request.method ?? '', url.pathname);
+    named?.(operation.path);
     assertPermitted(caller, operation);
     const answered = await operation.handle({
       caller,

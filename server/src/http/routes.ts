@@ -7,6 +7,8 @@ export interface Exchange {
   readonly url: URL;
   /** What the named groups of the route's path matched, decoded. */
   readonly params: Readonly<Record<string, string>>;
+  /** Says which of several operations of one route it is, as a template of its path, for figures and traces. */
+  readonly named?: (template: string) => void;
 }
 
 /** Paths are anchored regular expressions with named groups; the first route that matches answers. */

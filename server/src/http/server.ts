@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { HttpError, type Route, sendJson } from './routes.ts';
+import { begun, here, isTracing } from '../kernel/traces.ts';
+import { type Exchange, HttpError, type Route, sendJson } from './routes.ts';
 
 export interface HttpServer {
   readonly server: Server;
@@ -25,20 +26,36 @@ const MALFORMED: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
+/** The route's path as a template: `/checkout/{orderCode}`; null where there is none. */
+export type OnEnd = (route: string | null) => void;
+
 /** One `node:http` server over all routes. What a route throws is answered here, and only here. */
 export function createHttpServer({
   onFault,
+  onRequest,
   stalledMs = STALLED_MS,
 }: {
   onFault: (error: unknown, request: IncomingMessage) => void;
+  /** What it returns is told when the exchange is over, and by which route, if any. Must not throw. */
+  onRequest?: ((request: IncomingMessage, response: ServerResponse) => OnEnd) | undefined;
   stalledMs?: number;
 }): HttpServer {
-  let routes: readonly Route[] | null = null;
-  const underWay = new Set<ServerResponse>();
+  let routes: readonly { route: Route; template: string }[] | null = null;
+  /** With the template of the route that answers, once that is known. */
+  const underWay = new Map<ServerResponse, string | null>();
+  /** Of those that are traced. */
+  const traces = new WeakMap<ServerResponse, ReturnType<typeof here>>();
   let closing = false;
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
-    underWay.add(response);
-    response.once('close', () => underWay.delete(response));
+    underWay.set(response, null);
+    const onEnd = onRequest?.(request, response);
+    response.once('close', () => {
+      const template = underWay.get(response) ?? null;
+      underWay.delete(response);
+      const inTrace = traces.get(response);
+      if (inTrace) inTrace(() => onEnd?.(template));
+      else onEnd?.(template);
+    });
     if (closing) response.setHeader('connection', 'close');
     answer(request, response).catch((error: unknown) => {
       if (!(error instanceof HttpError)) onFault(error, request);
@@ -59,12 +76,21 @@ export function createHttpServer({
     if (!routes) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     const url = requestUrl(request);
     const allowed = new Set<string>();
-    for (const route of routes) {
+    for (const { route, template } of routes) {
       const match = route.path.exec(url.pathname);
       if (!match) continue;
       if (route.methods.includes(request.method ?? '')) {
         const params = decodeParams(match.groups);
-        if (params) return route.handle({ request, response, url, params });
+        if (params) {
+          const named = (name: string) => underWay.set(response, name);
+          named(template);
+          const exchange = { request, response, url, params, named };
+          if (!isTracing()) return route.handle(exchange);
+          return traceAnswer(exchange, template, (traced) => {
+            traces.set(response, here());
+            return route.handle(traced);
+          });
+        }
       }
       for (const method of route.methods) allowed.add(method);
     }
@@ -75,7 +101,7 @@ export function createHttpServer({
   return {
     server,
     serve(all) {
-      routes = all;
+      routes = all.map((route) => ({ route, template: templateOf(route.path) }));
     },
     listen(port, host) {
       return new Promise((resolve, reject) => {
@@ -89,10 +115,11 @@ export function createHttpServer({
     close() {
       closing = true;
       // A client that keeps its connection would send the next request on it, until it is cut off in the middle of one.
-      for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
+      for (const response of underWay.keys())
+        if (!response.headersSent) response.setHeader('connection', 'close');
       return new Promise((resolve) => {
         const cutStreams = setTimeout(() => {
-          for (const response of underWay) if (response.headersSent) response.destroy();
+          for (const response of underWay.keys()) if (response.headersSent) response.destroy();
         }, GRACE_MS);
         const cutAll = setTimeout(() => server.closeAllConnections(), ANSWER_GRACE_MS);
         server.close(() => {
@@ -104,6 +131,37 @@ export function createHttpServer({
       });
     },
   };
+}
+
+/** `/checkout/{orderCode}/status`, of a route's path: what it is called where its values must not be. */
+export function templateOf(path: RegExp): string {
+  return path.source
+    .replace(/^\^|\$$/g, '')
+    .replace(/\(\?<(\w+)>(?:[^()]|\([^()]*\))*\)/g, '{$1}')
+    .replace(/\(\?:[^()]*\)/g, '')
+    .replaceAll('\\', '');
+}
+
+/** The path and the query may hold anything; the headers hold keys. */
+function traceAnswer(
+  exchange: Exchange,
+  template: string,
+  handle: (exchange: Exchange) => Promise<void> | void,
+): Promise<void> {
+  const { method = '', headers } = exchange.request;
+  const parent = typeof headers.traceparent === 'string' ? headers.traceparent : undefined;
+  const attributes = { 'http.request.method': method, 'http.route': template };
+  return begun({ name: `${method} ${template}`, kind: 'server', attributes, parent }, async (step) => {
+    await handle({
+      ...exchange,
+      named(name) {
+        exchange.named?.(name);
+        step.rename(`${method} ${name}`);
+        step.set({ 'http.route': name });
+      },
+    });
+    step.set({ 'http.response.status_code': exchange.response.statusCode });
+  });
 }
 
 /** The last word on a connection that HTTP has let go of. A client that never closes its side does not keep it. */

@@ -46,6 +46,7 @@ export async function createEmbeddedMode({
   bank: given,
   restLimit,
   publicUrl,
+  metrics,
   onFault,
 }: Base & {
   /** Beside the simulator alone, time can be put forward. */
@@ -90,6 +91,7 @@ export async function createEmbeddedMode({
     clock,
     outsideClock,
     send: createSender({ clock, privateAddresses }),
+    onAttempt: metrics.onWebhook,
   });
   const wallet = createWalletEngine({ database, onFault });
   const services = {
@@ -160,7 +162,7 @@ export async function createEmbeddedMode({
       ];
     },
     upstream: null,
-    metrics: null,
+    upstreamMetrics: null,
     firstKeys,
     cursorKey,
     embedded: { cardPayments: hostedPayments, levers, subaccounts },

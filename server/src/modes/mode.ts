@@ -7,7 +7,8 @@ import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
 import type { Route } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { UpstreamMetrics } from '../ops/metrics.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { UpstreamMetrics } from '../ops/upstream-metrics.ts';
 import type { TestPaymentLevers } from '../sandbox/model.ts';
 import type { OwnSubaccounts } from '../subaccounts/model.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
@@ -22,6 +23,7 @@ export interface Base {
   clock: Clock;
   /** Where the program is known: no slash at its end. */
   publicUrl: string;
+  metrics: Pick<Metrics, 'onWebhook'>;
   onFault: (fault: unknown) => void;
 }
 
@@ -37,7 +39,7 @@ export interface Mode {
   /** Of a remote mode: how the service behind it stands. */
   upstream: (() => UpstreamState) | null;
   /** What is measured of that service. */
-  metrics: UpstreamMetrics['registry'] | null;
+  upstreamMetrics: UpstreamMetrics['registry'] | null;
   /** The first account's keys, where this start has made it; they are shown this once. */
   firstKeys: { live: string; sandbox: string } | null;
   cursorKey: Uint8Array;

@@ -7,7 +7,7 @@ import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { createUpstreamMetrics } from '../ops/metrics.ts';
+import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
 import { createRemotePayouts } from '../payouts/remote.ts';
 import { createRemoteProducts } from '../products/remote.ts';
 import { createRemoteSandbox } from '../sandbox/remote.ts';
@@ -45,6 +45,7 @@ export async function createRemoteMode({
   committer,
   clock,
   publicUrl,
+  metrics,
   onFault,
 }: Base & { upstreamConfig: UpstreamConfig; tuning: UpstreamTuning | undefined }): Promise<Mode> {
   const { accountId, cursorKey } = await bootstrapRemote({
@@ -64,17 +65,17 @@ export async function createRemoteMode({
     ...(skewMs === undefined ? {} : { skewMs }),
     onFault,
   });
-  const metrics = createUpstreamMetrics();
+  const upstreamMetrics = createUpstreamMetrics();
   const upstream = createUpstream({
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
     budget,
     clock,
     ...(timeouts ? { timeouts } : {}),
-    onOutcome: metrics.onOutcome,
+    onOutcome: upstreamMetrics.onOutcome,
     onFault,
   });
-  metrics.watch(upstream);
+  upstreamMetrics.watch(upstream);
   const looks: Record<string, Look> = {};
   const intents = createIntents({
     database,
@@ -89,7 +90,7 @@ export async function createRemoteMode({
     committer,
     clock,
     upstream,
-    reads: createReads({ upstream, clock, onRead: metrics.onRead }),
+    reads: createReads({ upstream, clock, onRead: upstreamMetrics.onRead }),
     intents,
     nudge: (tenant, resource) => watch?.nudge(tenant, resource),
     onFault,
@@ -141,6 +142,7 @@ export async function createRemoteMode({
     committer,
     clock,
     send: createSender({ clock, privateAddresses }),
+    onAttempt: metrics.onWebhook,
   });
 
   const accessFor = (asker: Asker) =>
@@ -176,7 +178,7 @@ export async function createRemoteMode({
       return [...receiver.routes, ...createDemoRoutes({ tenant, access, payouts: null, clock, publicUrl })];
     },
     upstream: () => upstream.state(),
-    metrics: metrics.registry,
+    upstreamMetrics: upstreamMetrics.registry,
     firstKeys: null,
     cursorKey,
     embedded: null,
@@ -204,9 +206,9 @@ function watched(updates: Updates, watch: Watch): Updates {
       const leave = watch.join(tenant, topic.resource as MirroredResource, topic.resourceId ?? null);
       return updates.subscribe({
         ...subscription,
-        onEnd() {
+        onEnd(failure) {
           leave();
-          onEnd?.();
+          onEnd?.(failure);
         },
       });
     },

@@ -1,8 +1,10 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
+import { traced, traceparent } from '../kernel/traces.ts';
 import { createBreaker } from './breaker.ts';
 import type { Budget } from './budget.ts';
+import { endpointOf } from './endpoints.ts';
 import { readExhaustion, readRefusal, secondsOf } from './rate-limits.ts';
 import { createTransport, type WireAnswer } from './transport.ts';
 import {
@@ -64,8 +66,8 @@ export function createUpstream({
   clock: Clock;
   timeouts?: Partial<UpstreamTimeouts>;
   random?: () => number;
-  /** Of each request; `seconds` from when it went, and null where it never did. */
-  onOutcome?: (of: UpstreamClass, outcome: UpstreamOutcome, seconds: number | null) => void;
+  /** Of each request, and what it asked for; `seconds` from when it went, and null where it never did. */
+  onOutcome?: (of: UpstreamClass, outcome: UpstreamOutcome, seconds: number | null, endpoint: string) => void;
   /** What went wrong of which no caller is told. */
   onFault: (error: unknown) => void;
 }): Upstream {
@@ -80,7 +82,10 @@ export function createUpstream({
   let ended: Promise<void> | null = null;
 
   /** A slot, and leave of the breaker. @throws RateLimitError, UpstreamFault, and what the database throws */
-  async function admit({ class: upstreamClass, subject = null }: Errand, waitMs: number) {
+  async function admit(
+    { class: upstreamClass, subject = null }: Errand,
+    { waitMs, endpoint }: { waitMs: number; endpoint: string },
+  ) {
     try {
       breaker.check();
       const slot = await budget.take({ class: upstreamClass, subject, waitMs });
@@ -92,22 +97,41 @@ export function createUpstream({
         throw fault;
       }
     } catch (error) {
-      if (error instanceof RateLimitError) onOutcome?.(upstreamClass, 'no_slot', null);
-      else if (error instanceof UpstreamFault) onOutcome?.(upstreamClass, error.kind, null);
+      if (error instanceof RateLimitError) onOutcome?.(upstreamClass, 'no_slot', null, endpoint);
+      else if (error instanceof UpstreamFault) onOutcome?.(upstreamClass, error.kind, null, endpoint);
       throw error;
     }
   }
 
   /** Goes out once, with a slot of its own. @throws as `admit` */
-  async function once(
+  function once(request: UpstreamRequest, body: string | null, waitMs: number): Promise<UpstreamAnswer> {
+    const endpoint = endpointOf(request);
+    return traced(
+      endpoint,
+      { 'http.request.method': request.method, 'psa.class': request.errand.class },
+      async (step) => {
+        const { slot, settle } = await admit(request.errand, { waitMs, endpoint });
+        const answer = await exchange(request, body, { slot, settle, endpoint });
+        step.set({ 'http.response.status_code': answer.status });
+        return answer;
+      },
+      'client',
+    );
+  }
+
+  async function exchange(
     request: UpstreamRequest,
     body: string | null,
-    waitMs: number,
+    { slot, settle, endpoint }: Awaited<ReturnType<typeof admit>> & { endpoint: string },
   ): Promise<UpstreamAnswer> {
-    const { slot, settle } = await admit(request.errand, waitMs);
     const sentAt = clock.now();
     const tell = (outcome: UpstreamOutcome) =>
-      onOutcome?.(request.errand.class, outcome, (clock.now().getTime() - sentAt.getTime()) / 1_000);
+      onOutcome?.(
+        request.errand.class,
+        outcome,
+        (clock.now().getTime() - sentAt.getTime()) / 1_000,
+        endpoint,
+      );
     try {
       const answer = await transport
         .exchange({
@@ -136,11 +160,13 @@ export function createUpstream({
   }
 
   function headersOf({ environment, body }: UpstreamRequest): Record<string, string> {
+    const parent = traceparent();
     return {
       authorization: `Bearer ${keys[environment]}`,
       accept: 'application/json',
       'user-agent': 'PSA/1',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(parent === null ? {} : { traceparent: parent }),
     };
   }
 

@@ -75,3 +75,25 @@ export function createEndpoints(clock: Clock): Endpoints {
 function isOfNone({ name }: Endpoint, { status }: Answered): boolean {
   return status === 405 || (status === 404 && !name.includes('{'));
 }
+
+/** The document's own words in a path; whatever else stands there names a resource. */
+const WORDS: ReadonlySet<string> = new Set([
+  'v1',
+  'wallet',
+  'payouts',
+  'subaccounts',
+  'statement',
+  'transfers',
+  'payout',
+  'card-payments',
+  'products',
+  'sandbox',
+  'payments',
+]);
+
+/** `GET /v1/subaccounts/{id}/statement`: what was asked for, for the metrics and the traces, without whose it is. */
+export function endpointOf({ method, path }: { method: string; path: string }): string {
+  const [pathname = ''] = path.split('?');
+  const parts = pathname.split('/').map((part) => (part === '' || WORDS.has(part) ? part : '{id}'));
+  return `${method} ${parts.join('/')}`;
+}

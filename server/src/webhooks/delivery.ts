@@ -2,6 +2,7 @@ import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { traced } from '../kernel/traces.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { decideAttempt, heldBackUntil, isHeldBack, type WebhookAttempt } from './model.ts';
 import { attempts, deliveries, neighbours } from './records.ts';
@@ -22,6 +23,7 @@ export function createWebhookDelivery({
   outsideClock = clock,
   send,
   random = Math.random,
+  onAttempt,
 }: {
   database: Database;
   committer: Committer;
@@ -31,6 +33,7 @@ export function createWebhookDelivery({
   send: Send;
   /** From 0 up to 1, for the jitter. */
   random?: () => number;
+  onAttempt?: (delivered: boolean, ms: number) => void;
 }): { tasks: Record<typeof DELIVER, TaskHandler> } {
   /**
    * Whether it waits for an earlier event of its resource. Asked under the tenant's lock: the earlier one's success
@@ -112,8 +115,22 @@ export function createWebhookDelivery({
             secret: found.secret!,
             at: outsideClock.now(),
           });
-        const { responseStatus, error } = await send({ url: delivery.url, headers, body });
+        // Where it goes is the merchant's, and may hold a secret of theirs.
+        const { responseStatus, error } = await traced(
+          'webhook attempt',
+          { 'psa.attempt': delivery.attempts + 1 },
+          async (step) => {
+            const sent = await send({ url: delivery.url, headers, body });
+            step.set({
+              'http.response.status_code': sent.responseStatus ?? 0,
+              'psa.delivered': sent.error === null,
+            });
+            return sent;
+          },
+          'client',
+        );
         const durationMs = clock.now().getTime() - at.getTime();
+        onAttempt?.(error === null, durationMs);
         await record(task, task.key, { at, responseStatus, error, durationMs });
       },
     },

@@ -64,6 +64,7 @@ export async function claimTasks(
   sql: Sql,
   {
     now,
+    since = null,
     leasedUntil,
     holder = null,
     limit,
@@ -71,6 +72,8 @@ export async function claimTasks(
     passingOver = [],
   }: {
     now: Date;
+    /** Only what has fallen due after this instant. */
+    since?: Date | null;
     leasedUntil: Date;
     /** The instance that does them. */
     holder?: number | null;
@@ -94,7 +97,7 @@ export async function claimTasks(
     set lease = gen_random_uuid(), leased_until = ${leasedUntil}, holder = ${holder}, attempts = task.attempts + 1
     from (
       select kind, account_id, environment, key from task
-      where due_at <= ${now} and (leased_until is null or leased_until <= ${now})
+      where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``} and (leased_until is null or leased_until <= ${now})
         and (kind = any(${[...of.kinds]}::text[])) = ${of.only}
         and (account_id || '/' || environment = any(${[...passingOver]}::text[])) = false
       order by due_at limit ${limit}
@@ -130,13 +133,14 @@ export async function renewLeases(sql: Sql, leases: readonly string[], leasedUnt
   await sql.updateTable('task').set({ leased_until: leasedUntil }).where('lease', 'in', leases).execute();
 }
 
-/** Done; or free for its next turn, where it was scheduled anew while it was being done. */
-export async function completeTask(sql: Sql, task: Task): Promise<void> {
+/** Done; or, and then false, free for its next turn, where it was scheduled anew while it was being done. */
+export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
   const { numDeletedRows } = await ofTask(sql.deleteFrom('task'), task)
     .where('revision', '=', task.revision)
     .executeTakeFirstOrThrow();
-  if (numDeletedRows === 0n)
-    await ofTask(sql.updateTable('task').set({ lease: null, leased_until: null }), task).execute();
+  if (numDeletedRows > 0n) return true;
+  await ofTask(sql.updateTable('task').set({ lease: null, leased_until: null }), task).execute();
+  return false;
 }
 
 /** Failed: due again at `at`, or when it was scheduled anew for. */
@@ -160,6 +164,43 @@ export async function nextDue(sql: Sql): Promise<Date | null> {
     ) as at
   `.execute(sql);
   return rows[0]?.at ?? null;
+}
+
+/** Tasks of one kind, of all tenants. */
+export interface Backlog {
+  readonly kind: string;
+  /** Due, and nobody is at it. */
+  readonly due: number;
+  readonly underWay: number;
+  readonly later: number;
+  /** Of those that are due; null where none is. */
+  readonly oldestDueAt: Date | null;
+}
+
+/** How much waits, for the metrics: a look at the whole table. */
+export async function selectBacklog(sql: Sql, now: Date): Promise<Backlog[]> {
+  const { rows } = await raw<{
+    kind: string;
+    due: number;
+    under_way: number;
+    later: number;
+    oldest: Date | null;
+  }>`
+    select
+      kind,
+      count(*) filter (where leased_until > ${now}) under_way,
+      count(*) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) due,
+      count(*) filter (where due_at > ${now} and (leased_until is null or leased_until <= ${now})) later,
+      min(due_at) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) oldest
+    from task group by kind
+  `.execute(sql);
+  return rows.map(({ kind, due, under_way: underWay, later, oldest: oldestDueAt }) => ({
+    kind,
+    due,
+    underWay,
+    later,
+    oldestDueAt,
+  }));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: Kysely's delete and update builders share no type that has `where`

@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '../db/log.ts';
+import type { OnEnd } from '../http/server.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { FAULT, type Metrics, outcomeOf } from './metrics.ts';
+
+// What went well and fast is counted and not written down: a line costs more than many an answer, and nobody reads a
+// million of them. What was refused is the caller's affair, who was told why, and it is counted too. A fault of ours has
+// its line where it is caught.
+
+/** A proxy's name for a request, if it is one that can stand in a line. */
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+
+/**
+ * Told of each exchange: counts it, and writes a line of those that took `slowMs`. No URL is in it, for its path and its
+ * query are the client's.
+ */
+export function createRequestLog({
+  metrics,
+  clock,
+  log,
+  slowMs,
+}: {
+  metrics: Pick<Metrics, 'onAnswer'>;
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+  slowMs: number;
+}): (request: IncomingMessage, response: ServerResponse) => OnEnd {
+  return (request, response) => {
+    const begunAt = clock.now().getTime();
+    return (route) => {
+      const ms = clock.now().getTime() - begunAt;
+      const status = response.writableFinished ? response.statusCode : null;
+      // A stream is open for as long as somebody wants it.
+      const isStream = String(response.getHeader('content-type')).startsWith('text/event-stream');
+      metrics.onAnswer(route, status, isStream ? null : ms);
+      if (isStream || ms < slowMs) return;
+      const line = { method: request.method, route, status, durationMs: ms, ...requestIdOf(request) };
+      log.info(line, 'a request was answered');
+    };
+  };
+}
+
+export interface FieldLog {
+  readonly onRootField: Metrics['onRootField'];
+  /** In which operation a fault has come up, for its line. */
+  operationOf(fault: unknown): { operation?: string };
+}
+
+/**
+ * The same of each root field of a GraphQL operation, over whatever it came, and of each change that the service
+ * behind has not answered. */
+export function createFieldLog({
+  metrics,
+  log,
+  slowMs,
+}: {
+  metrics: Pick<Metrics, 'onRootField'>;
+  log: Log;
+  slowMs: number;
+}): FieldLog {
+  const operations = new WeakMap<Error, string>();
+  return {
+    onRootField(kind, field, error, ms) {
+      metrics.onRootField(kind, field, error, ms);
+      if (error === null && ms < slowMs) return;
+      const operation = `${kind} ${field}`;
+      const outcome = outcomeOf(error);
+      if (outcome === FAULT && error instanceof Error) operations.set(error, operation);
+      // Of what only reads there may be thousands while the service is away; the figures say so.
+      if (outcome === 'UPSTREAM_UNAVAILABLE' && kind === 'mutation')
+        log.warn({ operation, outcome, durationMs: ms }, 'the payments service did not answer');
+      else if (ms >= slowMs) log.info({ operation, outcome, durationMs: ms }, 'an operation was answered');
+    },
+    operationOf(fault) {
+      const operation = fault instanceof Error ? operations.get(fault) : undefined;
+      return operation === undefined ? {} : { operation };
+    },
+  };
+}
+
+function requestIdOf({ headers }: IncomingMessage): { requestId?: string } {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? { requestId: given } : {};
+}

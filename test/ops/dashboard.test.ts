@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Exchange } from '../../server/src/http/routes.ts';
+import { createMetrics, createMetricsRoutes } from '../../server/src/ops/metrics.ts';
+import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts';
+import { createManualClock } from '../support/clock.ts';
+import { readMetrics, type Scraped } from '../support/scrape.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+/** All that a server can tell, with a line of each. */
+async function everything(): Promise<Scraped> {
+  const metrics = createMetrics(createManualClock());
+  metrics.onAnswer('/graphql', 200, 1);
+  metrics.onRootField('query', 'wallet', null, 1);
+  metrics.onSubscriber('ws', 'payout')(true);
+  metrics.onDelivered(1, 1);
+  metrics.onGroup({ commands: 1, transactions: 1, postings: 2, events: 1, ms: 1 });
+  metrics.onStatement('select', 1);
+  metrics.onConnectionWait(1);
+  metrics.onTask('webhook.deliver', 'done', 1);
+  metrics.onWebhook(true, 1);
+  metrics.watch({
+    info: { mode: 'embedded', engine: 'pglite' },
+    connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),
+    backlog: async () => [{ kind: 'a', due: 1, underWay: 0, later: 0, oldestDueAt: null }],
+  });
+  const upstream = createUpstreamMetrics();
+  upstream.onOutcome('money', 'answered', 0.1, 'GET /v1/wallet');
+  upstream.onRead('query', 'memory');
+  upstream.watch({
+    state: () => ({
+      circuit: 'closed',
+      since: new Date(0),
+      lastAnswerAt: null,
+      blockedUntil: null,
+      budget: {
+        limit: 120,
+        windowMs: 60_000,
+        used: { money: 0, query: 0, lookup: 0, payer: 0, poll: 0 },
+        asOf: null,
+        blockedUntil: null,
+      },
+    }),
+  });
+  const [route] = createMetricsRoutes(metrics.registry, upstream.registry);
+  const said = new Promise<string>((resolve) => {
+    const response = { writeHead: () => undefined, end: resolve };
+    void route!.handle({ response } as unknown as Exchange);
+  });
+  return readMetrics(await said);
+}
+
+const NAMES = /\b(?:psa|nodejs|process)_[a-z0-9_]+/g;
+
+/** Prometheus' own labels, which a scrape adds. */
+const ADDED = ['instance', 'job'];
+
+test('every query of the dashboard is about metrics and labels that a server has', async () => {
+  const { names, labelsOf } = await everything();
+  const dashboard = JSON.parse(read('server/grafana/psa.json'));
+  const queries: string[] = dashboard.panels.flatMap((panel: { targets?: { expr: string }[] }) =>
+    (panel.targets ?? []).map(({ expr }) => expr),
+  );
+  expect(queries.length).toBeGreaterThan(20);
+  for (const query of queries) {
+    const asked = query.match(NAMES) ?? [];
+    expect(asked, query).not.toEqual([]);
+    for (const name of asked) expect([...names], query).toContain(name);
+    const known = new Set([...ADDED, ...asked.flatMap((name) => [...labelsOf(name)])]);
+    const matched = [...query.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)].map(([, label]) => label!);
+    const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels]) => labels!.split(/,\s*/));
+    for (const label of [...matched, ...grouped]) expect([...known], query).toContain(label);
+  }
+  const [instance] = dashboard.templating.list.filter(({ name }: { name: string }) => name === 'instance');
+  expect([...names]).toContain(/label_values\((\w+),/.exec(instance.definition)![1]);
+});
+
+test('every metric of ours is on the dashboard, or in the README’s table, and what is said there exists', async () => {
+  const { names } = await everything();
+  const [, part = ''] = /### Operating it\n([\s\S]*?)\n##/.exec(read('README.md')) ?? [];
+  const inReadme = new Set(part.match(/\bpsa_[a-z_]+/g));
+  const bases = new Set(
+    [...names]
+      .filter((name) => name.startsWith('psa_'))
+      .map((name) => name.replace(/_(bucket|sum|count)$/, '')),
+  );
+  expect([...inReadme].filter((name) => !bases.has(name) && !names.has(name))).toEqual([]);
+  expect([...bases].filter((name) => !inReadme.has(name))).toEqual([]);
+});

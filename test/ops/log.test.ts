@@ -1,0 +1,135 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { UnavailableError, UpstreamError } from '../../server/src/kernel/errors.ts';
+import { traceWith } from '../../server/src/kernel/traces.ts';
+import { createLog } from '../../server/src/ops/log.ts';
+import { createFieldLog, createRequestLog } from '../../server/src/ops/request-log.ts';
+import { createManualClock } from '../support/clock.ts';
+
+function captured() {
+  const lines: string[] = [];
+  return { lines, log: createLog({ write: (line) => void lines.push(line) }) };
+}
+
+const parsed = (lines: string[]) => lines.map((line) => JSON.parse(line));
+
+test('no member that carries a secret reaches a line, at any depth, nor a key in the text of an error', () => {
+  const { lines, log } = captured();
+  const secrets = {
+    authorization: 'Bearer hidden',
+    token: 'hidden',
+    secret: 'hidden',
+    pixKey: 'hidden@example.com',
+    walletAddress: 'hidden',
+    destination: 'hidden',
+    card: { number: '4242hidden' },
+    securityCode: 'hidden',
+    detail: 'Failing row contains (hidden)',
+  };
+  log.info(secrets, 'flat');
+  log.info({ request: secrets }, 'inside');
+  log.warn({ task: { payload: secrets } }, 'deeper');
+  const cause = new Error('of ps_checkout_hidden00000000');
+  log.error(
+    { err: Object.assign(new Error('no such key: ps_live_hidden0123456789', { cause }), secrets) },
+    'a fault',
+  );
+  log.error({ err: 'whsec_hidden+/=' }, 'thrown text');
+  const thrown = { message: 'ps_test_hidden' };
+  log.error({ err: thrown }, 'a thrown object');
+  expect(lines).toHaveLength(6);
+  expect(lines.join()).not.toContain('hidden');
+  expect(lines.join()).toContain('no such key: ps_live_…');
+  // What was thrown is still what it was.
+  expect(thrown.message).toBe('ps_test_hidden');
+});
+
+test('a line says its trace, where traces are written', () => {
+  const { lines, log } = captured();
+  log.info({}, 'before');
+  traceWith({ traceId: () => 'abc' } as Parameters<typeof traceWith>[0]);
+  onTestFinished(() => traceWith(null));
+  log.info({}, 'within');
+  expect(parsed(lines).map(({ traceId }) => traceId)).toEqual([undefined, 'abc']);
+});
+
+test('an answer that took long has a line, with its route and without its path, and others have none', async () => {
+  const { lines, log } = captured();
+  const clock = createManualClock();
+  const answers: unknown[][] = [];
+  const metrics = { onAnswer: (...told: unknown[]) => void answers.push(told) };
+  const onRequest = createRequestLog({ metrics, clock, log, slowMs: 1_000 });
+  const ended: Promise<void>[] = [];
+  const server = createServer((request, response) => {
+    const onEnd = onRequest(request, response);
+    ended.push(
+      new Promise((resolve) => {
+        response.once('close', () => {
+          onEnd(routeOf(request));
+          resolve();
+        });
+      }),
+    );
+    clock.advance(Number(new URL(request.url!, 'http://x').searchParams.get('ms')));
+    if (request.url!.startsWith('/stream')) response.setHeader('content-type', 'text/event-stream');
+    response.end('ok');
+  });
+  const routeOf = ({ url = '' }: IncomingMessage) => (url.startsWith('/none') ? null : '/a/{id}');
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const get = async (path: string, requestId: string) =>
+    (await fetch(url + path, { headers: { 'x-request-id': requestId, connection: 'close' } })).text();
+  await get('/a/hidden?ms=999&k=hidden', 'r-1');
+  await get('/a/hidden?ms=1000&k=hidden', 'r-2');
+  await get('/none?ms=1500', 'hidden of a client');
+  await get('/stream?ms=5000', 'r-4');
+  await Promise.all(ended);
+  expect(answers).toEqual([
+    ['/a/{id}', 200, 999],
+    ['/a/{id}', 200, 1_000],
+    [null, 200, 1_500],
+    ['/a/{id}', 200, null],
+  ]);
+  expect(parsed(lines)).toEqual([
+    expect.objectContaining({
+      level: 'info',
+      method: 'GET',
+      route: '/a/{id}',
+      durationMs: 1_000,
+      requestId: 'r-2',
+    }),
+    expect.objectContaining({ route: null, status: 200, durationMs: 1_500 }),
+  ]);
+  expect(lines.join()).not.toContain('hidden');
+});
+
+test('an operation has a line where it took long, or a change got no answer; a fault’s own line names it', () => {
+  const { lines, log } = captured();
+  const told: unknown[][] = [];
+  const fields = createFieldLog({
+    metrics: { onRootField: (...each: unknown[]) => void told.push(each) },
+    log,
+    slowMs: 1_000,
+  });
+  const away = new UpstreamError('away', { retryable: false, moneyMayHaveMoved: true });
+  const fault = new TypeError('x is undefined');
+  fields.onRootField('query', 'wallet', null, 999);
+  fields.onRootField('query', 'payouts', null, 1_000);
+  fields.onRootField('mutation', 'requestPayout', new UnavailableError('LIMIT_REACHED', 'full'), 1);
+  fields.onRootField('mutation', 'requestPayout', away, 1);
+  fields.onRootField('query', 'wallet', away, 1);
+  fields.onRootField('query', 'node', fault, 1);
+  expect(told).toHaveLength(6);
+  expect(parsed(lines)).toEqual([
+    expect.objectContaining({ level: 'info', operation: 'query payouts', outcome: 'ok', durationMs: 1_000 }),
+    expect.objectContaining({
+      level: 'warn',
+      operation: 'mutation requestPayout',
+      outcome: 'UPSTREAM_UNAVAILABLE',
+    }),
+  ]);
+  expect(fields.operationOf(fault)).toEqual({ operation: 'query node' });
+  expect(fields.operationOf(new Error('another'))).toEqual({});
+});
