@@ -91,6 +91,9 @@ test('one trace from a facade’s query through the service, with its SQL, and n
   await pair.pass(3_000);
   await first;
   await stream.close();
+  const events = pair.service.live.sse('subscription { walletUpdates { wallet { balanceCents } } }');
+  await events.data();
+  await events.close();
   await pair.close();
 
   const paths = tree(spans.filter(({ traceId }) => traceId === THEIRS.trace));
@@ -114,6 +117,9 @@ test('one trace from a facade’s query through the service, with its SQL, and n
       'POST /webhooks/psa',
     ]),
   );
+  // A stream is open for hours: what it was opened by is a trace, and it is none.
+  const opened = spans.filter(({ name }) => name === 'subscription walletUpdates');
+  expect(opened.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(['']);
   // Who receives a webhook is somebody else: it is not told of our traces.
   const received = spans.filter(({ name }) => name === 'POST /webhooks/psa');
   expect(received.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(received.map(() => ''));
