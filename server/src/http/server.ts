@@ -85,7 +85,7 @@ export function createHttpServer({
           };
           named(template);
           const exchange = { request, response, url, params, named };
-          if (!isTracing()) return route.handle(exchange);
+          if (!isTracing() || wantsStream(request)) return route.handle(exchange);
           return traceAnswer(exchange, template, (traced) => {
             own.inTrace = here();
             return route.handle(traced);
@@ -170,6 +170,11 @@ function templateOf(path: RegExp): string {
     .replace(/\(\?<(\w+)>(?:[^()]|\([^()]*\))*\)/g, '{$1}')
     .replace(/\(\?:[^()]*\)/g, '')
     .replaceAll('\\', '');
+}
+
+/** It may be open for hours, which is no step of anything: what is begun in it is a trace of its own, as over a WebSocket. */
+function wantsStream({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes('text/event-stream') === true;
 }
 
 /** The path and the query may hold anything; the headers hold keys. */
