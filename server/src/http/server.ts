@@ -134,7 +134,7 @@ export function createHttpServer({
 }
 
 /** `/checkout/{orderCode}/status`, of a route's path: what it is called where its values must not be. */
-export function templateOf(path: RegExp): string {
+function templateOf(path: RegExp): string {
   return path.source
     .replace(/^\^|\$$/g, '')
     .replace(/\(\?<(\w+)>(?:[^()]|\([^()]*\))*\)/g, '{$1}')
