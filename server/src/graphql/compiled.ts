@@ -387,13 +387,11 @@ function infoOf(
 function compileValue(field: Field, type: GraphQLOutputType): Complete {
   if (!isNonNullType(type)) return compileNullable(field, type);
   const complete = compileNullable(field, type.ofType);
-  const present = (text: string) => {
-    if (text !== 'null') return text;
-    throw new Error(`Cannot return null for non-nullable field ${nameOf(field)}.`);
-  };
   return (value, path, run) => {
     const text = complete(value, path, run);
-    return typeof text === 'string' ? present(text) : text.then(present);
+    // What comes later is of an object or a list: never null.
+    if (text !== 'null') return text;
+    throw new Error(`Cannot return null for non-nullable field ${nameOf(field)}.`);
   };
 }
 
