@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 /** How often each instance is asked whether it is ready. */
 const LOOK_MS = 250;
 /** An instance that does not answer by then is none to send anybody to. */
-const ANSWER_MS = 2_000;
+const ANSWER_MS = 5_000;
 
 /**
  * @typedef {object} Target an instance behind the balancer
@@ -137,8 +137,8 @@ export async function startBalancer({ port, ports }) {
 
   return {
     port: address.port,
-    /** Those that something new would be sent to. */
-    ready: () => targets.filter(({ ready, held }) => ready && !held).map((target) => target.port),
+    /** Asks each whether it is ready, at once. */
+    look,
     /** Nothing new goes there from now on. @param {number} to */
     hold(to) {
       for (const target of targets) if (target.port === to) target.held = true;

@@ -14,9 +14,10 @@ test('every benchmark still runs, and prints each of its rows', async () => {
     /^sales, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^payouts, (one account|64 accounts), PostgreSQL .*\/s/gm,
     /^commit to socket(, another instance|, SSE)? .* ms/gm,
-    /^(wallet|20 cardPayments.*), REST .*\/s/gm,
+    /^(wallet|20 cardPayments.*), REST .* µs CPU/gm,
     /^100 followers of 10, (no budget|budget of 120) .*\/min/gm,
     /^memory of 20 idle subscriptions .* MB/gm,
+    /^growth of the (heap|process) .* MB/gm,
     /^widget, (initial|total) .* kB/gm,
     /^(subscribers|payouts in the table|instances) .*\n(PSA|newest|on this machine) /gm,
   ])

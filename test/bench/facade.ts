@@ -3,7 +3,7 @@ import { createBenchDatabase } from './databases.ts';
 import { facadeEnvironment, LIVE_KEY, UNLIMITED } from './environment.ts';
 import { ensurePeer } from './peers/install.ts';
 import { type Child, startChild } from './processes/child.ts';
-import { inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
+import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
 const ROUNDS = size(5, 1);
 /** Twenty calls that wait for 5 ms and for each other take their time. */
@@ -156,8 +156,8 @@ async function measure({
     `${operation.name}, REST`,
   );
 
-  const of = (name: Name, figure: 'perSecond' | 'calls' | 'cpuUs') =>
-    median(rounds.map((round) => round[name][figure]));
+  const of = (name: Name, what: 'perSecond' | 'calls' | 'cpuUs') =>
+    median(rounds.map((round) => round[name][what]));
   const p99 = (name: Name) =>
     percentile(
       rounds.flatMap((round) => round[name].delays),
@@ -166,14 +166,16 @@ async function measure({
   const against = (name: 'floor' | 'peer', who: string, explanation: string): Row => ({
     name: `${operation.name}, REST`,
     against: who,
-    unit: '/s',
-    ours: of('ours', 'perSecond'),
-    floor: of(name, 'perSecond'),
-    ratio: median(rounds.map((round) => round.ours.perSecond / round[name].perSecond)),
+    unit: 'µs CPU',
+    ours: of('ours', 'cpuUs'),
+    floor: of(name, 'cpuUs'),
+    ratio: median(rounds.map((round) => round[name].cpuUs / round.ours.cpuUs)),
     beside: [
+      `${figure(of('ours', 'perSecond'))} against ${figure(of(name, 'perSecond'))} requests/s: ${median(
+        rounds.map((round) => round.ours.perSecond / round[name].perSecond),
+      ).toFixed(2)}`,
       `p99 ${p99('ours')} against ${p99(name)} ms`,
       `upstream calls a query ${calls(of('ours', 'calls'))} against ${calls(of(name, 'calls'))}`,
-      `CPU ${of('ours', 'cpuUs').toFixed(0)} against ${of(name, 'cpuUs').toFixed(0)} µs`,
     ].join(', '),
     explanation: `${WHAT}; ${explanation}`,
   });
@@ -199,7 +201,7 @@ async function measure({
 }
 
 const WHAT =
-  'queries a second to a service 5 ms away, with the budget switched off; ours asks it once for what several queries want at the same time, and gives an answer again for a short time';
+  'CPU of the server’s process a query, of a service 5 ms away, with the budget switched off; ours asks it once for what several queries want at the same time, and gives an answer again for a short time';
 
 function calls(count: number): string {
   return count.toFixed(count < 0.1 ? 4 : count < 1 ? 2 : 1);

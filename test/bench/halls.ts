@@ -87,7 +87,7 @@ export async function tellOften(
   return { cpuUs, p50Ms: of(50), p99Ms: of(99) };
 }
 
-/** What the last of them was told, and the milliseconds until each of them was, from the change's end in the server. */
+/** What the last of them was told, and the milliseconds until each of them was, from the change's COMMIT. */
 export async function tell(hall: Hall, subscribers: number): Promise<{ text: string; delays: number[] }> {
   const told = await tellWithin(hall, WITHIN_MS);
   if (told.count !== subscribers) throw new Error(`${told.count} of ${subscribers} were told`);

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
 import { type Chart, chartText } from './charts.ts';
@@ -11,12 +11,18 @@ import { measurePayouts } from './payouts.ts';
 import { measurePostings } from './postings.ts';
 import { saveToReadme } from './readme.ts';
 import { measureReads } from './reads.ts';
-import { QUICK, type Row, table } from './report.ts';
+import { isMet, QUICK, type Row, size, table } from './report.ts';
 import { type Measured, measureInstances, measureSubscribers, measureTable } from './sizes.ts';
+import { measureSoak } from './soak.ts';
 import { measureWidget } from './widget.ts';
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'string' }, quick: { type: 'boolean' }, save: { type: 'boolean' } },
+  options: {
+    json: { type: 'string' },
+    minutes: { type: 'string', default: '10' },
+    quick: { type: 'boolean' },
+    save: { type: 'boolean' },
+  },
   allowPositionals: true,
 });
 
@@ -36,6 +42,7 @@ const PARTS: Record<string, Part> = {
 const MORE: Record<string, Part> = {
   payouts: measurePayouts,
   followers: measureFollowers,
+  soak: (postgresUrl) => measureSoak(postgresUrl, size(Number(values.minutes), 0.05)),
   widget: async () => measureWidget(),
 };
 const all = { ...PARTS, ...MORE };
@@ -45,6 +52,10 @@ if (unknown) {
   console.error(`✗ There is no benchmark called ${unknown}. There are: ${Object.keys(all).join(', ')}.`);
   process.exit(1);
 }
+if (!(Number(values.minutes) > 0)) {
+  console.error('✗ --minutes must be a number of minutes, such as 10 or 0.5.');
+  process.exit(1);
+}
 if (values.save && (QUICK || positionals.length > 0)) {
   console.error('✗ --save renews the whole table, by one full run: leave out the names and --quick.');
   process.exit(1);
@@ -52,7 +63,7 @@ if (values.save && (QUICK || positionals.length > 0)) {
 
 const started = performance.now();
 const { model = 'unknown processor' } = cpus()[0] ?? {};
-const machine = `${availableParallelism()} cores (${model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB of memory, Node ${process.version}, ${process.platform} ${process.arch}`;
+const machine = `${availableParallelism()} cores (${model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB of memory, Node ${process.version}, ${process.platform} ${process.arch}, its load ${loadavg()[0]!.toFixed(1)} before the run`;
 console.log(machine);
 
 const rows: Row[] = [];
@@ -81,6 +92,8 @@ console.log(
     ? '\nA quick run: these figures mean nothing.'
     : `\nDone in ${seconds} s. A ratio is the median of the rounds’ ratios: where the target is ≥, how many times as fast, else how many times as dear.`,
 );
+// A miss in a table is to be read; memory that grows is a fault.
+if (!QUICK && chosen.includes('soak') && rows.some((row) => isMet(row) === false)) process.exitCode = 1;
 if (values.json) {
   writeFileSync(values.json, `${JSON.stringify({ machine, seconds, rows, charts }, null, 2)}\n`);
   console.log(`Written to ${values.json}`);

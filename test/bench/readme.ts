@@ -7,25 +7,26 @@ const FOLDER = 'test/bench/charts';
 const BEGIN = '<!-- npm run bench -- --save writes from here -->';
 const END = '<!-- to here -->';
 
-/** Puts the rows that have a target, and the charts, into the README between its two marks. */
-export function saveToReadme({
-  rows,
-  charts,
-  machine,
-}: {
+interface Figures {
   rows: readonly Row[];
   charts: readonly Chart[];
   machine: string;
-}): void {
+}
+
+/** Puts the rows that have a target, and the charts, into the README between its two marks. */
+export function saveToReadme(figures: Figures): void {
   const text = readFileSync(README, 'utf8');
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error(`README.md has no place for the figures: ${BEGIN} … ${END}`);
   mkdirSync(new URL(`../../${FOLDER}/`, import.meta.url), { recursive: true });
-  for (const chart of charts)
+  for (const chart of figures.charts)
     writeFileSync(new URL(`../../${FOLDER}/${chart.name}.svg`, import.meta.url), chartSvg(chart));
+  writeFileSync(README, `${text.slice(0, begin)}${BEGIN}\n\n${section(figures)}\n\n${text.slice(end)}`);
+}
 
+function section({ rows, charts, machine }: Figures): string {
   const aimed = rows.filter(({ target }) => target);
-  const section = [
+  return [
     `Measured on ${machine}. A ratio is the median of alternating rounds in one run; ≥ is how many times as fast, ≤ how many times as dear.`,
     markdownTable([
       ['what', 'against', 'ratio', 'target', '', 'figures'],
@@ -38,14 +39,15 @@ export function saveToReadme({
         [figuresText(row), row.beside].filter(Boolean).join('; '),
       ]),
     ]),
+    '<details><summary>What each of them is</summary>',
     explanations(aimed)
       .map((line) => `- ${line}.`)
       .join('\n'),
+    '</details>',
     charts
       .map(({ name, title, description }) => `![${title}. ${description}](${FOLDER}/${name}.svg)`)
       .join('\n'),
   ].join('\n\n');
-  writeFileSync(README, `${text.slice(0, begin)}${BEGIN}\n\n${section}\n\n${text.slice(end)}`);
 }
 
 function markdownTable([head, ...lines]: string[][]): string {

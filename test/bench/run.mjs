@@ -12,7 +12,7 @@ Measures on 127.0.0.1, in some eight minutes, and prints a table. Absolute numbe
 to what was measured in turns with it is what can be compared.
 
   NAME         only these: reads, fanout, postings, delay, facade, and as things grow: subscribers, table, instances;
-               payouts, followers and widget are measured only by name
+               payouts, followers, soak and widget are measured only by name
   --save       writes the table and the charts into README.md and test/bench/charts
   --json FILE  writes the same figures there
   --quick      half a minute, to see that everything runs: its figures mean nothing
@@ -26,14 +26,10 @@ some 150 MB from the npm registry).
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) process.stdout.write(USAGE);
 else {
-  const args = process.argv.slice(2);
-  const isSoak = args[0] === 'soak';
   await ensureInstalled();
   await ensureBuilt();
-  const main = new URL('./main.ts', import.meta.url);
-  const soak = new URL('./soak.ts', import.meta.url);
-  const [program, given] = isSoak ? [soak, args.slice(1)] : [main, args];
-  const bench = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(program), ...given], {
+  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+  const bench = spawn(process.execPath, ['--import', 'tsx', main, ...process.argv.slice(2)], {
     stdio: 'inherit',
   });
   const [code] = await once(bench, 'exit');

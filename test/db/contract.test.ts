@@ -79,6 +79,37 @@ describeOnBothEngines('the database', (open) => {
     expect(await count(database, 'lost')).toBe(0);
   });
 
+  test('does what is asked for together in its order, and throws the failure that made the others fail', async () => {
+    const results = await database.transaction((tx) =>
+      Promise.all([
+        sql`insert into note (text) values ('together')`.execute(tx),
+        scalar(tx, sql`select count(*) as value from note where text = 'together'`),
+      ]),
+    );
+    expect(results[1]).toBe(1);
+
+    const work = database.transaction((tx) => {
+      const broken = sql`select 1 / 0`.execute(tx);
+      const behind = sql`insert into note (text) values ('behind')`.execute(tx);
+      // What fails only because the first did is heard of before it.
+      return Promise.all([behind, behind.catch(() => broken)]);
+    });
+    await expect(work).rejects.toMatchObject({ code: '22012' });
+    expect(await count(database, 'behind')).toBe(0);
+  });
+
+  test('refuses a statement that comes after its end, and keeps it from the next transaction', async () => {
+    let ended: Sql | undefined;
+    await database.transaction(async (tx) => {
+      ended = tx;
+    });
+    await expect(sql`insert into note (text) values ('late')`.execute(ended!)).rejects.toThrow(
+      'The transaction has ended',
+    );
+    await database.transaction(async () => undefined);
+    expect(await count(database, 'late')).toBe(0);
+  });
+
   test('throws what COMMIT itself refuses, as the refusal that it is', async () => {
     const work = database.transaction(async (tx) => {
       await sql`insert into note (text) values ('same')`.execute(tx);

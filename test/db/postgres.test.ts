@@ -166,3 +166,11 @@ test('does not open when there is no server', async () => {
     openPostgres({ databaseUrl: `${postgresUrl}_missing`, clock: createSystemClock(), log: silent }),
   ).rejects.toThrow('"postgres_missing" does not exist');
 });
+
+test('lets no transaction of a machine that is gone hold a tenant for long', async () => {
+  const database = await open();
+  const { rows } = await sql<{ given: string }>`
+    select current_setting('idle_in_transaction_session_timeout') || ' ' || current_setting('TimeZone') as given
+  `.execute(database.sql);
+  expect(rows).toEqual([{ given: '30s UTC' }]);
+});

@@ -56,35 +56,43 @@ const NAMES = /\b(?:psa|nodejs|process)_[a-z0-9_]+/g;
 /** Prometheus' own labels, which a scrape adds. */
 const ADDED = ['instance', 'job'];
 
+const [, inReadme = ''] = /\n## Operating it\n([\s\S]*?)\n## /.exec(read('README.md')) ?? [];
+
+/** Fails where the server has no such metric, or none of those that are asked for has such a label. */
+function check(query: string, { names, labelsOf }: Scraped): void {
+  const asked = query.match(NAMES) ?? [];
+  expect(asked, query).not.toEqual([]);
+  for (const name of asked) expect([...names], query).toContain(name);
+  const known = new Set([...ADDED, ...asked.flatMap((name) => [...labelsOf(name)])]);
+  const matched = [...query.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)].map(([, label]) => label!);
+  const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels]) => labels!.split(/,\s*/));
+  for (const label of [...matched, ...grouped]) expect([...known], query).toContain(label);
+}
+
 test('every query of the dashboard is about metrics and labels that a server has', async () => {
-  const { names, labelsOf } = await everything();
+  const scraped = await everything();
   const dashboard = JSON.parse(read('server/grafana/psa.json'));
   const queries: string[] = dashboard.panels.flatMap((panel: { targets?: { expr: string }[] }) =>
     (panel.targets ?? []).map(({ expr }) => expr),
   );
   expect(queries.length).toBeGreaterThan(20);
-  for (const query of queries) {
-    const asked = query.match(NAMES) ?? [];
-    expect(asked, query).not.toEqual([]);
-    for (const name of asked) expect([...names], query).toContain(name);
-    const known = new Set([...ADDED, ...asked.flatMap((name) => [...labelsOf(name)])]);
-    const matched = [...query.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)].map(([, label]) => label!);
-    const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels]) => labels!.split(/,\s*/));
-    for (const label of [...matched, ...grouped]) expect([...known], query).toContain(label);
-  }
+  for (const query of queries) check(query, scraped);
   const [instance] = dashboard.templating.list.filter(({ name }: { name: string }) => name === 'instance');
-  expect([...names]).toContain(/label_values\((\w+),/.exec(instance.definition)![1]);
+  expect([...scraped.names]).toContain(/label_values\((\w+),/.exec(instance.definition)![1]);
 });
 
-test('every metric of ours is on the dashboard, or in the README’s table, and what is said there exists', async () => {
+test('so is every alert of the README', async () => {
+  const scraped = await everything();
+  const alerts = [...inReadme.matchAll(/^\| `([^`]* (?:>|==) [^`]*)`/gm)].map(([, alert]) => alert!);
+  expect(alerts.length).toBeGreaterThan(5);
+  for (const alert of alerts) check(alert, scraped);
+});
+
+test('every metric of ours is in the README, and what is said there exists', async () => {
   const { names } = await everything();
-  const [, part = ''] = /### Operating it\n([\s\S]*?)\n##/.exec(read('README.md')) ?? [];
-  const inReadme = new Set(part.match(/\bpsa_[a-z_]+/g));
-  const bases = new Set(
-    [...names]
-      .filter((name) => name.startsWith('psa_'))
-      .map((name) => name.replace(/_(bucket|sum|count)$/, '')),
-  );
-  expect([...inReadme].filter((name) => !bases.has(name) && !names.has(name))).toEqual([]);
-  expect([...bases].filter((name) => !inReadme.has(name))).toEqual([]);
+  const said = new Set(inReadme.match(/\bpsa_[a-z_]+/g));
+  const ours = [...names].filter((name) => name.startsWith('psa_'));
+  const bases = new Set(ours.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
+  expect([...said].filter((name) => !bases.has(name) && !names.has(name))).toEqual([]);
+  expect([...bases].filter((name) => !said.has(name))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
-import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
+import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
@@ -54,12 +54,11 @@ export function createCardPaymentEngine({
       const orderCode = newOrderCode();
       return committer.change<{ payment: CardPayment; replayed: boolean }>({
         tenant,
-        async read(reader) {
-          await reader.load(accounts, tenant.accountId);
-          if (idempotencyKey == null) return;
-          const done = await reader.load(idempotency, idempotencyKeyOf(CREATE, idempotencyKey));
-          if (done) await reader.load(cardPayments, done.resourceId);
-        },
+        read: (reader) =>
+          Promise.all([
+            reader.load(accounts, tenant.accountId),
+            readReplay(reader, CREATE, idempotencyKey, (made) => reader.load(cardPayments, made)),
+          ]),
         decide(state) {
           assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
           const before = idempotencyKey == null ? null : replayed(state, CREATE, idempotencyKey, inputHash);
@@ -86,14 +85,15 @@ export function createCardPaymentEngine({
       const { amount } = token.grant;
       return committer.change({
         tenant,
-        async read(reader) {
-          await reader.load(accounts, tenant.accountId);
-          if (amount.kind === 'product') await reader.load(products, amount.productId);
-          const done = await reader.load(idempotency, idempotencyKeyOf(operation, attemptId));
-          if (done) await reader.load(cardPayments, done.resourceId);
-          const use = await reader.load(checkoutUses, token.id);
-          if (use) await reader.load(cardPayments, use.orderCode);
-        },
+        read: (reader) =>
+          Promise.all([
+            reader.load(accounts, tenant.accountId),
+            amount.kind === 'product' && reader.load(products, amount.productId),
+            readReplay(reader, operation, attemptId, (made) => reader.load(cardPayments, made)),
+            reader
+              .load(checkoutUses, token.id)
+              .then((use) => use && reader.load(cardPayments, use.orderCode)),
+          ]),
         decide(state) {
           assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
           const before = replayed(state, operation, attemptId, inputHash);

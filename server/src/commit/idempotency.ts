@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { IdempotencyError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { type Change, type Collection, put, type State } from './commit.ts';
+import { type Change, type Collection, put, type Reader, type State } from './commit.ts';
 
 /** What a key did: of one operation, with one input, for good. */
 export interface IdempotencyRecord {
@@ -40,6 +41,18 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`;
 }
 
+/** Reads what a key did before, and by `readMade` what that has made; nothing where there is no key. */
+export async function readReplay(
+  reader: Reader,
+  operation: string,
+  key: string | null | undefined,
+  readMade: (resourceId: string) => Promise<unknown>,
+): Promise<void> {
+  if (key == null) return;
+  const done = await reader.load(idempotency, idempotencyKeyOf(operation, key));
+  if (done) await readMade(done.resourceId);
+}
+
 /**
  * What the same key did before, or null.
  * @throws IdempotencyError where it was used with another input
@@ -58,13 +71,14 @@ export function remember(record: IdempotencyRecord): Change {
 
 async function selectKeys(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<IdempotencyRecord[]> {
   const pairs = keys.map((key) => key.split(SEPARATOR) as [string, string]);
-  const rows = await sql
-    .selectFrom('idempotency')
-    .select(['operation', 'key', 'input_hash', 'resource_id'])
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .where((row) => row.or(pairs.map(([operation, key]) => row.and({ operation, key }))))
-    .execute();
+  const { rows } = await raw<{ operation: string; key: string; input_hash: string; resource_id: string }>`
+    select operation, key, input_hash, resource_id from idempotency
+    join unnest(
+      ${pairs.map(([operation]) => operation)}::text[],
+      ${pairs.map(([, key]) => key)}::text[]
+    ) asked (operation, key) using (operation, key)
+    where account_id = ${tenant.accountId} and environment = ${tenant.environment}
+  `.execute(sql);
   return rows.map((row) => ({
     operation: row.operation,
     key: row.key,
@@ -74,17 +88,15 @@ async function selectKeys(sql: Sql, tenant: Tenant, keys: readonly string[]): Pr
 }
 
 async function insertKeys(sql: Sql, tenant: Tenant, records: readonly IdempotencyRecord[]): Promise<void> {
-  await sql
-    .insertInto('idempotency')
-    .values(
-      records.map(({ operation, key, inputHash, resourceId }) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        operation,
-        key,
-        input_hash: inputHash,
-        resource_id: resourceId,
-      })),
-    )
-    .execute();
+  await raw`
+    /* remember_keys */
+    insert into idempotency (account_id, environment, operation, key, input_hash, resource_id)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, done.*
+    from unnest(
+      ${records.map(({ operation }) => operation)}::text[],
+      ${records.map(({ key }) => key)}::text[],
+      ${records.map(({ inputHash }) => inputHash)}::text[],
+      ${records.map(({ resourceId }) => resourceId)}::text[]
+    ) done
+  `.execute(sql);
 }

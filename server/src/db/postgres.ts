@@ -26,9 +26,10 @@ export async function openPostgres({ databaseUrl, clock, log, meter }: PostgresO
     {
       ...config,
       max: 10,
-      // The same days and hours in SQL on every server, and as PGlite has them.
+      // The same days and hours in SQL on every server, and as PGlite has them. And a transaction of a machine that has
+      // vanished lets go of its tenant: none of ours waits for anything but the database.
       onConnect: async (client) => {
-        await client.query(`set time zone 'UTC'`);
+        await client.query(`set time zone 'UTC'; set idle_in_transaction_session_timeout to '30s'`);
       },
     },
     { clock, log, meter },

@@ -42,7 +42,7 @@ const KIND = /^(?:[\s(]|\/\*.*?\*\/)*([a-z]+)/i;
 const TABLE = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)"?/i;
 
 /** The first word of a statement, and the first table that it names, if any. */
-export function summaryOf(text: string): { kind: string; table: string | null } {
+function summaryOf(text: string): { kind: string; table: string | null } {
   const [, kind = 'other'] = KIND.exec(text) ?? [];
   const table = TABLE.exec(text)?.[1]?.toLowerCase() ?? null;
   return { kind: kind.toLowerCase(), table };

@@ -42,6 +42,11 @@ export function announcement(tenant: Tenant, version?: number): string {
   return version === undefined ? tenantKey(tenant) : `${tenantKey(tenant)} ${version}`;
 }
 
+/** The key of the tenant that it is about; null for whichever, where some may have been lost. */
+export function announcedTenant(heard: string): string | null {
+  return heard.split(' ')[0] || null;
+}
+
 /** Notifications can get lost; then this is how late an event comes. */
 const POLL_MS = 5_000;
 const PAGE = 200;

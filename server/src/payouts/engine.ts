@@ -1,5 +1,5 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
-import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
+import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { UpstreamError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
@@ -66,12 +66,12 @@ export function createPayoutEngine({
       const litoshi = await quote(input);
       return committer.change<{ payout: Payout; replayed: boolean }>({
         tenant,
-        async read(reader) {
-          await Promise.all([reader.load(accounts, tenant.accountId), reader.load(recentPayouts, RECENT)]);
-          if (idempotencyKey == null) return;
-          const done = await reader.load(idempotency, idempotencyKeyOf(REQUEST, idempotencyKey));
-          if (done) await reader.load(payouts, done.resourceId);
-        },
+        read: (reader) =>
+          Promise.all([
+            reader.load(accounts, tenant.accountId),
+            reader.load(recentPayouts, RECENT),
+            readReplay(reader, REQUEST, idempotencyKey, (made) => reader.load(payouts, made)),
+          ]),
         decide(state) {
           const before = idempotencyKey == null ? null : replayed(state, REQUEST, idempotencyKey, inputHash);
           if (before !== null) return { outcome: { payout: state.need(payouts, before), replayed: true } };

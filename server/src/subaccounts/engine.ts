@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { type Committer, put } from '../commit/commit.ts';
-import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
+import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -103,13 +103,13 @@ export function createSubaccountEngine({
       const refId = newTransferReference();
       return committer.change<{ subaccount: Subaccount; entry: StatementEntry; replayed: boolean }>({
         tenant,
-        async read(reader) {
-          await reader.load(subaccounts, input.subaccountId);
-          if (idempotencyKey == null) return;
-          const done = await reader.load(idempotency, idempotencyKeyOf(TRANSFER, idempotencyKey));
-          if (done)
-            await reader.load(statementEntries, entryKey({ kind: 'transfer_in', refId: done.resourceId }));
-        },
+        read: (reader) =>
+          Promise.all([
+            reader.load(subaccounts, input.subaccountId),
+            readReplay(reader, TRANSFER, idempotencyKey, (refId) =>
+              reader.load(statementEntries, entryKey({ kind: 'transfer_in', refId })),
+            ),
+          ]),
         decide(state) {
           const before = idempotencyKey == null ? null : replayed(state, TRANSFER, idempotencyKey, inputHash);
           const subaccount = state.get(subaccounts, input.subaccountId);

@@ -1,5 +1,5 @@
 import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
-import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
+import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { NotFoundError } from '../kernel/errors.ts';
@@ -136,13 +136,12 @@ export function createSubaccountSettlement({
     const payoutId = payoutReference(idempotencyKey);
     return committer.change<{ record: PayoutRecord; replayed: boolean }>({
       tenant,
-      async read(reader) {
-        await reader.load(accounts, tenant.accountId);
-        await reader.load(subaccounts, input.subaccountId);
-        if (idempotencyKey == null) return;
-        const done = await reader.load(idempotency, idempotencyKeyOf(REQUEST, idempotencyKey));
-        if (done) await reader.load(payouts, done.resourceId);
-      },
+      read: (reader) =>
+        Promise.all([
+          reader.load(accounts, tenant.accountId),
+          reader.load(subaccounts, input.subaccountId),
+          readReplay(reader, REQUEST, idempotencyKey, (made) => reader.load(payouts, made)),
+        ]),
       decide(state) {
         const before = idempotencyKey == null ? null : replayed(state, REQUEST, idempotencyKey, inputHash);
         if (before !== null) return { outcome: { record: state.need(payouts, before), replayed: true } };

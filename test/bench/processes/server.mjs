@@ -45,12 +45,16 @@ answerParent({
   },
   cpu: cpuMicroseconds,
   memory: memoryMegabytes,
-  /** One change in one transaction: a card payment is created. */
+  /**
+   * One change in one transaction: a card payment is created. It is done `at` the answer to its COMMIT, for whoever
+   * follows may be told before the caller is.
+   */
   async tell() {
     commits.forget();
     await app.embedded.cardPayments.create(tenant, { valueCents: 4_990, description: 'Caneca' });
-    const at = String(process.hrtime.bigint());
-    return { at, ...commits.last() };
+    const { sentAt, answeredAt } = commits.last();
+    if (answeredAt === null) throw new Error('No COMMIT was seen');
+    return { at: answeredAt, sentAt, answeredAt };
   },
   close: () => app.close(),
 });

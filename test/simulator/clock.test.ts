@@ -1,0 +1,29 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createShiftableClock } from '../../server/src/kernel/clock.ts';
+import { resumeSimulatedClock } from '../../server/src/rails/simulated/clock.ts';
+import { createManualClock } from '../support/clock.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { silent } from '../support/templates.ts';
+
+test('is put forward on every instance, and what falls due there is done', async () => {
+  const databaseUrl = await createPostgresDatabase();
+  const base = createManualClock();
+  const [one, other] = await Promise.all([open(), open()]);
+  const rang = deferred();
+  other.clock.schedule(new Date(base.now().getTime() + 3_600_000), rang.resolve);
+  await one.simulated.advance(3_600_000);
+  await rang.promise;
+  expect(other.simulated.now()).toEqual(one.simulated.now());
+  // A restart stands where they stand.
+  expect((await open()).simulated.offsetMs()).toBe(3_600_000);
+
+  async function open() {
+    const database = await openPostgres({ databaseUrl, clock: base, log: silent });
+    onTestFinished(() => database.close());
+    const clock = createShiftableClock(base);
+    const onFault = (fault: unknown) => expect.unreachable(String(fault));
+    return { clock, simulated: await resumeSimulatedClock({ database, clock, onFault }) };
+  }
+});
