@@ -109,8 +109,7 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   expect(answered('/v1/wallet', '200')).toBe(1);
   expect(answered('/v1/subaccounts/{id}', '400')).toBe(1);
   expect(answered('none', '404')).toBe(1);
-  const subscribers = (transport: string) =>
-    value('psa_graphql_subscribers', { transport, topic: 'wallet' });
+  const subscribers = (transport: string) => value('psa_graphql_subscribers', { transport, topic: 'wallet' });
   expect([subscribers('ws'), subscribers('sse')]).toEqual([2, 1]);
   expect(field('subscription', 'walletUpdates', 'ok')).toBe(3);
   expect(value('psa_graphql_deliveries_total')).toBeGreaterThan(0);
