@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY } from './environment.ts';
 import { createHalls, type Hall, subscribe, tell, UPDATES } from './halls.ts';
@@ -7,9 +8,11 @@ import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } 
 
 const ROUNDS = size(9, 1);
 const CHANGES_A_ROUND = size(40, 3);
-const WARM_UP_CHANGES = size(200, 3);
+const WARM_UP_CHANGES = size(150, 3);
 /** Nothing on one machine takes so long. */
 const WITHIN_MS = 20_000;
+/** Between two changes, so that what the one leaves behind, such as its notification, is not in the way of the next. */
+const APART_MS = 5;
 
 type Name = 'ours' | 'elsewhere' | 'sse' | 'bare';
 
@@ -87,7 +90,10 @@ function medianOf(delays: readonly Delay[]): number {
 
 async function repeat(times: number, measure: () => Promise<Delay>): Promise<Delay[]> {
   const delays: Delay[] = [];
-  while (delays.length < times) delays.push(await measure());
+  while (delays.length < times) {
+    await wait(APART_MS);
+    delays.push(await measure());
+  }
   return delays;
 }
 

@@ -23,7 +23,7 @@ const OPERATIONS = {
   } } }`,
 };
 
-type Name = 'ours' | 'bare' | 'mercurius' | 'apollo';
+type Name = 'ours' | 'bare' | 'stringify' | 'mercurius' | 'apollo';
 interface Party {
   child: Child;
   url: string;
@@ -63,11 +63,11 @@ export async function measureReads(postgresUrl: string): Promise<Row[]> {
     const rows: Row[] = [];
     for (const [name, query] of Object.entries(OPERATIONS)) {
       const bytes = await sameAnswer(query, Object.values(servers));
-      const bare = await start('bare-http.mjs', {
-        body: bytes,
-        headers: { 'content-type': 'application/json; charset=utf-8' },
-      });
-      rows.push(...(await measure({ name, query, load, parties: { ...servers, bare }, called })));
+      const answer = { body: bytes, headers: { 'content-type': 'application/json; charset=utf-8' } };
+      const bare = await start('bare-http.mjs', answer);
+      const stringify = await start('bare-http.mjs', { ...answer, stringifies: true });
+      const parties = { ...servers, bare, stringify };
+      rows.push(...(await measure({ name, query, load, parties, called })));
     }
     await servers.ours.child.ask('close');
     return rows;
@@ -86,7 +86,7 @@ async function measure({
   name: string;
   query: string;
   load: Child;
-  parties: Partial<Record<Name, Party>> & Record<'ours' | 'bare', Party>;
+  parties: Partial<Record<Name, Party>> & Record<'ours' | 'bare' | 'stringify', Party>;
   called: Record<'mercurius' | 'apollo', string | null>;
 }): Promise<Row[]> {
   async function run({ child, url }: Party, ms: number): Promise<Round> {
@@ -110,7 +110,7 @@ async function measure({
     ) as Record<Name, () => Promise<Round>>,
     name,
   );
-  const against = (other: Name, who: string, target: Target): Row => {
+  const against = (other: Name, who: string, target: Target | null): Row => {
     const of = (whose: Name, figure: keyof Round) => median(rounds.map((round) => round[whose][figure]));
     const faster = median(rounds.map((round) => round.ours.perSecond / round[other].perSecond));
     return {
@@ -120,13 +120,14 @@ async function measure({
       ours: of('ours', 'cpuUs'),
       floor: of(other, 'cpuUs'),
       ratio: median(rounds.map((round) => round[other].cpuUs / round.ours.cpuUs)),
-      target,
+      ...(target && { target }),
       beside: `${rate(of('ours', 'perSecond'))} against ${rate(of(other, 'perSecond'))} requests/s: ${faster.toFixed(2)}`,
       explanation: EXPLANATION,
     };
   };
   return [
     against('bare', 'node:http, the same bytes', { atLeast: 0.8 }),
+    against('stringify', 'node:http and JSON.stringify', null),
     ...(called.mercurius ? [against('mercurius', `${called.mercurius}, JIT`, { atLeast: 1 })] : []),
     ...(called.apollo ? [against('apollo', called.apollo, { atLeast: 3 })] : []),
   ];

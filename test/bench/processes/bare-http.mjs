@@ -1,13 +1,17 @@
-// The floor of an HTTP server: reads the request's body and answers with bytes that lie ready.
+// The floor of an HTTP server: reads the request's body and answers with bytes that lie ready, or, where it is to
+// stringify, with data that lie ready.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { answerParent, cpuMicroseconds } from './answer.mjs';
 
 answerParent({
-  async start({ body, headers }) {
-    const bytes = Buffer.from(body);
+  async start({ body, headers, stringifies = false }) {
+    const ready = Buffer.from(body);
+    const data = JSON.parse(body || 'null');
+    const answer = stringifies ? () => Buffer.from(JSON.stringify(data)) : () => ready;
     const server = createServer((request, response) => {
       request.resume().once('end', () => {
+        const bytes = answer();
         response.writeHead(200, { ...headers, 'content-length': bytes.length });
         response.end(bytes);
       });
