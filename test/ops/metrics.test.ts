@@ -51,6 +51,7 @@ test('/metrics tells of the upstream: requests, their time, reads, the budget, t
   const metrics = createUpstreamMetrics();
   metrics.onOutcome('money', 'answered', 0.02, 'POST /v1/payouts');
   metrics.onOutcome('poll', 'no_slot', null, 'GET /v1/payouts');
+  metrics.onTurn('money', 0.3);
   metrics.onRead('query', 'stale');
   metrics.watch({ state: () => STATE });
   const text = await (await fetch(`${await serve(createMetricsRoutes(metrics.registry))}/metrics`)).text();
@@ -62,6 +63,8 @@ test('/metrics tells of the upstream: requests, their time, reads, the budget, t
     'psa_upstream_request_seconds_bucket{endpoint="POST /v1/payouts",outcome="answered",le="+Inf"} 1',
     'psa_upstream_request_seconds_sum{endpoint="POST /v1/payouts",outcome="answered"} 0.02',
     'psa_upstream_request_seconds_count{endpoint="POST /v1/payouts",outcome="answered"} 1',
+    'psa_upstream_turn_seconds_bucket{class="money",le="0.25"} 0',
+    'psa_upstream_turn_seconds_bucket{class="money",le="0.5"} 1',
     'psa_upstream_reads_total{class="query",source="stale"} 1',
     'psa_upstream_budget_used{class="poll"} 40',
     'psa_upstream_budget_limit 120',
