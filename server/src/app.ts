@@ -1,4 +1,5 @@
 import { createAdministration } from './access/administration.ts';
+import { createRecentCallers, type RecentCallers } from './access/recent-callers.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -7,7 +8,7 @@ import { migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
-import { announcement, createFollower, STREAM_CHANNEL } from './events/follow.ts';
+import { announcedTenant, announcement, createFollower, STREAM_CHANNEL } from './events/follow.ts';
 import { createUpdates, SlowConsumerError } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
@@ -117,6 +118,7 @@ export async function createApp({
     const announcer = createAnnouncer(database, onFault);
     closing.push(() => announcer.idle());
     let work: WorkQueue | undefined;
+    let callers: RecentCallers | undefined;
     const committer = createCommitter({
       database,
       clock,
@@ -126,6 +128,7 @@ export async function createApp({
       onCommit(tenant, { events, tasks }) {
         const last = events.at(-1);
         if (last) {
+          callers?.changed(tenantKey(tenant));
           announcer.announce(tenant, last.version);
           follower.wake(tenant, events);
         }
@@ -151,9 +154,11 @@ export async function createApp({
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(mode.cursorKey);
+    callers = createRecentCallers({ access: mode.access, clock });
+    closing.push(await database.listen(STREAM_CHANNEL, (heard) => callers?.changed(announcedTenant(heard))));
     const contexts = createContextFactory({
       servicesFor: mode.servicesFor,
-      access: mode.access,
+      access: callers,
       updates: mode.updates(createUpdates({ database, follower, cursorsFor })),
       cursorsFor,
       watchCredential: createCredentialWatch({ access: mode.access, follower, clock }),
@@ -167,10 +172,10 @@ export async function createApp({
         return (failure) => leave(failure instanceof SlowConsumerError);
       },
     });
-    const yoga = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
+    const graphql = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
     const sockets = createGraphQLSockets({
       server: http.server,
-      yoga,
+      yoga: graphql.yoga,
       contexts,
       addressOf,
       onFault,
@@ -197,7 +202,7 @@ export async function createApp({
     work.start();
     closing.push(async () => work?.close());
     http.serve([
-      graphqlRoute(yoga),
+      graphqlRoute(graphql),
       widgetRoute(),
       ...createHealthRoutes({ isReady: () => answers(database), upstream: mode.upstream ?? undefined }),
       ...createMetricsRoutes(metrics.registry, mode.upstreamMetrics),

@@ -8,6 +8,9 @@ import { inTurns, median, progress, type Row, size } from './report.ts';
 /** Many short ones: on a shared disk, how long a flush takes changes from second to second. */
 const ROUNDS = size(12, 1);
 const ROUND_MS = size(500, 50);
+const WARM_UP_MS = size(1_000, 50);
+/** In the thread that does all else, PGlite gets faster for seconds. */
+const LOOP_WARM_UP_MS = size(6_000, 50);
 
 interface Measured {
   perSecond: number;
@@ -18,12 +21,14 @@ const OURS =
   'ledger transactions of two lines a second on one account, each with its own decision and answer, acknowledged when it is on the disk';
 const SINGLE = {
   ask: 'single',
+  warmUpMs: WARM_UP_MS,
   against: 'one transaction a posting, same SQL',
   target: { atLeast: 5 },
   explanation: `${OURS}; against one transaction for each of them with the same statements, prepared, by as many callers over as many connections as the server has`,
 };
 const LOOP = {
   ask: 'loop',
+  warmUpMs: LOOP_WARM_UP_MS,
   against: 'a SQL loop without our code',
   target: { atLeast: 0.8 },
   explanation: `${OURS}; against a loop without our code over PGlite in its own thread (made to flush as ours does), with the same statements and groups of the same size`,
@@ -46,9 +51,9 @@ export async function measurePostings(postgresUrl: string): Promise<Row[]> {
       for (const callers of [64, 1]) {
         const of = `${callers} ${callers === 1 ? 'caller' : 'callers'}, ${engine}`;
         progress(`${of}: warming up`);
-        await ledger.ask('straight', { group: callers, ms: 300 });
-        await ledger.ask(whole.ask, { callers, group: callers, ms: 300 });
-        let { group } = await ledger.ask('committer', { callers, ms: ROUND_MS });
+        await ledger.ask('straight', { group: callers, ms: WARM_UP_MS });
+        await ledger.ask(whole.ask, { callers, group: callers, ms: whole.warmUpMs });
+        let { group } = await ledger.ask('committer', { callers, ms: WARM_UP_MS });
         const rounds = await inTurns<Measured, 'ours' | 'straight' | 'whole'>(
           ROUNDS,
           {

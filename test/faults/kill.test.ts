@@ -195,7 +195,7 @@ function afterTurns(turns: number, then: () => void): void {
 /** `commit`, `insert into event`, `select from card_payment`. */
 function whichStatement(statement: string | null): string {
   const [, verb = '?', table] =
-    /^\s*(\w+)(?:.*?(?:from|into|update)\s+"?(\w+))?/is.exec(statement ?? '') ?? [];
+    /^\s*(?:\/\* \w+ \*\/)?\s*(\w+)(?:.*?(?:from|into|update)\s+"?(\w+))?/is.exec(statement ?? '') ?? [];
   return table ? `${verb} ${table}` : verb;
 }
 

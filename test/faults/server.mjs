@@ -89,7 +89,7 @@ pg.Client.prototype.query = /** @type {any} */ (
     if (moment && (!moment.commits || args[0] === 'commit') && --moment.statement <= 0) {
       const { turns } = moment;
       moment = null;
-      dieAfter(turns, args[0]);
+      dieAfter(turns, Object(args[0]).text ?? args[0]);
     }
     // @ts-expect-error `this` is the client, whatever its overloads are
     return sendStatement.apply(this, args);

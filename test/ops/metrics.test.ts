@@ -85,7 +85,13 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
     { input: { amountCents: 2_500, method: 'PIX', destination: 'hidden@example.com' } },
   );
   const { accountId } = (await app.servicesFor(NOBODY).access.authenticate(`Bearer ${LIVE_KEY}`)).tenant;
+  const followed = 'subscription hidden { walletUpdates { wallet { balanceCents } } }';
+  const streams = [app.live.ws(followed), app.live.ws(followed), app.live.sse(followed)];
+  for (const stream of streams) await stream.data();
+  // The first answer may have been given before it was at the live end.
+  const next = Promise.all(streams.map((stream) => stream.data()));
   await app.levers.credit({ accountId, environment: 'live' }, 10_000);
+  await next;
   await app.rest().get('/wallet');
   await app.rest().get('/subaccounts/hidden');
   await fetch(`${app.url}/hidden`);
@@ -103,6 +109,12 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   expect(answered('/v1/wallet', '200')).toBe(1);
   expect(answered('/v1/subaccounts/{id}', '400')).toBe(1);
   expect(answered('none', '404')).toBe(1);
+  const subscribers = (transport: string) =>
+    value('psa_graphql_subscribers', { transport, topic: 'wallet' });
+  expect([subscribers('ws'), subscribers('sse')]).toEqual([2, 1]);
+  expect(field('subscription', 'walletUpdates', 'ok')).toBe(3);
+  expect(value('psa_graphql_deliveries_total')).toBeGreaterThan(0);
+  expect(value('psa_graphql_fan_out_seconds_count')).toBeGreaterThan(0);
   expect(value('psa_ledger_transactions_total')).toBe(1);
   expect(value('psa_ledger_postings_total')).toBe(2);
   expect(value('psa_commit_group_commands_count')).toBeGreaterThanOrEqual(2);
@@ -112,6 +124,7 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   expect(value('psa_database_wait_seconds_count')).toBeGreaterThan(0);
   expect(value('psa_database_waiting')).toBe(0);
   expect(value('psa_info', { mode: 'embedded', engine: 'pglite' })).toBe(1);
+  for (const stream of streams) await stream.close();
   await app.close();
 });
 

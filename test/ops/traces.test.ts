@@ -1,5 +1,6 @@
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { isTracing } from '../../server/src/kernel/traces.ts';
+import { createLog } from '../../server/src/ops/log.ts';
 import { LIVE_KEY, startApp } from '../support/app.ts';
 import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
 import { startPair } from '../support/pair.ts';
@@ -33,13 +34,16 @@ const REQUEST_PAYOUT = `mutation ($input: RequestPayoutInput!) {
 }`;
 
 test('one trace from a query through SQL, as a part of the caller’s; a refusal is told by its code', async () => {
-  const { url, spans, headers } = await collector();
+  const { url, said, spans, headers } = await collector();
+  const lines: string[] = [];
   const app = await startApp({
     environment: {
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=k1',
       OTEL_SERVICE_NAME: 'shop',
+      PSA_LOG_SLOW_MS: '0',
     },
+    log: createLog({ write: (line) => void lines.push(line) }),
   });
   await app.client(LIVE_KEY, TRACEPARENT).request('{ wallet { balanceCents } }');
   await app.live.request(REQUEST_PAYOUT, {
@@ -47,6 +51,13 @@ test('one trace from a query through SQL, as a part of the caller’s; a refusal
   });
   await app.client(LIVE_KEY, UNWANTED).request('{ wallet { balanceCents } }');
   await app.close();
+
+  expect(said.join()).toContain('"service.name"');
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ traceId }) => traceId === THEIRS.trace);
+  expect(logged).toEqual([
+    expect.objectContaining({ operation: 'query wallet', outcome: 'ok' }),
+    expect.objectContaining({ route: '/graphql', status: 200 }),
+  ]);
 
   const ours = spans.filter(({ traceId }) => traceId === THEIRS.trace);
   const request = ours.find(({ name }) => name === 'POST /graphql')!;
@@ -91,6 +102,9 @@ test('one trace from a facade’s query through the service, with its SQL, and n
   await pair.pass(3_000);
   await first;
   await stream.close();
+  const events = pair.service.live.sse('subscription { walletUpdates { wallet { balanceCents } } }');
+  await events.data();
+  await events.close();
   await pair.close();
 
   const paths = tree(spans.filter(({ traceId }) => traceId === THEIRS.trace));
@@ -114,6 +128,9 @@ test('one trace from a facade’s query through the service, with its SQL, and n
       'POST /webhooks/psa',
     ]),
   );
+  // A stream is open for hours: what it was opened by is a trace, and it is none.
+  const opened = spans.filter(({ name }) => name === 'subscription walletUpdates');
+  expect(opened.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(['']);
   // Who receives a webhook is somebody else: it is not told of our traces.
   const received = spans.filter(({ name }) => name === 'POST /webhooks/psa');
   expect(received.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(received.map(() => ''));

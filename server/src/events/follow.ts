@@ -19,15 +19,19 @@ export interface Follower {
    * of the topic beyond `after`. Null if the live end has passed `after`: read on in the log first. The last one
    * that leaves gives the live end up.
    */
-  join(
-    tenant: Tenant,
-    listener: { after: number; topic: Topic; heard: (event: StoredEvent) => void },
-  ): (() => void) | null;
+  join(tenant: Tenant, listener: Listener): (() => void) | null;
   /** From now on `heard` gets each event of the topic. */
   listen(tenant: Tenant, topic: Topic, heard: (event: StoredEvent) => void): Promise<() => void>;
   /** Begins to hear what other instances commit. */
   start(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Listener {
+  readonly topic: Topic;
+  /** The last event that it has read or heard: it moves on with each. */
+  after: number;
+  heard(event: StoredEvent): void;
 }
 
 /** What another instance calls out after a commit: see `announcement`. */
@@ -38,15 +42,14 @@ export function announcement(tenant: Tenant, version?: number): string {
   return version === undefined ? tenantKey(tenant) : `${tenantKey(tenant)} ${version}`;
 }
 
+/** The key of the tenant that it is about; null for whichever, where some may have been lost. */
+export function announcedTenant(heard: string): string | null {
+  return heard.split(' ')[0] || null;
+}
+
 /** Notifications can get lost; then this is how late an event comes. */
 const POLL_MS = 5_000;
 const PAGE = 200;
-
-interface Listener {
-  /** The last event that it has read or heard. */
-  after: number;
-  heard: (event: StoredEvent) => void;
-}
 
 interface LiveEnd {
   tenant: Tenant;
@@ -145,15 +148,11 @@ export function createFollower({
     if (end && end.position < Number(version)) void read(end);
   }
 
-  function join(
-    tenant: Tenant,
-    { after, topic, heard }: { after: number; topic: Topic; heard: (event: StoredEvent) => void },
-  ): (() => void) | null {
-    const end = liveEnds.get(tenantKey(tenant)) ?? createLiveEnd(tenant, after);
-    if (end.position > after) return null;
+  function join(tenant: Tenant, listener: Listener): (() => void) | null {
+    const end = liveEnds.get(tenantKey(tenant)) ?? createLiveEnd(tenant, listener.after);
+    if (end.position > listener.after) return null;
     liveEnds.set(tenantKey(tenant), end);
-    const key = topicKey(topic);
-    const listener: Listener = { after, heard };
+    const key = topicKey(listener.topic);
     const listeners = end.listeners.get(key) ?? new Set();
     end.listeners.set(key, listeners.add(listener));
     end.listening += 1;

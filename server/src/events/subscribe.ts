@@ -3,7 +3,7 @@ import type { Cursors, CursorsFor } from '../kernel/cursor.ts';
 import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
-import type { Follower } from './follow.ts';
+import type { Follower, Listener } from './follow.ts';
 import { isKept, readAfter, readHead, readNewest, type Topic } from './log.ts';
 
 /**
@@ -56,18 +56,24 @@ export interface Subscription<Item> {
   onEnd?: (failure: unknown) => void;
 }
 
-/** What one subscription is told: taken as it comes, or pulled item by item. */
+/** Who takes what one subscription is told. */
+export interface Reader<Item> {
+  /** The item is next, within its event's delivery. False where it cannot be passed on at once: it is to be taken, then. */
+  give(item: Item): boolean;
+  /** There may be something to take. */
+  ready(): void;
+}
+
+/** What one subscription is told: given to a reader as it comes, or pulled item by item. */
 export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
+  reader: Reader<Item> | null;
   /**
-   * The next item, or null where it is still to come: `onReady` is called when there may be one. Only what is taken makes
-   * room in the queue.
+   * The next item, or null where it is still to come. Only what is taken makes room in the queue.
    * @throws what ended it, once: SlowConsumerError, the end of the credential, a log that cannot be read
    */
   take(): Item | null;
   /** Nothing follows. */
   over: boolean;
-  /** Called within an event's delivery, so that whoever takes it at once has passed it on before the next is heard. */
-  onReady: (() => void) | null;
   end(): void;
 }
 
@@ -77,12 +83,15 @@ export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
  * gap, and from there on is pushed to. Ends after the event for which `isLast` holds, at an abort, or by a throw:
  * @throws CursorExpiredError, ValidationError (not a cursor of these updates), SlowConsumerError
  */
-export async function subscribe<Item>(subscription: Subscription<Item>): Promise<LiveUpdates<Item>> {
+export async function subscribe<Item>(
+  subscription: Subscription<Item>,
+  kinds: Kinds = new Map(),
+): Promise<LiveUpdates<Item>> {
   const start = await beginningOf(subscription).catch((error: unknown) => {
     subscription.onEnd?.(error);
     throw error;
   });
-  return follow(subscription, start);
+  return follow(subscription, start, kinds);
 }
 
 /** Where a subscription starts. */
@@ -116,152 +125,246 @@ async function beginningOf<Item>(subscription: Subscription<Item>): Promise<Star
   return { version, first: null, seen: event && toItem(event, cursors.encode(event.version)), overAt };
 }
 
-/** Thousands wait here at a time: what is kept of each is what it needs to go on. */
+/** What subscriptions that share have in common. */
+interface Kind<Item> {
+  readonly sharedAs: string | undefined;
+  readonly database: Database;
+  readonly follower: Follower;
+  readonly cursors: Cursors;
+  readonly tenant: Tenant;
+  readonly topic: Topic;
+  readonly wants: (event: StoredEvent) => boolean;
+  readonly toItem: Subscription<Item>['toItem'];
+  readonly isLast: Subscription<Item>['isLast'];
+  readonly coalesce: Subscription<Item>['coalesce'];
+  /** How many there are. */
+  members: number;
+  /** What was made of an event, for as long as that is in somebody's queue. */
+  readonly items: WeakMap<StoredEvent, Item>;
+  /** The same of the newest, which most are at. */
+  newest: { event: StoredEvent; item: Item } | null;
+}
+type Kinds = Map<string, Kind<unknown>>;
+
+function kindOf<Item>(subscription: Subscription<Item>, kinds: Kinds): Kind<Item> {
+  const { database, follower, cursorsFor, tenant, topic, wants = every, sharedAs } = subscription;
+  const { toItem, isLast, coalesce } = subscription;
+  // The same reference may have come to stand for another resource.
+  const name = sharedAs && `${sharedAs} ${topic.resourceId}`;
+  const known = name && kinds.get(name);
+  if (known) return known as Kind<Item>;
+  const cursors = updatesCursors(cursorsFor, tenant);
+  const kind: Kind<Item> = {
+    ...{ sharedAs: name, database, follower, cursors, tenant, topic, wants, toItem, isLast, coalesce },
+    members: 0,
+    items: new WeakMap(),
+    newest: null,
+  };
+  if (name) kinds.set(name, kind as Kind<unknown>);
+  return kind;
+}
+
+function itemOf<Item>(kind: Kind<Item>, event: StoredEvent): Item {
+  if (kind.newest?.event === event) return kind.newest.item;
+  const item = kind.items.get(event) ?? make(kind, event);
+  if (event.version >= (kind.newest?.event.version ?? 0)) kind.newest = { event, item };
+  return item;
+}
+
+function make<Item>(kind: Kind<Item>, event: StoredEvent): Item {
+  const item = kind.toItem(event, kind.cursors.encode(event.version));
+  kind.items.set(event, item);
+  if (kind.sharedAs === undefined || typeof item !== 'object' || item === null) return item;
+  // Who answers an item answers it once: of two kinds with one item, one would be told what the other may see.
+  if (made.has(item))
+    throw new TypeError('An item is made anew of each event, for each kind of subscription');
+  made.add(item);
+  return item;
+}
+
+const made = new WeakSet<object>();
+
+/** A subscription that has begun. Thousands wait here at a time, so it is all in one object, and its functions are shared. */
+interface Live<Item> extends LiveUpdates<Item>, Listener {
+  readonly kind: Kind<Item>;
+  readonly kinds: Kinds;
+  readonly signal: AbortSignal;
+  readonly onEnd: ((failure: unknown) => void) | undefined;
+  readonly overAt: number | null;
+  first: Item | null;
+  seen: Item | null;
+  /** What has not been taken; null for nothing. */
+  queue: StoredEvent[] | null;
+  leave: (() => void) | null;
+  isReading: boolean;
+  failure: unknown;
+  /** The last pull, which the next one waits for. */
+  turn: Promise<unknown> | null;
+  handleEvent(): void;
+}
+
 function follow<Item>(
-  {
-    database,
-    follower,
-    cursorsFor,
-    tenant,
-    topic,
-    wants = every,
-    toItem,
-    isLast,
-    coalesce,
-    sharedAs,
+  subscription: Subscription<Item>,
+  { version, first, seen, overAt }: Start<Item>,
+  kinds: Kinds,
+): LiveUpdates<Item> {
+  const { signal, onEnd } = subscription;
+  const kind = kindOf(subscription, kinds);
+  kind.members += 1;
+  const live: Live<Item> = {
+    // What each event looks at comes first.
+    after: version,
+    heard,
+    kind,
+    reader: null,
+    queue: null,
+    seen,
+    over: false,
+    topic: kind.topic,
+    kinds,
     signal,
     onEnd,
-  }: Subscription<Item>,
-  { version, first, seen, overAt }: Start<Item>,
-): LiveUpdates<Item> {
-  /** Every event up to here is in the queue or was given out. */
-  let position = version;
-  const queue: StoredEvent[] = [];
-  let leave: (() => void) | null = null;
-  let isReading = false;
-  let failure: unknown = null;
-
-  function end(): void {
-    if (updates.over) return;
-    // A credential that has ended is told; a client that has left is not there to be told.
-    if (signal.reason instanceof PaymentError) failure = signal.reason;
-    updates.over = true;
-    leave?.();
-    leave = null;
-    queue.length = 0;
-    signal.removeEventListener('abort', cut);
-    onEnd?.(failure);
-  }
-
-  function cut(): void {
-    end();
-    updates.onReady?.();
-  }
-
-  function heard(event: StoredEvent): void {
-    if (!wants(event)) return;
-    if (coalesce) queue.length = 0;
-    if (queue.length >= QUEUE_LIMIT) {
-      failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
-      cut();
-      return;
-    }
-    queue.push(event);
-    updates.onReady?.();
-  }
-
-  function take(): Item | null {
-    if (first !== null && !updates.over) {
-      const item = first;
-      first = null;
-      if (overAt !== null) end();
-      return item;
-    }
-    if (failure !== null) {
-      const thrown = failure;
-      failure = null;
-      throw thrown;
-    }
-    while (!updates.over) {
-      const event = queue.shift();
-      if (!event) {
-        if (!leave && !isReading) void catchUp();
-        return null;
-      }
-      if (isLast(event)) end();
-      const make = () => toItem(event, updatesCursors(cursorsFor, tenant).encode(event.version));
-      const item = sharedAs === undefined ? make() : sharedItem(event, sharedAs, make);
-      if (!coalesce) return item;
-      const isSeen = seen !== null && coalesce(seen, item);
-      seen = item;
-      if (!isSeen) return item;
-    }
-    return null;
-  }
-
-  /** Reads on in the log, at the client's own pace; at its end, joins the live end. */
-  async function catchUp(): Promise<void> {
-    isReading = true;
-    try {
-      const from = { after: position, topic };
-      const { events, through } = coalesce
-        ? await readNewest(database.sql, tenant, from).then(({ event, through }) => ({
-            events: event ? [event] : [],
-            through,
-          }))
-        : await readAfter(database.sql, tenant, { ...from, limit: PAGE });
-      if (updates.over) return;
-      queue.push(...events.filter(wants));
-      position = through;
-      if (events.length === 0) {
-        if (overAt !== null && position >= overAt) end();
-        else leave = follower.join(tenant, { ...from, after: position, heard });
-      }
-    } catch (error) {
-      failure = error;
-      end();
-    } finally {
-      isReading = false;
-    }
-    updates.onReady?.();
-  }
-
-  const updates: LiveUpdates<Item> = {
+    overAt,
+    first,
+    leave: null,
+    isReading: false,
+    failure: null,
+    turn: null,
     take,
-    over: false,
-    onReady: null,
     end: cut,
-    next: nextInTurn(() => updates),
+    handleEvent: cut,
+    next,
     async return() {
-      cut();
+      live.end();
       return { value: undefined, done: true };
     },
     [Symbol.asyncIterator]: itself,
   };
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', cut);
-  return updates;
+  if (signal.aborted) finish(live);
+  else signal.addEventListener('abort', live);
+  return live;
+}
+
+function finish<Item>(live: Live<Item>): void {
+  if (live.over) return;
+  const { kind, kinds, signal } = live;
+  // A credential that has ended is told; a client that has left is not there to be told.
+  if (signal.reason instanceof PaymentError) live.failure = signal.reason;
+  live.over = true;
+  live.leave?.();
+  live.leave = null;
+  live.queue = null;
+  signal.removeEventListener('abort', live);
+  kind.members -= 1;
+  if (kind.members === 0 && kind.sharedAs !== undefined) kinds.delete(kind.sharedAs);
+  live.onEnd?.(live.failure);
+}
+
+function cut<Item>(this: Live<Item>): void {
+  finish(this);
+  this.reader?.ready();
+}
+
+function heard<Item>(this: Live<Item>, event: StoredEvent): void {
+  const { kind, queue, reader } = this;
+  if (!kind.wants(event)) return;
+  if (queue === null && reader !== null && !kind.isLast(event)) {
+    const item = itemOf(kind, event);
+    if (isSeen(this, item)) return;
+    if (reader.give(item)) {
+      if (kind.coalesce) this.seen = item;
+      return;
+    }
+  }
+  if (queue === null || kind.coalesce) this.queue = [event];
+  else if (queue.length < QUEUE_LIMIT) queue.push(event);
+  else {
+    this.failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
+    finish(this);
+  }
+  this.reader?.ready();
+}
+
+function take<Item>(this: Live<Item>): Item | null {
+  const { kind, first, failure } = this;
+  if (first !== null && !this.over) {
+    this.first = null;
+    if (this.overAt !== null) finish(this);
+    return first;
+  }
+  if (failure !== null) {
+    this.failure = null;
+    throw failure;
+  }
+  while (!this.over) {
+    const event = this.queue?.shift();
+    if (this.queue?.length === 0) this.queue = null;
+    if (!event) {
+      if (!this.leave && !this.isReading) void catchUp(this);
+      return null;
+    }
+    if (kind.isLast(event)) finish(this);
+    const item = itemOf(kind, event);
+    if (isSeen(this, item)) continue;
+    if (kind.coalesce) this.seen = item;
+    return item;
+  }
+  return null;
+}
+
+/** It shows what the client has seen last. */
+function isSeen<Item>({ kind, seen }: Live<Item>, item: Item): boolean {
+  return kind.coalesce !== undefined && seen !== null && kind.coalesce(seen, item);
+}
+
+/** Reads on in the log, at the client's own pace; at its end, joins the live end. */
+async function catchUp<Item>(live: Live<Item>): Promise<void> {
+  live.isReading = true;
+  try {
+    const { events, through } = await readOn(live);
+    if (live.over) return;
+    const wanted = events.filter(live.kind.wants);
+    live.queue = wanted.length > 0 ? wanted : null;
+    live.after = through;
+    if (events.length === 0) {
+      if (live.overAt !== null && through >= live.overAt) finish(live);
+      else live.leave = live.kind.follower.join(live.kind.tenant, live);
+    }
+  } catch (error) {
+    live.failure = error;
+    finish(live);
+  } finally {
+    live.isReading = false;
+  }
+  live.reader?.ready();
+}
+
+async function readOn<Item>({
+  kind,
+  after,
+}: Live<Item>): Promise<{ events: StoredEvent[]; through: number }> {
+  const { database, tenant, topic } = kind;
+  if (!kind.coalesce) return readAfter(database.sql, tenant, { after, topic, limit: PAGE });
+  const { event, through } = await readNewest(database.sql, tenant, { after, topic });
+  return { events: event ? [event] : [], through };
 }
 
 /** Whoever asks again before the last answer waits for it. */
-function nextInTurn<Item>(of: () => LiveUpdates<Item>): () => Promise<IteratorResult<Item>> {
-  let turn: Promise<unknown> | null = null;
-  async function pull(): Promise<IteratorResult<Item>> {
-    const updates = of();
-    for (;;) {
-      const value = updates.take();
-      if (value !== null) return { value, done: false };
-      if (updates.over) return { value: undefined, done: true };
-      await new Promise<void>((resolve) => {
-        updates.onReady = resolve;
-      });
-    }
+function next<Item>(this: Live<Item>): Promise<IteratorResult<Item>> {
+  const pullNext = () => pull(this);
+  this.turn = this.turn ? this.turn.then(pullNext, pullNext) : pullNext();
+  return this.turn as Promise<IteratorResult<Item>>;
+}
+
+async function pull<Item>(live: Live<Item>): Promise<IteratorResult<Item>> {
+  for (;;) {
+    const value = live.take();
+    if (value !== null) return { value, done: false };
+    if (live.over) return { value: undefined, done: true };
+    await new Promise<void>((resolve) => {
+      live.reader = { give: () => false, ready: resolve };
+    });
   }
-  return () => {
-    const taken = turn ? turn.then(pull, pull) : pull();
-    turn = taken;
-    return taken;
-  };
 }
 
 function itself<Iterator>(this: Iterator): Iterator {
@@ -270,19 +373,6 @@ function itself<Iterator>(this: Iterator): Iterator {
 
 function every(): boolean {
   return true;
-}
-
-/** What was made of an event, by the name under which it is shared. An event that nobody keeps takes them with it. */
-const sharedItems = new WeakMap<StoredEvent, Map<string, unknown>>();
-
-function sharedItem<Item>(event: StoredEvent, name: string, make: () => Item): Item {
-  let items = sharedItems.get(event);
-  if (!items) {
-    items = new Map();
-    sharedItems.set(event, items);
-  }
-  if (!items.has(name)) items.set(name, make());
-  return items.get(name) as Item;
 }
 
 /** Everything that an operation may ask of the log, whoever the caller is. */
@@ -303,8 +393,9 @@ export function createUpdates({
   follower: Follower;
   cursorsFor: CursorsFor;
 }): Updates {
+  const kinds: Kinds = new Map();
   return {
-    subscribe: (subscription) => subscribe({ ...subscription, database, follower, cursorsFor }),
+    subscribe: (subscription) => subscribe({ ...subscription, database, follower, cursorsFor }, kinds),
     cursor: async (tenant) => updatesCursors(cursorsFor, tenant).encode(await readHead(database.sql, tenant)),
   };
 }

@@ -10,7 +10,6 @@ import {
   type Context,
   callerOf,
   createLoaders,
-  type Loaders,
   type OnRootField,
   type PaymentsService,
   type RootFieldLimits,
@@ -35,7 +34,7 @@ export interface ContextFactory {
   create(
     presented: Presented,
     caller: Caller | null,
-    transport: { connection: AbortSignal } | { gone: AbortSignal },
+    transport: { connection: AbortSignal } | { gone: () => AbortSignal },
   ): Context;
   watch(presented: Presented, caller: Caller): ReturnType<WatchCredential>;
 }
@@ -54,7 +53,7 @@ export function createContextFactory({
   onSubscriber,
 }: {
   servicesFor: ServicesFor;
-  access: AccessService;
+  access: Pick<AccessService, 'authenticate'>;
   updates: Updates;
   cursorsFor: CursorsFor;
   watchCredential: WatchCredential;
@@ -88,22 +87,14 @@ export function createContextFactory({
     create(presented, caller, transport): Context {
       const order = createOrder();
       const age = createAge(caller, clock);
-      // Thousands of subscriptions keep a context, and few of them ever look anything up.
-      let services: PaymentsService | undefined;
-      let loaders: Loaders | undefined;
+      const services = servicesWhenAsked(servicesFor, age.asker);
       let sharedAs: string | undefined;
       return {
         caller,
-        get services() {
-          services ??= servicesFor(age.asker);
-          return services;
-        },
+        services,
         clock,
         onRootField,
-        get loaders() {
-          loaders ??= createLoaders(caller, this.services);
-          return loaders;
-        },
+        loaders: createLoaders(caller, services),
         async subscribe(subscription) {
           const { tenant } = callerOf({ caller });
           const { resource } = subscription.topic;
@@ -113,7 +104,7 @@ export function createContextFactory({
             return updates.subscribe({ ...followed, signal: transport.connection, onEnd });
           }
           const { signal, stop } = await watch(presented, callerOf({ caller }));
-          const either = AbortSignal.any([signal, transport.gone]);
+          const either = AbortSignal.any([signal, transport.gone()]);
           const leave = onSubscriber('sse', resource);
           const onEnd = (failure: unknown) => {
             stop();
@@ -145,6 +136,33 @@ export function createContextFactory({
   };
   return contexts;
 }
+
+/**
+ * Made where they are asked for: thousands of subscriptions keep a context, and few of them ever look anything up. The
+ * getters are one object's for all; where each context had its own, each would have a shape of its own, which V8 keeps
+ * until it looks through all the memory.
+ */
+function servicesWhenAsked(servicesFor: ServicesFor, asker: Asker): PaymentsService {
+  return { __proto__: SERVICES, servicesFor, asker, made: null } as unknown as PaymentsService;
+}
+
+const SERVICES = Object.create(null);
+for (const name of [
+  'access',
+  'cardPayments',
+  'payouts',
+  'products',
+  'sandbox',
+  'subaccounts',
+  'wallet',
+  'webhooks',
+] satisfies (keyof PaymentsService)[])
+  Object.defineProperty(SERVICES, name, {
+    get(this: { servicesFor: ServicesFor; asker: Asker; made: PaymentsService | null }) {
+      this.made ??= this.servicesFor(this.asker);
+      return this.made[name];
+    },
+  });
 
 /** Who asks, and the oldest of what it was told. */
 function createAge(caller: Caller | null, clock: Clock) {

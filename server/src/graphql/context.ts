@@ -88,35 +88,45 @@ export interface Context {
 
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
-  cardPayment: DataLoader<string, ShownCardPayment | null>;
+  cardPayment: Loader<ShownCardPayment | null>;
   /** By withdrawal id or code. */
-  payout: DataLoader<string, ShownPayout | null>;
-  webhookDelivery: DataLoader<string, WebhookDelivery | null>;
-  webhookAttempts: DataLoader<string, WebhookAttempt[]>;
-  product: DataLoader<string, ShownProduct | null>;
-  subaccount: DataLoader<string, ShownSubaccount | null>;
-  subaccountPayout: DataLoader<string, ShownSubaccountPayout | null>;
+  payout: Loader<ShownPayout | null>;
+  webhookDelivery: Loader<WebhookDelivery | null>;
+  webhookAttempts: Loader<WebhookAttempt[]>;
+  product: Loader<ShownProduct | null>;
+  subaccount: Loader<ShownSubaccount | null>;
+  subaccountPayout: Loader<ShownSubaccountPayout | null>;
+}
+
+interface Loader<Value> {
+  load(key: string): Promise<Value>;
+  clearAll(): void;
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
+  const tenant = () => callerOf({ caller }).tenant;
   return {
-    cardPayment: new DataLoader((orderCodes) =>
-      services.cardPayments.findMany(callerOf({ caller }).tenant, orderCodes),
-    ),
-    payout: new DataLoader((references) =>
-      services.payouts.findMany(callerOf({ caller }).tenant, references),
-    ),
-    webhookDelivery: new DataLoader((webhookIds) =>
-      services.webhooks.findMany(callerOf({ caller }).tenant, webhookIds),
-    ),
-    webhookAttempts: new DataLoader((webhookIds) =>
-      services.webhooks.attemptsOf(callerOf({ caller }).tenant, webhookIds),
-    ),
-    product: new DataLoader((ids) => services.products.findMany(callerOf({ caller }).tenant, ids)),
-    subaccount: new DataLoader((ids) => services.subaccounts.findMany(callerOf({ caller }).tenant, ids)),
-    subaccountPayout: new DataLoader((ids) =>
-      services.subaccounts.findPayouts(callerOf({ caller }).tenant, ids),
-    ),
+    cardPayment: loader((orderCodes) => services.cardPayments.findMany(tenant(), orderCodes)),
+    payout: loader((references) => services.payouts.findMany(tenant(), references)),
+    webhookDelivery: loader((webhookIds) => services.webhooks.findMany(tenant(), webhookIds)),
+    webhookAttempts: loader((webhookIds) => services.webhooks.attemptsOf(tenant(), webhookIds)),
+    product: loader((ids) => services.products.findMany(tenant(), ids)),
+    subaccount: loader((ids) => services.subaccounts.findMany(tenant(), ids)),
+    subaccountPayout: loader((ids) => services.subaccounts.findPayouts(tenant(), ids)),
+  };
+}
+
+/** Made at its first use: most operations use none. */
+function loader<Value>(read: DataLoader.BatchLoadFn<string, Value>): Loader<Value> {
+  let made: DataLoader<string, Value> | null = null;
+  return {
+    load(key) {
+      made ??= new DataLoader(read);
+      return made.load(key);
+    },
+    clearAll: () => {
+      made = null;
+    },
   };
 }
 

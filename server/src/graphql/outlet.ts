@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
-import type { Answer, Opened } from './shared-execution.ts';
+import type { Reader } from '../events/subscribe.ts';
+import { type Answer, answerNow, type Opened } from './shared-execution.ts';
 
 /** With so much unsent, a subscription's updates wait in its own queue, and whatever that one allows is done there. */
 const MAX_AHEAD_BYTES = 64_000;
@@ -8,39 +9,31 @@ const SHORT = MAX_AHEAD_BYTES / 4;
 
 /** All that one socket is sent. */
 export interface Outlet {
+  readonly socket: WebSocket;
+  /** What waits for the client to read, in the order in which it began to. */
+  readonly waiting: Set<Sending>;
+  sent(): void;
   /** Resolves when the bytes have left for the kernel: so a client that does not read is not read ahead for. */
   send(text: string): Promise<void>;
-  /**
-   * Sends the answers of a subscription under its id, each as it comes and as long as the client takes them. For the library
-   * it is a source that yields nothing, and ends or fails when the updates do.
-   */
-  follow(id: string, opened: Opened): AsyncGenerator<never>;
 }
 
 /** `onSent` is called when something has left that may have waited. */
 export function createOutlet(socket: WebSocket, onSent: () => void): Outlet {
-  /** What waits for the client to read, in the order in which it began to. */
-  let waiting: Set<() => void> | null = null;
-
-  const hasRoom = () => socket.bufferedAmount < MAX_AHEAD_BYTES;
+  const waiting = new Set<Sending>();
 
   function sent(): void {
     onSent();
-    for (const go of waiting ?? []) {
-      if (!hasRoom()) return;
-      waiting?.delete(go);
-      go();
+    for (const sending of waiting) {
+      if (socket.bufferedAmount >= MAX_AHEAD_BYTES) return;
+      waiting.delete(sending);
+      sending.ready();
     }
   }
 
-  function write(text: string): void {
-    if (socket.readyState !== socket.OPEN) return;
-    // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
-    if (text.length > SHORT || socket.bufferedAmount > 0) socket.send(text, sent);
-    else socket.send(text);
-  }
-
   return {
+    socket,
+    waiting,
+    sent,
     send: (text) =>
       new Promise((resolve, reject) => {
         if (socket.readyState !== socket.OPEN) return resolve();
@@ -50,74 +43,122 @@ export function createOutlet(socket: WebSocket, onSent: () => void): Outlet {
           else resolve();
         });
       }),
-    follow(id, { updates, answerTo }) {
-      const begin = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
-      let isBusy = false;
-      let hasLeft = false;
-      let end: { resolve: (end: IteratorResult<never>) => void; reject: (error: unknown) => void } | null =
-        null;
-
-      /** Called by whatever may have changed: an update, room for it, its answer. */
-      function go(answered?: Answer): void {
-        if (isBusy && !answered) return;
-        isBusy = true;
-        try {
-          for (let answer = answered ?? next(); answer; answer = next()) {
-            if (answer instanceof Promise) {
-              answer.then(go, fail);
-              return;
-            }
-            if (!hasLeft) write(`${begin}${answer.json}}`);
-          }
-        } catch (error) {
-          fail(error);
-        }
-        isBusy = false;
-      }
-
-      function next(): Answer | Promise<Answer> | null {
-        if (!hasRoom()) {
-          waiting ??= new Set();
-          waiting.add(go);
-          return null;
-        }
-        const item = updates.take();
-        if (item) return answerTo(item);
-        if (updates.over) end?.resolve(DONE);
-        return null;
-      }
-
-      function fail(error: unknown): void {
-        updates.end();
-        end?.reject(error);
-      }
-
-      function leave(): void {
-        hasLeft = true;
-        waiting?.delete(go);
-        updates.end();
-        end?.resolve(DONE);
-      }
-
-      return {
-        next: () =>
-          new Promise((resolve, reject) => {
-            end = { resolve, reject };
-            updates.onReady = go;
-            go();
-          }),
-        async return() {
-          leave();
-          return DONE;
-        },
-        async throw(error) {
-          leave();
-          throw error;
-        },
-        [Symbol.asyncIterator]: itself,
-      };
-    },
   };
+}
+
+/** A subscription on its way to a socket. */
+interface Sending extends Reader<object> {
+  readonly socket: WebSocket;
+  /** Of each message, up to what is shared. */
+  readonly begin: string;
+  /** An answer is being made, or made ready. */
+  isBusy: boolean;
+  hasLeft: boolean;
+  readonly outlet: Outlet;
+  readonly opened: Opened;
+  end: { resolve: (end: IteratorResult<never>) => void; reject: (error: unknown) => void } | null;
+}
+
+/**
+ * Sends the answers of a subscription under its id, each as it comes and as long as the client takes them. For the library
+ * it is a source that yields nothing, and ends or fails when the updates do.
+ */
+export function sendAnswers(outlet: Outlet, id: string, opened: Opened): AsyncGenerator<never> {
+  const begin = `{"id":${JSON.stringify(id)},"type":"next",`;
+  const sending: Sending = {
+    socket: outlet.socket,
+    begin,
+    isBusy: false,
+    hasLeft: false,
+    give,
+    ready,
+    outlet,
+    opened,
+    end: null,
+  };
+  return {
+    next: () =>
+      new Promise((resolve, reject) => {
+        sending.end = { resolve, reject };
+        opened.updates.reader = sending;
+        sending.ready();
+      }),
+    async return() {
+      leave(sending);
+      return DONE;
+    },
+    async throw(error) {
+      leave(sending);
+      throw error;
+    },
+    [Symbol.asyncIterator]: itself,
+  };
+}
+
+/** The way that nearly all goes: what somebody else has had answered, to a client that reads. */
+function give(this: Sending, item: object): boolean {
+  if (this.isBusy) return false;
+  const answer = answerNow(item);
+  const { bufferedAmount } = this.socket;
+  if (!answer || bufferedAmount >= MAX_AHEAD_BYTES) return false;
+  write(this, answer, bufferedAmount);
+  return true;
+}
+
+function ready(this: Sending): void {
+  if (!this.isBusy) goOn(this, null);
+}
+
+function goOn(sending: Sending, answered: Answer | null): void {
+  sending.isBusy = true;
+  try {
+    for (let answer = answered ?? nextOf(sending); answer; answer = nextOf(sending)) {
+      if (answer instanceof Promise) {
+        answer.then(
+          (answer) => goOn(sending, answer),
+          (error) => fail(sending, error),
+        );
+        return;
+      }
+      write(sending, answer, sending.socket.bufferedAmount);
+    }
+  } catch (error) {
+    fail(sending, error);
+  }
+  sending.isBusy = false;
+}
+
+function nextOf(sending: Sending): Answer | Promise<Answer> | null {
+  const { outlet, opened } = sending;
+  if (outlet.socket.bufferedAmount >= MAX_AHEAD_BYTES) {
+    outlet.waiting.add(sending);
+    return null;
+  }
+  const item = opened.updates.take();
+  if (item) return opened.answerTo(item);
+  if (opened.updates.over) sending.end?.resolve(DONE);
+  return null;
+}
+
+function write(sending: Sending, { rest }: Answer, bufferedAmount: number): void {
+  const { socket, begin, hasLeft, outlet } = sending;
+  if (hasLeft || socket.readyState !== socket.OPEN) return;
+  const text = `${begin}${rest}`;
+  // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
+  if (text.length > SHORT || bufferedAmount > 0) socket.send(text, outlet.sent);
+  else socket.send(text);
+}
+
+function fail({ opened, end }: Sending, error: unknown): void {
+  opened.updates.end();
+  end?.reject(error);
+}
+
+function leave(sending: Sending): void {
+  sending.hasLeft = true;
+  sending.outlet.waiting.delete(sending);
+  sending.opened.updates.end();
+  sending.end?.resolve(DONE);
 }
 
 const DONE: IteratorResult<never> = { value: undefined, done: true };

@@ -1,11 +1,16 @@
 import { GraphQLError, Kind } from 'graphql';
+import { isoText } from '../kernel/instant.ts';
 import { isCents } from '../kernel/money.ts';
 import { builder } from './builder.ts';
+import type { ScalarExtensions } from './compiled.ts';
 
 builder.scalarType('Cents', {
   description:
     'An amount of BRL in integer cents (R$ 1,00 is 100). A JSON number; a safe integer, so larger than Int. Never a fraction.',
   serialize: (value) => value,
+  extensions: {
+    toJson: (value) => (Number.isSafeInteger(value) ? `${value}` : null),
+  } satisfies ScalarExtensions,
   parseValue: (value) => {
     if (typeof value !== 'number' || !Number.isSafeInteger(value))
       throw new GraphQLError(
@@ -23,7 +28,10 @@ builder.scalarType('Cents', {
 
 builder.scalarType('DateTime', {
   description: 'An instant, ISO 8601 in UTC with milliseconds.',
-  serialize: (value) => value.toISOString(),
+  serialize: isoText,
+  extensions: {
+    toJson: (value) => (value instanceof Date ? `"${isoText(value)}"` : null),
+  } satisfies ScalarExtensions,
   parseValue: (value) => {
     const instant =
       typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(value) ? new Date(value) : null;

@@ -16,10 +16,11 @@ import { messageOf, toGraphQLError } from './errors.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 
-/** What a subscriber is told of one update: as a result, and as the bytes of it that all are sent. */
+/** What a subscriber is told of one update: as a result, and as the text that all are sent. */
 export interface Answer {
   readonly result: ExecutionResult;
-  readonly json: string;
+  /** The rest of a message behind its id and type: `"payload":…}`. */
+  readonly rest: string;
 }
 
 /** One subscription. */
@@ -36,6 +37,12 @@ interface Kept {
 }
 
 const answers = new WeakMap<object, Kept>();
+
+/** What somebody who shares the item has had it answered with; null where that is not ready, or nobody has asked. */
+export function answerNow(item: object): Answer | null {
+  const answer = answers.get(item)?.answer;
+  return !answer || answer instanceof Promise ? null : answer;
+}
 
 /**
  * Opens a subscription of which each event is executed and written once, for however many follow. Who asks for the same
@@ -87,11 +94,18 @@ function answering(
   };
 }
 
-function written({ errors, ...rest }: ExecutionResult, onFault: OnFault): Answer {
-  if (!errors) return { result: rest, json: JSON.stringify(rest) };
+function written({ errors, ...result }: ExecutionResult, onFault: OnFault): Answer {
+  // In one piece, and not put together: that would be done again with each message that ends in it.
+  const restOf = (payload: object) => JSON.stringify({ payload }).slice('{'.length);
+  if (!errors) return { result, rest: restOf(result) };
   const told = errors.map((error) => toGraphQLError(error, onFault));
   const messages = told.map((error) => messageOf(error, onFault));
-  return { result: { errors: told, ...rest }, json: JSON.stringify({ errors: messages, ...rest }) };
+  return { result: { errors: told, ...result }, rest: restOf({ errors: messages, ...result }) };
+}
+
+/** As the result alone would be written. */
+function jsonOf({ rest }: Answer): string {
+  return rest.slice('"payload":'.length, -'}'.length);
 }
 
 /** The same, pulled: for who writes one answer after the other. */
@@ -109,9 +123,9 @@ function pulled({ updates, answerTo }: Opened): AsyncGenerator<ExecutionResult> 
     async next() {
       const { value: item, done } = await updates.next();
       if (done) return { value: undefined, done };
-      const { result, json } = await answerTo(item);
+      const answer = await answerTo(item);
       // Yoga writes a result by this where there is one.
-      return { value: { ...result, ...{ stringify: () => json } }, done: false };
+      return { value: { ...answer.result, ...{ stringify: () => jsonOf(answer) } }, done: false };
     },
     async return(value) {
       updates.end();

@@ -24,7 +24,7 @@ import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
-import { createOutlet, type Outlet } from './outlet.ts';
+import { createOutlet, type Outlet, sendAnswers } from './outlet.ts';
 import { openShared } from './shared-execution.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 
@@ -51,8 +51,8 @@ const MAX_MESSAGE_BYTES = 100_000;
 const MAX_SUBSCRIPTIONS = 100;
 /** With so much unsent, nothing more is read: whoever does not take its answers has nothing else to ask. */
 const MAX_UNSENT_BYTES = 1_000_000;
-const PING_MS = 12_000;
-const PING_ROUNDS = 24;
+const PING_MS = 25_000;
+const PING_ROUNDS = 25;
 /** A client that does not answer the closing handshake is cut off. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** The client library comes back after these, with a fresh credential or with `after`. */
@@ -114,7 +114,7 @@ export function createGraphQLSockets({
     const opened = await openShared(args, onFault);
     // The library keeps the arguments for as long as the subscription lasts, which needs none of this any more.
     Object.assign(args, { contextValue: null, rootValue: null });
-    return 'updates' in opened ? outlet.follow(id, opened) : opened;
+    return 'updates' in opened ? sendAnswers(outlet, id, opened) : opened;
   }
 
   /** Operations that have begun: an answer is on its way, or a stream is being opened. */

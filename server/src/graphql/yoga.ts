@@ -8,12 +8,18 @@ import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
+import { type ContextOf, createFastPath, type FastPath } from './fast-path.ts';
 import { introspectionGuard } from './introspection.ts';
 import { documentLimits, MAX_WRONG_VARIABLES, parseDocument } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 import { subscribeShared } from './shared-execution.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
+
+export interface GraphQLServer {
+  yoga: Yoga;
+  fastPath: FastPath;
+}
 
 /** GraphiQL's tabs keep a stale transform of their sliding in, and jump away from under the first click. */
 const STILL_TABS = '<style>.graphiql-tab{transform:none!important}</style>';
@@ -26,19 +32,25 @@ export function createGraphQLServer({
   addressOf,
   graphiql,
   onFault,
+  compileAfter,
 }: {
   schema: GraphQLSchema;
   contexts: ContextFactory;
   addressOf: ClientAddress;
   graphiql: boolean;
   onFault: (fault: unknown) => void;
-}): Yoga {
-  return createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
+  /** How often a query is answered before it is compiled. */
+  compileAfter?: number | undefined;
+}): GraphQLServer {
+  const contextOf: ContextOf = async (request, response) => {
+    const presented = presentedBy(request, addressOf, request.headers.authorization ?? null);
+    const caller = await contexts.identify(presented);
+    return contexts.create(presented, caller, { gone: () => goneOf(response) });
+  };
+  const fastPath = createFastPath({ schema, contextOf, compileAfter });
+  const yoga = createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,
-    context: async ({ req, res, request }) => {
-      const presented = presentedBy(req, addressOf, request.headers.get('authorization'));
-      return contexts.create(presented, await contexts.identify(presented), { gone: goneOf(res) });
-    },
+    context: ({ req, res }) => contextOf(req, res),
     // It would repeat the page's origin in place of `*`; `graphqlRoute` says who may ask.
     cors: false,
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },
@@ -54,12 +66,14 @@ export function createGraphQLServer({
       referenceEngine(onFault),
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
+      fastPath.plugin,
     ],
   });
+  return { yoga, fastPath };
 }
 
 /** The path itself, with what Yoga would let through: its body's size, and forms that another site could post. */
-export function graphqlRoute(yoga: Yoga): Route {
+export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
   return {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
@@ -76,6 +90,7 @@ export function graphqlRoute(yoga: Yoga): Route {
         if (request.method === 'GET') checkParams(url);
         if (request.method === 'POST') {
           const body = await readOperation(request);
+          if (url.search === '' && (await fastPath.answer(request, response, body))) return;
           // Yoga takes this one spelling alone, and looks here for a body that was read before it.
           request.headers['content-type'] = 'application/json';
           Object.assign(request, { body });
@@ -86,6 +101,7 @@ export function graphqlRoute(yoga: Yoga): Route {
         return sendJson(response, error.status, { errors }, error.headers);
       }
       await yoga(request, response);
+      fastPath.learn(request, response);
     },
   };
 }
@@ -109,6 +125,13 @@ function checkParams({ searchParams }: URL): void {
 
 /** @throws HttpError 415, 413, 400 */
 async function readOperation(request: IncomingMessage): Promise<string> {
+  if (request.headers['content-type'] !== 'application/json') checkType(request);
+  const body = await readBody(request, BODY_LIMIT_BYTES);
+  if (body.trim() === '') throw new HttpError(400, 'The body is empty');
+  return body;
+}
+
+function checkType(request: IncomingMessage): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
     .map((part) => part.trim());
@@ -116,9 +139,6 @@ async function readOperation(request: IncomingMessage): Promise<string> {
     throw new HttpError(415, 'Send the operation as application/json');
   if (parameters.some((parameter) => /^charset=(?!"?utf-8"?$)/i.test(parameter)))
     throw new HttpError(415, 'Send the operation in UTF-8');
-  const body = await readBody(request, BODY_LIMIT_BYTES);
-  if (body.trim() === '') throw new HttpError(400, 'The body is empty');
-  return body;
 }
 
 /** Yoga does not end a stream whose client has left before its first bytes, or while it waits to be drained. */
@@ -135,11 +155,7 @@ export function presentedBy(
   addressOf: ClientAddress,
   authorization: string | null,
 ): Presented {
-  return {
-    authorization,
-    origin: request.headers.origin ?? null,
-    address: addressOf(request),
-  };
+  return { authorization, origin: request.headers.origin ?? null, address: addressOf(request) };
 }
 
 /** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */

@@ -12,6 +12,7 @@ export type ClientAddress = (request: IncomingMessage) => string;
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusts = createNetworks(trustedProxies);
+  if (trustedProxies.length === 0) return ({ socket }) => plain(socket.remoteAddress ?? '');
   return ({ socket, headers }) => {
     let address = plain(socket.remoteAddress ?? '');
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join().split(',');

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createRecent } from '../kernel/recent.ts';
 import { begun, here, isTracing } from '../kernel/traces.ts';
 import { type Exchange, HttpError, type Route, sendJson } from './routes.ts';
 
@@ -41,23 +42,19 @@ export function createHttpServer({
   stalledMs?: number;
 }): HttpServer {
   let routes: readonly { route: Route; template: string }[] | null = null;
-  /** With the template of the route that answers, once that is known. */
-  const underWay = new Map<ServerResponse, string | null>();
-  /** Of those that are traced. */
-  const traces = new WeakMap<ServerResponse, ReturnType<typeof here>>();
+  const underWay = createPlaces<UnderWay>();
   let closing = false;
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
-    underWay.set(response, null);
+    const own: UnderWay = { response, template: null, inTrace: null };
+    const leave = underWay.take(own);
     const onEnd = onRequest?.(request, response);
     response.once('close', () => {
-      const template = underWay.get(response) ?? null;
-      underWay.delete(response);
-      const inTrace = traces.get(response);
-      if (inTrace) inTrace(() => onEnd?.(template));
-      else onEnd?.(template);
+      leave();
+      if (own.inTrace) own.inTrace(() => onEnd?.(own.template));
+      else onEnd?.(own.template);
     });
     if (closing) response.setHeader('connection', 'close');
-    answer(request, response).catch((error: unknown) => {
+    answer(request, own).catch((error: unknown) => {
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
       const { status, message, headers } =
@@ -71,31 +68,34 @@ export function createHttpServer({
     endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
   });
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answer(request: IncomingMessage, own: UnderWay): Promise<void> {
+    const { response } = own;
     response.setHeader('x-content-type-options', 'nosniff');
     if (!routes) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     const url = requestUrl(request);
-    const allowed = new Set<string>();
+    const allowed: string[] = [];
     for (const { route, template } of routes) {
       const match = route.path.exec(url.pathname);
       if (!match) continue;
       if (route.methods.includes(request.method ?? '')) {
         const params = decodeParams(match.groups);
         if (params) {
-          const named = (name: string) => underWay.set(response, name);
+          const named = (name: string) => {
+            own.template = name;
+          };
           named(template);
           const exchange = { request, response, url, params, named };
-          if (!isTracing()) return route.handle(exchange);
+          if (!isTracing() || wantsStream(request)) return route.handle(exchange);
           return traceAnswer(exchange, template, (traced) => {
-            traces.set(response, here());
+            own.inTrace = here();
             return route.handle(traced);
           });
         }
       }
-      for (const method of route.methods) allowed.add(method);
+      allowed.push(...route.methods);
     }
-    if (allowed.size === 0) throw new HttpError(404, 'Not found');
-    throw new HttpError(405, 'Method not allowed', { allow: [...allowed].join(', ') });
+    if (allowed.length === 0) throw new HttpError(404, 'Not found');
+    throw new HttpError(405, 'Method not allowed', { allow: [...new Set(allowed)].join(', ') });
   }
 
   return {
@@ -115,11 +115,11 @@ export function createHttpServer({
     close() {
       closing = true;
       // A client that keeps its connection would send the next request on it, until it is cut off in the middle of one.
-      for (const response of underWay.keys())
+      for (const { response } of underWay.all())
         if (!response.headersSent) response.setHeader('connection', 'close');
       return new Promise((resolve) => {
         const cutStreams = setTimeout(() => {
-          for (const response of underWay.keys()) if (response.headersSent) response.destroy();
+          for (const { response } of underWay.all()) if (response.headersSent) response.destroy();
         }, GRACE_MS);
         const cutAll = setTimeout(() => server.closeAllConnections(), ANSWER_GRACE_MS);
         server.close(() => {
@@ -133,6 +133,36 @@ export function createHttpServer({
   };
 }
 
+interface UnderWay {
+  response: ServerResponse;
+  /** Of the route that answers, once that is known. */
+  template: string | null;
+  /** Of one that is traced. */
+  inTrace: ReturnType<typeof here> | null;
+}
+
+/**
+ * Of a Set that something is added to and deleted from at each request V8 makes a new table every few requests, and each
+ * old one keeps the next and what was in it: once one of them is old, nothing behind it is freed until all the memory
+ * is looked through, and a server spends half of its time on that.
+ */
+function createPlaces<Item>() {
+  const places: (Item | null)[] = [];
+  const free: number[] = [];
+  return {
+    /** Returns what gives the place up. */
+    take(item: Item): () => void {
+      const place = free.pop() ?? places.length;
+      places[place] = item;
+      return () => {
+        places[place] = null;
+        free.push(place);
+      };
+    },
+    all: () => places.filter((item) => item !== null),
+  };
+}
+
 /** `/checkout/{orderCode}/status`, of a route's path: what it is called where its values must not be. */
 function templateOf(path: RegExp): string {
   return path.source
@@ -140,6 +170,11 @@ function templateOf(path: RegExp): string {
     .replace(/\(\?<(\w+)>(?:[^()]|\([^()]*\))*\)/g, '{$1}')
     .replace(/\(\?:[^()]*\)/g, '')
     .replaceAll('\\', '');
+}
+
+/** It may be open for hours, which is no step of anything: what is begun in it is a trace of its own, as over a WebSocket. */
+function wantsStream({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes('text/event-stream') === true;
 }
 
 /** The path and the query may hold anything; the headers hold keys. */
@@ -173,17 +208,37 @@ export function endSocket(socket: Duplex, status: string): void {
 /** What was begun is to be answered, for it may have been done already; but it may hang. */
 const ANSWER_GRACE_MS = 5_000;
 
-/** @throws HttpError for a path or a host that is none: whoever makes a URL of the two behind here may rely on it */
+/**
+ * Nobody may change it: the next request of the same path gets the same.
+ * @throws HttpError for a path or a host that is none: whoever makes a URL of the two behind here may rely on it
+ */
 function requestUrl({ url = '/', headers: { host = '' } }: IncomingMessage): URL {
-  if (!URL.canParse(url, 'http://localhost')) throw new HttpError(400, 'Malformed URL');
-  if (host !== '' && !URL.canParse(`http://${host}`)) throw new HttpError(400, 'Malformed Host');
-  return new URL(url, 'http://localhost');
+  const known = urls.get(url) ?? parseUrl(url);
+  if (host !== '' && !hosts.get(host)) {
+    if (!URL.canParse(`http://${host}`)) throw new HttpError(400, 'Malformed Host');
+    hosts.set(host, true);
+  }
+  return known;
 }
 
+function parseUrl(url: string): URL {
+  if (!URL.canParse(url, 'http://localhost')) throw new HttpError(400, 'Malformed URL');
+  const parsed = new URL(url, 'http://localhost');
+  if (url.length <= LONGEST_KEPT) urls.set(url, parsed);
+  return parsed;
+}
+
+const LONGEST_KEPT = 100;
+const urls = createRecent<URL>(100);
+const hosts = createRecent<true>(100);
+
+const NO_PARAMS = {};
+
 function decodeParams(groups: Record<string, string> | undefined): Record<string, string> | null {
+  if (!groups) return NO_PARAMS;
   try {
     return Object.fromEntries(
-      Object.entries(groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value ?? '')]),
+      Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value ?? '')]),
     );
   } catch {
     return null;

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createRecent } from './recent.ts';
 import { type Tenant, tenantKey } from './tenant.ts';
 
 /** What a client keeps of a place in a list or in a log, which both count in whole numbers. */
@@ -13,6 +14,7 @@ export type CursorsFor = (tenant: Tenant, purpose: string) => Cursors;
 
 const BLOCK = 16;
 const CHECK = 8;
+const CHECKS_KEPT = 1_000;
 const CURSOR_LENGTH = Math.ceil((BLOCK * 8) / 6);
 
 export function newCursorKey(): Uint8Array {
@@ -29,11 +31,18 @@ export function createCursors(key: Uint8Array): CursorsFor {
   const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
 
+  const checks = createRecent<Buffer>(CHECKS_KEPT);
+
+  function checkOf(text: string): Buffer {
+    const before = checks.get(text);
+    if (before) return before;
+    const check = createHash('sha256').update(text).digest().subarray(0, CHECK);
+    checks.set(text, check);
+    return check;
+  }
+
   return (tenant, purpose) => {
-    const check = createHash('sha256')
-      .update(`${purpose}/${tenantKey(tenant)}`)
-      .digest()
-      .subarray(0, CHECK);
+    const check = checkOf(`${purpose}/${tenantKey(tenant)}`);
 
     return {
       encode(place) {

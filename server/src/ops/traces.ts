@@ -110,7 +110,8 @@ export async function startTraces({
       const flags = (span.traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, '0');
       return `00-${span.traceId}-${span.spanId}-${flags}`;
     },
-    traceId: () => active()?.traceId ?? null,
+    // What a request has left behind may still say where it came from.
+    traceId: () => trace.getSpanContext(contexts.active())?.traceId ?? null,
     here() {
       const context = contexts.active();
       return (work) => contexts.with(context, work);

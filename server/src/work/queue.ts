@@ -164,7 +164,8 @@ export function createWorkQueue({
    */
   function dueSince(lane: Lane, now: Date, passingOver: readonly string[]): Date | null {
     const last = emptied.get(lane);
-    if (!last || now >= plusMs(last.at, POLL_MS)) return null;
+    // Put back, the clock must not keep us from what is due by it.
+    if (!last || now < last.at || now >= plusMs(last.at, POLL_MS)) return null;
     if (!last.passedOver.every((tenant) => passingOver.includes(tenant))) return null;
     // What was due then may have been committed a little later.
     return plusMs(last.at, -POLL_MS);

@@ -1,0 +1,88 @@
+import type { Clock } from '../kernel/clock.ts';
+import { hashSecret } from '../kernel/ids.ts';
+import { createRecent } from '../kernel/recent.ts';
+import { tenantKey } from '../kernel/tenant.ts';
+import type { AccessService, Caller } from './model.ts';
+
+/** How long a revocation that nobody told of may go unnoticed. */
+const REMEMBERED_MS = 1_000;
+const REMEMBERED = 10_000;
+
+export interface RecentCallers extends Pick<AccessService, 'authenticate'> {
+  /** Something was committed for this tenant, by its key, here or on another instance; null: for whichever. */
+  changed(tenant: string | null): void;
+}
+
+/**
+ * Does not ask again within a second who is behind a credential. A revocation is a change of its tenant, and each change of
+ * a tenant ends what is remembered of its credentials: on the instance that commits it before anybody is told, on the
+ * others with the notification, and where that is lost, within the second. Refusals are not remembered.
+ */
+export function createRecentCallers({
+  access,
+  clock,
+}: {
+  access: Pick<AccessService, 'authenticate'>;
+  clock: Clock;
+}): RecentCallers {
+  const remembered = createRecent<{ caller: Caller; at: number; unchanged: Unchanged }>(REMEMBERED);
+  /** Of each tenant that something is remembered of, until it changes. */
+  const tenants = new Map<string, Unchanged>();
+  /** What has changed while each of them asks: it may have been told what was so before. */
+  const asking = new Set<Set<string | null>>();
+
+  function unchangedOf(key: string): Unchanged {
+    const before = tenants.get(key);
+    if (before) return before;
+    if (tenants.size >= REMEMBERED) forgetAll();
+    const unchanged = { holds: true };
+    tenants.set(key, unchanged);
+    return unchanged;
+  }
+
+  function forgetAll(): void {
+    for (const unchanged of tenants.values()) unchanged.holds = false;
+    tenants.clear();
+  }
+
+  async function ask(authorization: string | null | undefined, hash: string): Promise<Caller> {
+    const changed = new Set<string | null>();
+    asking.add(changed);
+    try {
+      const at = clock.now().getTime();
+      const caller = await access.authenticate(authorization);
+      const key = tenantKey(caller.tenant);
+      if (!changed.has(key) && !changed.has(null))
+        remembered.set(hash, { caller, at, unchanged: unchangedOf(key) });
+      return caller;
+    } finally {
+      asking.delete(changed);
+    }
+  }
+
+  return {
+    async authenticate(authorization) {
+      const hash = hashSecret(authorization ?? '');
+      const known = remembered.get(hash);
+      if (!known?.unchanged.holds) return ask(authorization, hash);
+      const now = clock.now().getTime();
+      const { caller, at } = known;
+      // `at` lies ahead where the clock was set back.
+      const holds = at <= now && now < at + REMEMBERED_MS;
+      return holds && (caller.expiresAt === null || now < caller.expiresAt.getTime())
+        ? caller
+        : ask(authorization, hash);
+    },
+    changed(key) {
+      for (const changed of asking) changed.add(key);
+      if (key === null) return forgetAll();
+      const unchanged = tenants.get(key);
+      if (unchanged) unchanged.holds = false;
+      tenants.delete(key);
+    },
+  };
+}
+
+interface Unchanged {
+  holds: boolean;
+}

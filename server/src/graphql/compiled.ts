@@ -1,0 +1,524 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLBoolean,
+  GraphQLError,
+  type GraphQLField,
+  GraphQLID,
+  GraphQLInt,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  GraphQLString,
+  getArgumentValues,
+  getNullableType,
+  isEnumType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  locatedError,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type SelectionSetNode,
+  TypeNameMetaFieldDef,
+  visit,
+} from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
+
+/** A query that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
+export type CompiledQuery = (context: unknown, variables: Variables) => Answer | Promise<Answer>;
+
+type Variables = Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  /** As JSON. */
+  data: string;
+  /** In the order in which they came about. */
+  errors: readonly GraphQLError[];
+}
+
+/**
+ * A query made into functions, once, that write JSON. They do what graphql's `execute` does, error by error, and ask its
+ * own parts for whatever depends on the request; what they do not find out again at each request is which fields there
+ * are, of which types, and with which arguments.
+ *
+ * Null for what is left to `execute`: other operations than queries, directives, abstract types, the schema itself.
+ */
+export function compileQuery(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): CompiledQuery | null {
+  const queryType = schema.getQueryType();
+  if (!queryType || operation.operation !== OperationTypeNode.QUERY || hasNode(document, Kind.DIRECTIVE))
+    return null;
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
+
+  let write: WriteFields;
+  try {
+    write = compileFields({ schema, operation, fragments }, queryType, [operation.selectionSet]);
+  } catch (error) {
+    if (error === LEFT_TO_EXECUTE) return null;
+    throw error;
+  }
+  return (context, variables) => {
+    const run: Run = { context, variables, errors: [] };
+    const answered = (data: string): Answer => ({ data, errors: run.errors });
+    const failed = (error: unknown): Answer => {
+      run.errors.push(error as GraphQLError);
+      return answered('null');
+    };
+    try {
+      const data = write(undefined, undefined, run);
+      return typeof data === 'string' ? answered(data) : data.then(answered, failed);
+    } catch (error) {
+      return failed(error);
+    }
+  };
+}
+
+const LEFT_TO_EXECUTE = new Error('left to execute');
+
+interface Compilation {
+  schema: GraphQLSchema;
+  operation: OperationDefinitionNode;
+  fragments: Record<string, FragmentDefinitionNode>;
+}
+
+/** One execution. */
+interface Run {
+  context: unknown;
+  variables: Variables;
+  errors: GraphQLError[];
+}
+
+/** A place in an answer, from its end to its beginning. */
+interface Path {
+  readonly prev: Path | undefined;
+  readonly key: string | number;
+  readonly typename: string | undefined;
+}
+
+/** What stands in the answer. */
+type Text = string | Promise<string>;
+/** The members of `source`, which is at `path`. Throws, or rejects, where one that may not be null has failed. */
+type WriteFields = (source: unknown, path: Path | undefined, run: Run) => Text;
+/** What a value at `path` becomes. Throws, or rejects, where it cannot. */
+type Complete = (value: unknown, path: Path | undefined, run: Run) => Text;
+
+// ── Fields ──────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * One function for all members of an object, made from text: so the engine sees, wherever a member is read or something is
+ * called, one kind of object and one function, and a list of fifty takes half the time. What is in the text are names of
+ * the schema's and the document's, which have letters, digits and `_`, and numbers.
+ */
+function compileFields(
+  compilation: Compilation,
+  type: GraphQLObjectType,
+  selectionSets: readonly SelectionSetNode[],
+): WriteFields {
+  const collected = [...collectFields(compilation, type, selectionSets)];
+  const fields = collected.map(([key, nodes]) => compileField(compilation, type, key, nodes));
+  const before = collected.map(([key], index) => `${index === 0 ? '{' : ','}"${key}":`);
+
+  function join(texts: readonly Text[]): Text {
+    const parts = texts.flatMap((text, index) => [before[index]!, text]);
+    return texts.some(isPromise)
+      ? Promise.all(parts).then((resolved) => `${resolved.join('')}}`)
+      : `${parts.join('')}}`;
+  }
+  /** From the field that threw, one by one. */
+  function goOn(texts: readonly Text[], thrown: unknown, source: unknown, path: Path | undefined, run: Run) {
+    const all = [...texts];
+    try {
+      all.push(fields[texts.length]!.fail(thrown, path, run));
+      for (const field of fields.slice(all.length)) all.push(field.write(source, path, run));
+    } catch (error) {
+      if (!all.some(isPromise)) throw error;
+      // Nothing is left running behind the back of an answer that is given.
+      return Promise.all(all).finally(() => {
+        throw error;
+      });
+    }
+    return join(all);
+  }
+
+  const given: Record<string, unknown> = { PLAIN, join, goOn };
+  const steps = fields.map(({ inline, ...field }, index) => {
+    for (const [name, value] of Object.entries({ ...field, ...inline?.given }))
+      given[`${name}${index}`] = value;
+    const text = inline ? inline.text.replaceAll('#', String(index)) : `write${index}(source, path, run)`;
+    return `at = ${index}; if (typeof (t${index} = ${text}) !== 'string') waits = true;`;
+  });
+  const texts = fields.map((_, index) => `t${index}`);
+  return new Function(
+    ...Object.keys(given),
+    `'use strict';
+    return (source, path, run) => {
+      const object = typeof source === 'object' || typeof source === 'function' ? source : {};
+      let at = 0, waits = false, v, w, ${texts.join(', ')};
+      try {
+        ${steps.join('\n')}
+      } catch (error) {
+        return goOn([${texts.join(', ')}].slice(0, at), error, source, path, run);
+      }
+      if (waits) return join([${texts.join(', ')}]);
+      return ${before.map((text, index) => `'${text}' + t${index}`).join(' + ')} + '}';
+    };`,
+  )(...Object.values(given));
+}
+
+/** By what they are called in the answer, in its order. */
+function collectFields(
+  { fragments }: Compilation,
+  type: GraphQLObjectType,
+  selectionSets: readonly SelectionSetNode[],
+): Map<string, FieldNode[]> {
+  const fields = new Map<string, FieldNode[]>();
+  const visited = new Set<string>();
+  function collect({ selections }: SelectionSetNode): void {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) {
+        const key = (selection.alias ?? selection.name).value;
+        const nodes = fields.get(key);
+        if (nodes) nodes.push(selection);
+        else fields.set(key, [selection]);
+        continue;
+      }
+      if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        if (visited.has(selection.name.value)) continue;
+        visited.add(selection.name.value);
+      }
+      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments[selection.name.value]! : selection;
+      if (isOf(type, fragment.typeCondition?.name.value)) collect(fragment.selectionSet);
+    }
+  }
+  for (const selectionSet of selectionSets) collect(selectionSet);
+  return fields;
+}
+
+function isOf(type: GraphQLObjectType, condition: string | undefined): boolean {
+  return (
+    condition === undefined ||
+    condition === type.name ||
+    type.getInterfaces().some(({ name }) => name === condition)
+  );
+}
+
+/** A field as it stands in an answer. */
+interface Field {
+  compilation: Compilation;
+  parentType: GraphQLObjectType;
+  definition: GraphQLField<unknown, unknown>;
+  /** All that ask for it; there is one at least. */
+  nodes: readonly FieldNode[];
+}
+
+interface CompiledField {
+  /** Reads it and completes what it is. Throws, or rejects, only where it may not be null. */
+  write: WriteFields;
+  /** Completes what was read. Throws likewise. */
+  settle: Complete;
+  /** Null, and the error is told; throws it where the field may not be null. */
+  fail(thrown: unknown, parent: Path | undefined, run: Run): string;
+  /** The same as `write` in text, where most of it needs no function of ours; `#` is the field's number. */
+  inline: { text: string; given: Record<string, unknown> } | null;
+}
+
+function compileField(
+  compilation: Compilation,
+  parentType: GraphQLObjectType,
+  key: string,
+  nodes: readonly FieldNode[],
+): CompiledField {
+  const name = nodes[0]!.name.value;
+  const definition = name === TypeNameMetaFieldDef.name ? TypeNameMetaFieldDef : parentType.getFields()[name];
+  // `__schema` and `__type`.
+  if (!definition) throw LEFT_TO_EXECUTE;
+  const field: Field = { compilation, parentType, definition, nodes };
+  const { resolve, type } = definition;
+  const argumentsOf = compileArguments(field);
+  const read = compileRead(field, argumentsOf);
+  const complete = compileValue(field, type);
+  const isNonNull = isNonNullType(type);
+  const pathIn = (parent: Path | undefined): Path => ({ prev: parent, key, typename: parentType.name });
+  // A leaf has no need of its place, unless there is an error.
+  const needsPath = !isLeafType(getNullableType(type));
+
+  const fail: CompiledField['fail'] = (thrown, parent, run) => {
+    const error = locatedError(thrown, nodes, keysOf(pathIn(parent)));
+    if (isNonNull) throw error;
+    run.errors.push(error);
+    return 'null';
+  };
+  const settle: Complete = (value, parent, run) => {
+    try {
+      const path = needsPath ? pathIn(parent) : undefined;
+      const text = isPromise(value)
+        ? value.then((resolved) => complete(resolved, path, run))
+        : complete(value, path, run);
+      return typeof text === 'string' ? text : text.then(undefined, (thrown) => fail(thrown, parent, run));
+    } catch (thrown) {
+      return fail(thrown, parent, run);
+    }
+  };
+  const write: WriteFields = (source, parent, run) => {
+    let value: unknown;
+    try {
+      value = read(source, () => pathIn(parent), run);
+    } catch (thrown) {
+      return fail(thrown, parent, run);
+    }
+    return settle(value, parent, run);
+  };
+
+  const { isPlain, text, ...given } = inlineLeaf(getNullableType(type));
+  const other = (otherwise: string) => `${isPlain} ? ${text} : ${otherwise}`;
+  const inlined = !resolve
+    ? `(v = object.${name}, ${other("typeof v === 'function' ? write#(source, path, run) : settle#(v, path, run)")})`
+    : takesInfo(resolve)
+      ? null
+      : `(v = resolve#(source, argumentsOf#(run), run.context), ${other('settle#(v, path, run)')})`;
+  return {
+    ...{ write, settle, fail },
+    inline: inlined === null ? null : { text: inlined, given: { ...given, resolve, argumentsOf } },
+  };
+}
+
+/** What makes JSON of most values of a type at once: `isPlain` looks at `v`, and may leave something in `w` for `text`. */
+function inlineLeaf(type: GraphQLOutputType): { isPlain: string; text: string } & Record<string, unknown> {
+  switch (type) {
+    case GraphQLString:
+    case GraphQLID:
+      return { isPlain: `typeof v === 'string' && PLAIN.test(v)`, text: `'"' + v + '"'` };
+    case GraphQLInt:
+      return { isPlain: `typeof v === 'number' && (v | 0) === v`, text: `'' + v` };
+    case GraphQLBoolean:
+      return { isPlain: `typeof v === 'boolean'`, text: `v ? 'true' : 'false'` };
+    default:
+  }
+  if (isEnumType(type)) {
+    const names = new Map<unknown, string>(type.getValues().map(({ name, value }) => [value, `"${name}"`]));
+    return { isPlain: '(w = names#.get(v)) !== undefined', text: 'w', names };
+  }
+  const toJson = isLeafType(type) ? (type.extensions as ScalarExtensions).toJson : undefined;
+  if (toJson) return { isPlain: '(w = toJson#(v)) !== null', text: 'w', toJson };
+  return { isPlain: 'false', text: `''` };
+}
+
+export interface ScalarExtensions {
+  /** A value as JSON in one step, as it would be through `serialize`; null for what that shall look at. */
+  toJson?: (value: unknown) => string | null;
+}
+
+function compileRead(
+  field: Field,
+  argumentsOf: (run: Run) => Record<string, unknown>,
+): (source: unknown, path: () => Path, run: Run) => unknown {
+  const { name, resolve } = field.definition;
+  if (resolve)
+    return (source, path, run) =>
+      resolve(
+        source,
+        argumentsOf(run),
+        run.context,
+        takesInfo(resolve) ? infoOf(field, path(), run) : NO_INFO,
+      );
+  // As `defaultFieldResolver`.
+  return (source, path, run) => {
+    if ((typeof source !== 'object' || source === null) && typeof source !== 'function') return undefined;
+    const member = (source as Record<string, unknown>)[name];
+    return typeof member === 'function'
+      ? member.call(source, argumentsOf(run), run.context, infoOf(field, path(), run))
+      : member;
+  };
+}
+
+/** Made once, where no variable is in them. */
+function compileArguments({ definition, nodes }: Field): (run: Run) => Record<string, unknown> {
+  const node = nodes[0]!;
+  const fresh = ({ variables }: Pick<Run, 'variables'>) => getArgumentValues(definition, node, variables);
+  if (node.arguments?.some((argument) => hasNode(argument, Kind.VARIABLE))) return fresh;
+  try {
+    const values = fresh({ variables: {} });
+    return () => values;
+  } catch {
+    // The error is each execution's.
+    return fresh;
+  }
+}
+
+/** Whoever names no fourth parameter looks at none. Most do not, and it takes longer to make than they do. */
+function takesInfo(resolve: (...given: never[]) => unknown): boolean {
+  return resolve.length >= 4;
+}
+
+const NO_INFO = undefined as unknown as GraphQLResolveInfo;
+
+function infoOf(
+  { compilation: { schema, operation, fragments }, definition, parentType, nodes }: Field,
+  path: Path,
+  { variables }: Run,
+): GraphQLResolveInfo {
+  return {
+    fieldName: definition.name,
+    fieldNodes: nodes,
+    returnType: definition.type,
+    parentType,
+    path,
+    schema,
+    fragments,
+    rootValue: undefined,
+    operation,
+    variableValues: variables as Record<string, unknown>,
+  };
+}
+
+// ── Values ──────────────────────────────────────────────────────────────────────────────────────
+
+function compileValue(field: Field, type: GraphQLOutputType): Complete {
+  if (!isNonNullType(type)) return compileNullable(field, type);
+  const complete = compileNullable(field, type.ofType);
+  const present = (text: string) => {
+    if (text !== 'null') return text;
+    throw new Error(`Cannot return null for non-nullable field ${nameOf(field)}.`);
+  };
+  return (value, path, run) => {
+    const text = complete(value, path, run);
+    return typeof text === 'string' ? present(text) : text.then(present);
+  };
+}
+
+function compileNullable(field: Field, type: GraphQLOutputType): Complete {
+  const complete = compilePresent(field, type);
+  return (value, path, run) => {
+    if (value instanceof Error) throw value;
+    return value == null ? 'null' : complete(value, path, run);
+  };
+}
+
+function compilePresent(field: Field, type: GraphQLOutputType): Complete {
+  if (isListType(type)) return compileList(field, type.ofType);
+  if (isLeafType(type)) return compileLeaf(type);
+  if (isObjectType(type)) return compileObject(field, type);
+  throw LEFT_TO_EXECUTE;
+}
+
+function compileList(field: Field, itemType: GraphQLOutputType): Complete {
+  const complete = compileValue(field, itemType);
+  const isNonNull = isNonNullType(itemType);
+
+  function fail(thrown: unknown, path: Path, run: Run): string {
+    const error = locatedError(thrown, field.nodes, keysOf(path));
+    if (isNonNull) throw error;
+    run.errors.push(error);
+    return 'null';
+  }
+  function writeItem(item: unknown, path: Path, run: Run): Text {
+    try {
+      const text = isPromise(item)
+        ? item.then((resolved) => complete(resolved, path, run))
+        : complete(item, path, run);
+      return typeof text === 'string' ? text : text.then(undefined, (thrown) => fail(thrown, path, run));
+    } catch (thrown) {
+      return fail(thrown, path, run);
+    }
+  }
+  return (value, path, run) => {
+    const items = itemsOf(value);
+    if (!items)
+      throw new GraphQLError(`Expected Iterable, but did not find one for field "${nameOf(field)}".`);
+    let text = '';
+    /** All of them, as soon as one is a promise. */
+    let waiting: Text[] | null = null;
+    for (let index = 0; index < items.length; index += 1) {
+      const item = writeItem(items[index], { prev: path, key: index, typename: undefined }, run);
+      if (waiting === null && typeof item === 'string') text += index === 0 ? item : `,${item}`;
+      else {
+        waiting ??= index === 0 ? [] : [text];
+        waiting.push(item);
+      }
+    }
+    return waiting ? Promise.all(waiting).then((texts) => `[${texts.join(',')}]`) : `[${text}]`;
+  };
+}
+
+function itemsOf(value: unknown): readonly unknown[] | null {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'object' && value !== null && Symbol.iterator in value
+    ? Array.from(value as Iterable<unknown>)
+    : null;
+}
+
+function compileObject(field: Field, type: GraphQLObjectType): Complete {
+  const { compilation, nodes } = field;
+  const write = compileFields(
+    compilation,
+    type,
+    nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
+  );
+  const { isTypeOf } = type;
+  if (!isTypeOf) return write;
+  const assertIs = (value: unknown, is: boolean) => {
+    if (!is)
+      throw new GraphQLError(`Expected value of type "${type.name}" but got: ${inspect(value)}.`, { nodes });
+  };
+  return (value, path, run) => {
+    const is = isTypeOf(value, run.context, isTypeOf.length < 3 ? NO_INFO : infoOf(field, path!, run));
+    if (isPromise(is))
+      return is.then((resolved) => {
+        assertIs(value, resolved);
+        return write(value, path, run);
+      });
+    assertIs(value, is);
+    return write(value, path, run);
+  };
+}
+
+function compileLeaf(type: GraphQLLeafType): Complete {
+  return (value) => {
+    const result: unknown = type.serialize(value);
+    if (result == null)
+      throw new Error(
+        `Expected \`${inspect(type)}.serialize(${inspect(value)})\` to return non-nullable value, returned: ${inspect(result)}`,
+      );
+    return JSON.stringify(result);
+  };
+}
+
+/** What needs no escape in JSON, and is no half of a surrogate pair. */
+const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
+function nameOf({ parentType, definition }: Field): string {
+  return `${parentType.name}.${definition.name}`;
+}
+
+function keysOf(path: Path): (string | number)[] {
+  const keys: (string | number)[] = [];
+  for (let each: Path | undefined = path; each; each = each.prev) keys.unshift(each.key);
+  return keys;
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  );
+}
+
+function hasNode(root: Parameters<typeof visit>[0], kind: Kind): boolean {
+  let found = false;
+  visit(root, {
+    enter(node) {
+      found ||= node.kind === kind;
+    },
+  });
+  return found;
+}
