@@ -45,6 +45,8 @@ export interface App {
   readonly database: Database;
   /** The port that the GraphQL layer speaks to. */
   readonly servicesFor: ServicesFor;
+  /** How many queries were answered in front of Yoga. */
+  compiledAnswers(): number;
   /** What no client can do; null in front of another service. */
   readonly embedded: Embedded | null;
   close(): Promise<void>;
@@ -67,6 +69,7 @@ export async function createApp({
   bank,
   initTimeoutMs,
   restLimit,
+  compileAfter,
   upstreamTuning,
 }: {
   config: Config;
@@ -81,6 +84,8 @@ export async function createApp({
   initTimeoutMs?: number;
   /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
   restLimit?: number;
+  /** How often a query is answered before it is compiled. */
+  compileAfter?: number | undefined;
   upstreamTuning?: UpstreamTuning;
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
@@ -172,7 +177,10 @@ export async function createApp({
         return (failure) => leave(failure instanceof SlowConsumerError);
       },
     });
-    const graphql = createGraphQLServer({ schema, contexts, addressOf, graphiql: config.demo, onFault });
+    const graphql = createGraphQLServer({
+      ...{ schema, contexts, addressOf, onFault, compileAfter },
+      graphiql: config.demo,
+    });
     const sockets = createGraphQLSockets({
       server: http.server,
       yoga: graphql.yoga,
@@ -217,6 +225,7 @@ export async function createApp({
       work,
       database,
       servicesFor: mode.servicesFor,
+      compiledAnswers: graphql.fastPath.answers,
       embedded: mode.embedded,
       close,
     };

@@ -6,8 +6,9 @@ import { LIVE_KEY } from './environment.ts';
 import { createHalls, type Hall, subscribe, tell, UPDATES } from './halls.ts';
 import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
-const ROUNDS = size(9, 1);
-const CHANGES_A_ROUND = size(40, 3);
+/** Many short ones: how long a flush takes changes from one moment to the next. */
+const ROUNDS = size(45, 1);
+const CHANGES_A_ROUND = size(8, 3);
 const WARM_UP_CHANGES = size(150, 3);
 /** Nothing on one machine takes so long. */
 const WITHIN_MS = 20_000;

@@ -197,7 +197,9 @@ describeOnBothEngines('a subscription', (open) => {
     test('that does not read is ended, at no cost to the others', async () => {
       const core = await startCore({ database });
       const joining = observed(core);
-      const [slow, quick] = [await watch(joining, EVERYTHING), await watch(core, EVERYTHING)];
+      const ends: unknown[] = [];
+      const onEnd = (failure: unknown) => ends.push(failure);
+      const [slow, quick] = [await watch(joining, EVERYTHING, { onEnd }), await watch(core, EVERYTHING)];
       const one = slow.next();
       await joining.joined;
       const seen: number[] = [];
@@ -211,6 +213,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect((await one).value.version).toBe(1);
       await expect(slow.next()).rejects.toBeInstanceOf(SlowConsumerError);
       expect(await slow.next()).toEqual({ done: true, value: undefined });
+      expect(ends).toEqual([expect.any(SlowConsumerError)]);
       // It comes back with what it had, and has lost nothing.
       const again = await watch(core, EVERYTHING, { after: 1 });
       expect((await again.next()).value.version).toBe(2);
@@ -572,7 +575,11 @@ function follow(
 function watch(
   { database, follower, tenant }: Pick<Core, 'database' | 'follower' | 'tenant'>,
   topic: Topic,
-  { after, signal = new AbortController().signal }: { after?: After; signal?: AbortSignal } = {},
+  {
+    after,
+    signal = new AbortController().signal,
+    onEnd = () => undefined,
+  }: { after?: After; signal?: AbortSignal; onEnd?: (failure: unknown) => void } = {},
 ): Promise<AsyncIterableIterator<StoredEvent>> {
   return subscribe<StoredEvent>({
     database,
@@ -584,6 +591,7 @@ function watch(
     toItem: (event) => event,
     isLast: () => false,
     signal,
+    onEnd,
   });
 }
 

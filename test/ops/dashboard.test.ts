@@ -27,6 +27,7 @@ async function everything(): Promise<Scraped> {
   });
   const upstream = createUpstreamMetrics();
   upstream.onOutcome('money', 'answered', 0.1, 'GET /v1/wallet');
+  upstream.onTurn('query', 0.1);
   upstream.onRead('query', 'memory');
   upstream.watch({
     state: () => ({

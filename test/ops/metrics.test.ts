@@ -51,6 +51,7 @@ test('/metrics tells of the upstream: requests, their time, reads, the budget, t
   const metrics = createUpstreamMetrics();
   metrics.onOutcome('money', 'answered', 0.02, 'POST /v1/payouts');
   metrics.onOutcome('poll', 'no_slot', null, 'GET /v1/payouts');
+  metrics.onTurn('money', 0.3);
   metrics.onRead('query', 'stale');
   metrics.watch({ state: () => STATE });
   const text = await (await fetch(`${await serve(createMetricsRoutes(metrics.registry))}/metrics`)).text();
@@ -62,6 +63,8 @@ test('/metrics tells of the upstream: requests, their time, reads, the budget, t
     'psa_upstream_request_seconds_bucket{endpoint="POST /v1/payouts",outcome="answered",le="+Inf"} 1',
     'psa_upstream_request_seconds_sum{endpoint="POST /v1/payouts",outcome="answered"} 0.02',
     'psa_upstream_request_seconds_count{endpoint="POST /v1/payouts",outcome="answered"} 1',
+    'psa_upstream_turn_seconds_bucket{class="money",le="0.25"} 0',
+    'psa_upstream_turn_seconds_bucket{class="money",le="0.5"} 1',
     'psa_upstream_reads_total{class="query",source="stale"} 1',
     'psa_upstream_budget_used{class="poll"} 40',
     'psa_upstream_budget_limit 120',
@@ -78,6 +81,8 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   const app = await startApp();
   const scrape = async () => readMetrics(await (await fetch(`${app.url}/metrics`)).text());
   await app.live.request('query hidden { hidden: wallet { balanceCents } wallet { balanceCents } }');
+  // What is asked again and again is answered in front of Yoga, and counted as before.
+  for (let times = 0; times < 5; times += 1) await app.live.request('{ wallet { balanceCents } }');
   await app.client('ps_live_hidden0123456789').send('{ wallet { balanceCents } }');
   await app.live.send('{ hidden }');
   await app.live.request(
@@ -100,11 +105,11 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   const { value } = await scrape();
   const field = (kind: string, field: string, outcome: string) =>
     value('psa_graphql_root_fields_total', { kind, field, outcome });
-  expect(field('query', 'wallet', 'ok')).toBe(2);
+  expect(field('query', 'wallet', 'ok')).toBe(7);
   expect(field('mutation', 'requestPayout', 'INSUFFICIENT_FUNDS')).toBe(1);
-  expect(value('psa_graphql_root_field_seconds_count', { kind: 'query', field: 'wallet' })).toBe(2);
+  expect(value('psa_graphql_root_field_seconds_count', { kind: 'query', field: 'wallet' })).toBe(7);
   const answered = (route: string, status: string) => value('psa_http_requests_total', { route, status });
-  expect(answered('/graphql', '200')).toBe(3);
+  expect(answered('/graphql', '200')).toBe(8);
   expect(answered('/graphql', '401')).toBe(1);
   expect(answered('/v1/wallet', '200')).toBe(1);
   expect(answered('/v1/subaccounts/{id}', '400')).toBe(1);

@@ -40,6 +40,8 @@ interface Options {
   initTimeoutMs?: number;
   /** Requests a minute on `/v1`. */
   restLimit?: number;
+  /** How often a query is answered before it is compiled. */
+  compileAfter?: number;
 }
 
 /** The service itself, as `startServer` starts it. */

@@ -72,12 +72,18 @@ export function remember(record: IdempotencyRecord): Change {
 async function selectKeys(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<IdempotencyRecord[]> {
   const pairs = keys.map((key) => key.split(SEPARATOR) as [string, string]);
   const { rows } = await raw<{ operation: string; key: string; input_hash: string; resource_id: string }>`
-    select operation, key, input_hash, resource_id from idempotency
-    join unnest(
+    select asked.operation, asked.key, found.input_hash, found.resource_id
+    from unnest(
       ${pairs.map(([operation]) => operation)}::text[],
       ${pairs.map(([, key]) => key)}::text[]
-    ) asked (operation, key) using (operation, key)
-    where account_id = ${tenant.accountId} and environment = ${tenant.environment}
+    ) asked (operation, key)
+    cross join lateral (
+      select input_hash, resource_id from idempotency i
+      where i.account_id = ${tenant.accountId} and i.environment = ${tenant.environment}
+        and i.operation = asked.operation and i.key = asked.key
+      -- So each is looked up, whatever the planner takes the keys of a tenant to be: it once went through all.
+      limit 1
+    ) found
   `.execute(sql);
   return rows.map((row) => ({
     operation: row.operation,

@@ -200,7 +200,8 @@ function collectWrites(stream: Duplex): void {
 
 /**
  * A statement whose text begins with its name in a comment is parsed and planned once a connection. For those that
- * every change sends, with a text that is always the same: rows go in as arrays.
+ * every change sends, with a text that is always the same (rows go in as arrays), and that look up nothing in a table
+ * that grows: its plan may be from when that was small.
  */
 const NAMED = /^\s*\/\* (\w+) \*\//;
 

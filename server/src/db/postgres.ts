@@ -51,7 +51,7 @@ export async function openPostgres({ databaseUrl, clock, log, meter }: PostgresO
     transaction: connections.transaction,
     connections: connections.connections,
     async notify(channel, ...payloads) {
-      const said = listener.say(NOTIFY, [channel, payloads]);
+      const said = listener.notify(channel, payloads);
       await (said ?? connections.sql.executeQuery(CompiledQuery.raw(NOTIFY, [channel, payloads])));
     },
     listen: listener.listen,
@@ -144,20 +144,12 @@ function createListener(createClient: () => pg.Client, instance: number, clock: 
         throw error;
       });
       const client = await connection;
-      await inTurn(client, `listen ${client.escapeIdentifier(channel)}`);
+      await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
       await remove();
       throw error;
     }
     return remove;
-  }
-
-  /** `pg` puts no statements into a queue. */
-  let turn: Promise<unknown> = Promise.resolve();
-  function inTurn(client: pg.Client, text: string, values?: unknown[]): Promise<unknown> {
-    const said = turn.then(() => client.query(text, values));
-    turn = said.catch(() => undefined);
-    return said;
   }
 
   async function close(): Promise<void> {
@@ -169,8 +161,9 @@ function createListener(createClient: () => pg.Client, instance: number, clock: 
 
   return {
     listen,
-    /** Null while it is not connected. */
-    say: (text: string, values: unknown[]) => connected && inTurn(connected, text, values),
+    /** Undefined while it is not connected. */
+    notify: (channel: string, payloads: readonly string[]) =>
+      connected?.query({ name: 'notify', text: NOTIFY, values: [channel, payloads] }),
     close,
   };
 }

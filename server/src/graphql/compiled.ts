@@ -387,13 +387,11 @@ function infoOf(
 function compileValue(field: Field, type: GraphQLOutputType): Complete {
   if (!isNonNullType(type)) return compileNullable(field, type);
   const complete = compileNullable(field, type.ofType);
-  const present = (text: string) => {
-    if (text !== 'null') return text;
-    throw new Error(`Cannot return null for non-nullable field ${nameOf(field)}.`);
-  };
   return (value, path, run) => {
     const text = complete(value, path, run);
-    return typeof text === 'string' ? present(text) : text.then(present);
+    // What comes later is of an object or a list: never null.
+    if (text !== 'null') return text;
+    throw new Error(`Cannot return null for non-nullable field ${nameOf(field)}.`);
   };
 }
 
@@ -439,13 +437,19 @@ function compileList(field: Field, itemType: GraphQLOutputType): Complete {
     let text = '';
     /** All of them, as soon as one is a promise. */
     let waiting: Text[] | null = null;
-    for (let index = 0; index < items.length; index += 1) {
-      const item = writeItem(items[index], { prev: path, key: index, typename: undefined }, run);
-      if (waiting === null && typeof item === 'string') text += index === 0 ? item : `,${item}`;
-      else {
-        waiting ??= index === 0 ? [] : [text];
-        waiting.push(item);
+    try {
+      for (let index = 0; index < items.length; index += 1) {
+        const item = writeItem(items[index], { prev: path, key: index, typename: undefined }, run);
+        if (waiting === null && typeof item === 'string') text += index === 0 ? item : `,${item}`;
+        else {
+          waiting ??= index === 0 ? [] : [text];
+          waiting.push(item);
+        }
       }
+    } catch (error) {
+      // Whatever else fails later, nobody waits for it any more.
+      if (waiting) Promise.all(waiting).catch(() => undefined);
+      throw error;
     }
     return waiting ? Promise.all(waiting).then((texts) => `[${texts.join(',')}]`) : `[${text}]`;
   };

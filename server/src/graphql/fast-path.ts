@@ -25,6 +25,8 @@ export type ContextOf = (request: IncomingMessage, response: ServerResponse) => 
 export interface FastPath {
   /** Whether the request is answered; if not, it is Yoga's. */
   answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
+  /** How many it has answered. */
+  answers(): number;
   /** Looks at what Yoga has answered. */
   learn(request: IncomingMessage, response: ServerResponse): void;
   /** Yoga's side of it. */
@@ -50,6 +52,7 @@ export function createFastPath({
   const documents = createRecent<KnownDocument>(DOCUMENTS);
   const bodies = createRecent<Operation>(BODIES);
   const headersByAccept = createRecent<readonly string[]>(MEDIA_TYPES);
+  let answers = 0;
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
   function operationIn(body: string): Operation | null {
@@ -61,11 +64,10 @@ export function createFastPath({
     const { document } = known;
     const { operationName = null, variables = null } = params;
     const ast = getOperationAST(document, operationName);
-    const name = ast?.name?.value ?? '';
-    if (!ast || !known.compiled.has(name)) {
-      if (ast) known.compiled.set(name, compileQuery(schema, document, ast));
-    }
-    const run = ast && known.compiled.get(name);
+    if (!ast) return null;
+    const name = ast.name?.value ?? '';
+    if (!known.compiled.has(name)) known.compiled.set(name, compileQuery(schema, document, ast));
+    const run = known.compiled.get(name);
     if (!run) return null;
     const { coerced } = getVariableValues(schema, ast.variableDefinitions ?? [], variables ?? {}, {
       maxErrors: 1,
@@ -99,8 +101,11 @@ export function createFastPath({
         : `{"data":${data}}`;
       response.writeHead(200, [...headers, 'content-length', String(Buffer.byteLength(text))]);
       response.end(text);
+      answers += 1;
       return true;
     },
+
+    answers: () => answers,
 
     learn(request, response) {
       const type = response.getHeader('content-type');

@@ -73,6 +73,7 @@ export async function createRemoteMode({
     clock,
     ...(timeouts ? { timeouts } : {}),
     onOutcome: upstreamMetrics.onOutcome,
+    onTurn: upstreamMetrics.onTurn,
     onFault,
   });
   upstreamMetrics.watch(upstream);

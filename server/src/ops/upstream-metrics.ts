@@ -7,6 +7,8 @@ export interface UpstreamMetrics {
   readonly registry: Registry;
   /** Of a request, as `createUpstream` tells it: in seconds, and null where nothing was sent. */
   onOutcome(of: UpstreamClass, outcome: string, seconds: number | null, endpoint: string): void;
+  /** Of a slot of the budget, as it tells it: in seconds. */
+  onTurn(of: UpstreamClass, seconds: number): void;
   /** Of a read, as `createReads` tells it. */
   onRead(of: UpstreamClass, source: string): void;
   /** From now on a scrape shows how it stands, too. */
@@ -33,6 +35,13 @@ export function createUpstreamMetrics(): UpstreamMetrics {
     buckets: SECONDS,
     registers,
   });
+  const turns = createTallies({
+    name: 'psa_upstream_turn_seconds',
+    help: 'For how long a request has waited for a slot of the budget, of those that had one',
+    labelNames: ['class'],
+    buckets: SECONDS,
+    registers,
+  });
   const reads = createCounts({
     name: 'psa_upstream_reads_total',
     help: 'Reads by where their answer came from: upstream, shared, memory, stale',
@@ -46,6 +55,7 @@ export function createUpstreamMetrics(): UpstreamMetrics {
       requests(of, outcome).n += 1;
       if (took !== null) seconds(endpoint, outcome).add(took);
     },
+    onTurn: (of, took) => turns(of).add(took),
     onRead(of, source) {
       reads(of, source).n += 1;
     },

@@ -55,6 +55,7 @@ export function createUpstream({
   timeouts: { connectMs = CONNECT_MS, readMs = READ_MS, writeMs = WRITE_MS } = {},
   random = Math.random,
   onOutcome,
+  onTurn,
   onFault,
 }: {
   /** Where `/v1` is; it may have a path. */
@@ -68,6 +69,8 @@ export function createUpstream({
   random?: () => number;
   /** Of each request, and what it asked for; `seconds` from when it went, and null where it never did. */
   onOutcome?: (of: UpstreamClass, outcome: UpstreamOutcome, seconds: number | null, endpoint: string) => void;
+  /** Of each request that had its turn: how long it has waited for it. */
+  onTurn?: (of: UpstreamClass, seconds: number) => void;
   /** What went wrong of which no caller is told. */
   onFault: (error: unknown) => void;
 }): Upstream {
@@ -88,7 +91,9 @@ export function createUpstream({
   ) {
     try {
       breaker.check();
+      const askedAt = clock.now().getTime();
       const slot = await budget.take({ class: upstreamClass, subject, waitMs });
+      onTurn?.(upstreamClass, (clock.now().getTime() - askedAt) / 1_000);
       try {
         if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
         return { slot, settle: breaker.begin() };

@@ -45,7 +45,6 @@ export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly Ne
 export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
   if (tasks.length === 0) return;
   await raw`
-    /* drop_tasks */
     delete from task
     using unnest(
       ${tasks.map(({ kind }) => kind)}::text[],

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import type { Caller } from '../../server/src/access/model.ts';
+import { createRecentCallers } from '../../server/src/access/recent-callers.ts';
+import { UnauthenticatedError } from '../../server/src/kernel/errors.ts';
+import { createManualClock } from '../support/clock.ts';
+import { deferred } from '../support/deferred.ts';
+
+const TENANT = { accountId: 'acc_1', environment: 'live' } as const;
+const KEY = 'acc_1/live';
+
+function start({ expiresAt = null }: { expiresAt?: Date | null } = {}) {
+  const clock = createManualClock();
+  const caller: Caller = {
+    tenant: TENANT,
+    credential: { kind: 'api_key', id: 'key_1', permissions: [] },
+    allowedOrigins: [],
+    expiresAt,
+    endsWith: ['key_1'],
+  };
+  const state = { asked: 0, refused: false, wait: null as Promise<void> | null };
+  const callers = createRecentCallers({
+    clock,
+    access: {
+      async authenticate() {
+        state.asked += 1;
+        const { refused } = state;
+        await state.wait;
+        if (refused) throw new UnauthenticatedError('Invalid API key');
+        return caller;
+      },
+    },
+  });
+  const ask = (credential = 'a') => callers.authenticate(`Bearer ${credential}`);
+  return { clock, state, callers, ask, caller };
+}
+
+test('a caller who was let in is known for a second, by the same credential alone', async () => {
+  const { clock, state, ask, caller } = start();
+  for (const credential of ['a', 'a', 'b', 'a']) expect(await ask(credential)).toBe(caller);
+  expect(state.asked).toBe(2);
+  clock.advance(999);
+  await ask();
+  expect(state.asked).toBe(2);
+  clock.advance(1);
+  await ask();
+  expect(state.asked).toBe(3);
+});
+
+test('a change of the tenant ends it at once, another’s does not', async () => {
+  const { state, callers, ask } = start();
+  await ask();
+  callers.changed('acc_1/sandbox');
+  await ask();
+  expect(state.asked).toBe(1);
+  state.refused = true;
+  callers.changed(KEY);
+  await expect(ask()).rejects.toBeInstanceOf(UnauthenticatedError);
+  state.refused = false;
+  await ask();
+  callers.changed(null);
+  await ask();
+  expect(state.asked).toBe(4);
+});
+
+test('what was told before a change is not remembered after it', async () => {
+  const { state, callers, ask } = start();
+  for (const key of [KEY, null]) {
+    const answered = deferred();
+    state.wait = answered.promise;
+    const asking = ask();
+    callers.changed(key);
+    answered.resolve();
+    await asking;
+    const before = state.asked;
+    await ask();
+    expect(state.asked).toBe(before + 1);
+    callers.changed(KEY);
+  }
+});
+
+test('a refusal is not remembered', async () => {
+  const { state, ask, caller } = start();
+  state.refused = true;
+  await expect(ask()).rejects.toBeInstanceOf(UnauthenticatedError);
+  state.refused = false;
+  expect(await ask()).toBe(caller);
+});
+
+test('a token that expires is asked for again at its instant', async () => {
+  const { clock, state, ask } = start({ expiresAt: new Date(createManualClock().now().getTime() + 10) });
+  await ask();
+  clock.advance(9);
+  await ask();
+  expect(state.asked).toBe(1);
+  clock.advance(1);
+  await ask();
+  expect(state.asked).toBe(2);
+});
