@@ -268,8 +268,9 @@ function cut<Item>(this: Live<Item>): void {
 function heard<Item>(this: Live<Item>, event: StoredEvent): void {
   const { kind, queue, reader } = this;
   if (!kind.wants(event)) return;
-  if (queue === null && reader !== null && !kind.isLast(event)) {
-    const item = itemOf(kind, event);
+  // Who hears it first makes the item where a fault in that ends the subscription; the others are given it here.
+  if (queue === null && reader !== null && kind.newest?.event === event && !kind.isLast(event)) {
+    const { item } = kind.newest;
     if (isSeen(this, item)) return;
     if (reader.give(item)) {
       if (kind.coalesce) this.seen = item;
