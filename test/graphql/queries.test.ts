@@ -175,6 +175,7 @@ describe('cardPayment', () => {
       { length: 20 },
       (_, index) => `a${index}: cardPayment(orderCode: "${codes[index % 4]}") { status }`,
     );
+    await app.live.request('{ __typename }');
     statements.length = 0;
     const answer = await app.live.request(`{ ${aliases.join(' ')} }`);
     expect(Object.keys(answer)).toEqual(Array.from({ length: 20 }, (_, index) => `a${index}`));
