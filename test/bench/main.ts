@@ -99,6 +99,6 @@ if (values.json) {
   console.log(`Written to ${values.json}`);
 }
 if (values.save) {
-  saveToReadme({ rows, charts, machine });
+  await saveToReadme({ rows, charts, machine });
   console.log('Written to README.md and test/bench/charts');
 }

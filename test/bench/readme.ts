@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { runNode } from '../../server/scripts/progress.mjs';
 import { type Chart, chartSvg } from './charts.ts';
 import { explanations, figuresText, isMet, type Row, ratioText, targetText } from './report.ts';
 
@@ -13,8 +14,8 @@ interface Figures {
   machine: string;
 }
 
-/** Puts the rows that have a target, and the charts, into the README between its two marks. */
-export function saveToReadme(figures: Figures): void {
+/** Puts the rows that have a target, and the charts, into the README between its two marks, as the format gate has it. */
+export async function saveToReadme(figures: Figures): Promise<void> {
   const text = readFileSync(README, 'utf8');
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error(`README.md has no place for the figures: ${BEGIN} … ${END}`);
@@ -22,6 +23,14 @@ export function saveToReadme(figures: Figures): void {
   for (const chart of figures.charts)
     writeFileSync(new URL(`../../${FOLDER}/${chart.name}.svg`, import.meta.url), chartSvg(chart));
   writeFileSync(README, `${text.slice(0, begin)}${BEGIN}\n\n${section(figures)}\n\n${text.slice(end)}`);
+  const { ok, output } = await runNode(
+    'node_modules/@biomejs/biome/bin/biome',
+    ['format', '--write', 'README.md'],
+    {
+      quiet: true,
+    },
+  );
+  if (!ok) throw new Error(output);
 }
 
 function section({ rows, charts, machine }: Figures): string {
