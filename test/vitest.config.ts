@@ -18,7 +18,8 @@ export default defineConfig({
   test: {
     globalSetup: [here('support/postgres.ts')].filter((file) => existsSync(file)),
     pool: 'forks',
-    maxWorkers: 2,
+    // Much of what runs here waits for another process.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,
