@@ -28,7 +28,7 @@ export default defineConfig({
           include: ['**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...SLOW, BROWSER],
           // PGlite's first start takes seconds, and more on a busy machine.
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
