@@ -462,8 +462,10 @@ describe('two instances on one PostgreSQL', () => {
     expect(done).toEqual([]);
     await gone.close();
     // Its session ends a moment after its connection.
-    const others = sql`select from pg_locks where locktype = 'advisory'`;
-    while ((await others.execute(heir.sql)).rows.length > 1);
+    const locks = sql`
+      select from pg_locks where locktype = 'advisory'
+        and database = (select oid from pg_database where datname = current_database())`;
+    await expect.poll(async () => (await locks.execute(heir.sql)).rows.length, { timeout: 30_000 }).toBe(1);
     await lookOn(SECOND);
     expect(done).toEqual(['gone']);
     await lookOn(LEASE_MS - 12 * SECOND);
