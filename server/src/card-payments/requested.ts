@@ -25,7 +25,7 @@ import {
 } from '../upstream/intents.ts';
 import { type Observation, observed } from '../upstream/mirror.ts';
 import { type Observed, selectObserved } from '../upstream/mirror-store.ts';
-import { LARGEST_PAGE } from '../upstream/ranked.ts';
+import { readNewest } from '../upstream/newest.ts';
 import type { Errand } from '../upstream/upstream.ts';
 import {
   assertNotSandbox,
@@ -34,7 +34,6 @@ import {
   type CardPaymentService,
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
-  type Customer,
   cardsNotConfigured,
   checkoutAmount,
   customerOf,
@@ -64,30 +63,16 @@ const START = 'startCheckout';
 const POST = { name: 'POST /v1/card-payments', inWords: 'creating card payments' };
 const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' };
 
-/** Of the list so many pages are read to find one that is in doubt. */
-const LIST_PAGES = 10;
 /** By how much the service's clock may be behind ours. */
 const SKEW_MS = 5_000;
 /** By then whoever sends it has its answer. */
 const SENDING_MS = 60_000;
 
 /** What is asked of the service, kept before it is sent; with the merchant's own `callbackUrl`, which stays here. */
-interface Wanted {
-  valueCents: number;
-  description: string | null;
-  callbackUrl: string | null;
-  customer: Customer | null;
-  metadata: string | null;
-  successUrl: string | null;
-  cancelUrl: string | null;
-}
-
-/** Each once, the newest first. */
-interface Listed {
-  items: (CardPaymentClaim & { said: Readonly<Record<string, unknown>> })[];
-  /** Whatever was created since the instant that was asked for is among them. */
-  reachesBack: boolean;
-}
+type Wanted = { valueCents: number } & Pick<
+  ShownCardPayment,
+  'description' | 'callbackUrl' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl'
+>;
 
 export function createCardPaymentRequests({
   database: { sql },
@@ -244,27 +229,19 @@ export function createCardPaymentRequests({
     };
   }
 
-  /**
-   * The newest of the list, page by page to where they are older. One that is created meanwhile moves the others to a later
-   * place, so that some come twice and none is passed over. Null where there is no list.
-   */
-  async function readListSince({ environment }: Tenant, intent: Intent, since: Date): Promise<Listed | null> {
-    const items = new Map<string, Listed['items'][number]>();
-    for (let offset = 0; offset < LIST_PAGES * LARGEST_PAGE; offset += LARGEST_PAGE) {
-      const path = `/v1/card-payments?limit=${LARGEST_PAGE}&offset=${offset}` as const;
-      const answer = await endpoints.askIfThere(environment, LIST, () =>
-        upstream.get({ environment, path, errand: errandOfLook(intent) }),
-      );
-      const page = answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;
-      if (!page) return null;
-      const before = items.size;
-      for (const item of page.items) items.set(item.orderCode, item);
-      const isOlder = page.items.some((item) => (beganAt(item) ?? since) < since);
-      if (page.length < LARGEST_PAGE || isOlder) return { items: [...items.values()], reachesBack: true };
-      // It gives the same ones whatever is asked for.
-      if (items.size === before) break;
-    }
-    return { items: [...items.values()], reachesBack: false };
+  /** Null where there is no list. */
+  function readListSince({ environment }: Tenant, intent: Intent, since: Date) {
+    return readNewest({
+      async fetchPage(query) {
+        const path = `/v1/card-payments?${query}` as const;
+        const answer = await endpoints.askIfThere(environment, LIST, () =>
+          upstream.get({ environment, path, errand: errandOfLook(intent) }),
+        );
+        return answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;
+      },
+      idOf: ({ orderCode }) => orderCode,
+      isOlder: (item) => (beganAt(item) ?? since) < since,
+    });
   }
 
   return {

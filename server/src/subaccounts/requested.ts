@@ -22,7 +22,7 @@ import type { Endpoint, Endpoints } from '../upstream/endpoints.ts';
 import type { Facade } from '../upstream/facade.ts';
 import type { Found, Intent, Look } from '../upstream/intents.ts';
 import type { Observation } from '../upstream/mirror.ts';
-import { LARGEST_PAGE } from '../upstream/ranked.ts';
+import { readNewest } from '../upstream/newest.ts';
 import { type Errand, type UpstreamAnswer, UpstreamFault } from '../upstream/upstream.ts';
 import type { Wallet } from '../wallet/model.ts';
 import type {
@@ -83,8 +83,6 @@ export const GET_STATEMENT = {
   inWords: 'the statement of a subaccount',
 };
 
-/** Of a subaccount's statement so many pages are read to find one that is in doubt. */
-const STATEMENT_PAGES = 10;
 /** A transfer that the service has done is entered in this time, by its clock or by ours. */
 const ENTERED_WITHIN_MS = { before: 60_000, after: 5 * 60_000 };
 
@@ -230,7 +228,7 @@ export function createSubaccountRequests({
     if (!statement) return 'unclear';
     const isAlike = (entry: ShownStatementEntry) =>
       (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents;
-    const entries = statement.entries.filter(isAlike);
+    const entries = statement.items.filter(isAlike);
     const refIdsOf = (begin: Date, end: Date) => [
       ...new Set(
         entries.flatMap(({ refId, createdAt }) => (createdAt >= begin && createdAt <= end ? [refId] : [])),
@@ -256,33 +254,21 @@ export function createSubaccountRequests({
     return { found: madeOf(free[0]!), claims: free[0]! };
   };
 
-  /**
-   * The newest entries, page by page to where they are older. One that is entered meanwhile moves the others to a later
-   * place, so that some come twice and none is passed over. Null where they cannot be read.
-   */
-  async function readStatementSince(
-    { environment }: Tenant,
-    subaccountId: string,
-    from: Date,
-  ): Promise<{ entries: ShownStatementEntry[]; reachesBack: boolean } | null> {
-    const entries: ShownStatementEntry[] = [];
-    for (let offset = 0; offset < STATEMENT_PAGES * LARGEST_PAGE; offset += LARGEST_PAGE) {
-      const path =
-        `/v1/subaccounts/${subaccountId}/statement?limit=${LARGEST_PAGE}&offset=${offset}` as const;
-      const answer = await endpoints.askIfThere(environment, GET_STATEMENT, () =>
-        upstream.get({ environment, path, errand: { class: 'query' } }),
-      );
-      const page = answer && isSuccess(answer) ? pageTold(answer.body) : null;
-      if (!page) return null;
-      for (const item of page.items) {
-        const entry = readStatementEntry(subaccountId, item);
-        if (!entry) return null;
-        entries.push(entry);
-      }
-      const isLast = page.items.length < LARGEST_PAGE;
-      if (isLast || entries.some(({ createdAt }) => createdAt < from)) return { entries, reachesBack: true };
-    }
-    return { entries, reachesBack: false };
+  /** Null where they cannot be read. */
+  function readStatementSince({ environment }: Tenant, subaccountId: string, from: Date) {
+    return readNewest<ShownStatementEntry>({
+      async fetchPage(query) {
+        const path = `/v1/subaccounts/${subaccountId}/statement?${query}` as const;
+        const answer = await endpoints.askIfThere(environment, GET_STATEMENT, () =>
+          upstream.get({ environment, path, errand: { class: 'query' } }),
+        );
+        const page = answer && isSuccess(answer) ? pageTold(answer.body) : null;
+        const items = page?.items.map((item) => readStatementEntry(subaccountId, item)) ?? [null];
+        return items.includes(null) ? null : { items: items as ShownStatementEntry[], length: items.length };
+      },
+      idOf: ({ kind, refId }) => `${kind} ${refId}`,
+      isOlder: ({ createdAt }) => createdAt < from,
+    });
   }
 
   /** After a write, or one that may have been one: whoever follows is told soon. */
