@@ -419,7 +419,7 @@ describeOnBothEngines('card payments', (open) => {
             await core.close();
           },
         ),
-        { numRuns: 25 },
+        { numRuns: 25, endOnFailure: true },
       );
     }, 120_000);
 

@@ -113,7 +113,7 @@ describeOnBothEngines(`${AT_ONCE} debits of all kinds at once, of two instances`
         for (const { faults } of cores) expect(faults).toEqual([]);
         await Promise.all(cores.map((each) => each.close()));
       }),
-      { numRuns: 5 },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 
@@ -156,7 +156,7 @@ describeOnBothEngines(`${AT_ONCE} debits of all kinds at once, of two instances`
         await expectStatementsHold(database, core.tenant);
         await Promise.all(cores.map((each) => each.close()));
       }),
-      { numRuns: 5 },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 });

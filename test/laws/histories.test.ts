@@ -118,7 +118,7 @@ describeOnBothEngines('whatever happens in all slices together', (open) => {
         expectNothingUnderWay(sums);
         expect(app.faults).toEqual([]);
       }),
-      { numRuns: 15 },
+      { numRuns: 15, endOnFailure: true },
     );
   });
 

@@ -135,7 +135,7 @@ describeOnBothEngines('whatever a bank says, in whatever order and however often
         for (const fault of core.faults) expect((fault as Error).message).toBe('the bank is out of reach');
         await core.close();
       }),
-      { numRuns: 20 },
+      { numRuns: 20, endOnFailure: true },
     );
   });
 });

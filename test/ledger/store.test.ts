@@ -201,7 +201,7 @@ describeOnBothEngines('the ledger', (open) => {
           expect(await sums(tenant)).toEqual(expected);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 25, endOnFailure: true },
     );
   });
 

@@ -343,7 +343,7 @@ describeOnBothEngines('subaccounts', (open) => {
         ).toBe(10_000);
         expect(core.faults).toEqual([]);
       }),
-      { numRuns: 15 },
+      { numRuns: 15, endOnFailure: true },
     );
   });
 

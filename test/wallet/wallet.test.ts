@@ -78,7 +78,7 @@ describeOnBothEngines('the wallet', (open) => {
           expect(expected.withdrawableCents).toBeGreaterThanOrEqual(0);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: 20, endOnFailure: true },
     );
   });
 

@@ -498,6 +498,31 @@ describe('two instances on one PostgreSQL', () => {
     expect(done).toEqual(['kept']);
   });
 
+  test('do not wait to renew what is being changed, which would be a deadlock', async () => {
+    const clock = createManualClock();
+    const databaseUrl = await createPostgresDatabase();
+    const database = await openPostgres({ databaseUrl, clock, log: silent });
+    onTestFinished(() => database.close());
+    await scheduleTasks(database.sql, TENANT, [at(clock, 0, 'changing'), at(clock, 0, 'still')]);
+    const leasedUntil = plusMs(clock.now(), LEASE_MS);
+    const held = await claimTasks(database.sql, { now: clock.now(), leasedUntil, limit: 2 });
+    const later = plusMs(leasedUntil, LEASE_MS);
+    await database.transaction(async (within) => {
+      await scheduleTasks(within, TENANT, [at(clock, 0, 'changing')]);
+      const leases = held.map(({ lease }) => lease);
+      await renewLeases(database.sql, leases, later);
+    });
+    const rows = await database.sql
+      .selectFrom('task')
+      .select(['key', 'leased_until'])
+      .orderBy('key')
+      .execute();
+    expect(rows).toEqual([
+      { key: 'changing', leased_until: leasedUntil },
+      { key: 'still', leased_until: later },
+    ]);
+  });
+
   test('share the work, and do nothing twice', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();

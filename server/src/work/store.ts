@@ -119,17 +119,32 @@ export async function freeTasksOfDead(
 ): Promise<void> {
   await raw`
     update task set lease = null, leased_until = null
-    where leased_until > ${now} and leased_until <= ${endingBy} and holder <> ${holder} and not exists (
-      select from pg_locks
-      where locktype = 'advisory' and classid = ${INSTANCE_LOCK} and objid = holder::oid
-        and database = (select oid from pg_database where datname = current_database())
-    )
+    from (
+      select lease from task
+      where leased_until > ${now} and leased_until <= ${endingBy} and holder <> ${holder} and not exists (
+        select from pg_locks
+        where locktype = 'advisory' and classid = ${INSTANCE_LOCK} and objid = holder::oid
+          and database = (select oid from pg_database where datname = current_database())
+      )
+      for update skip locked
+    ) held
+    where task.leased_until is not null and task.lease = held.lease
   `.execute(sql);
 }
 
-/** Still at it: nobody else takes what these leases hold before `leasedUntil`. */
+/**
+ * Still at it: nobody else takes what these leases hold before `leasedUntil`. What a transaction is just changing keeps
+ * its lease as it was until the next time: two that wait for each other's tasks would be a deadlock.
+ */
 export async function renewLeases(sql: Sql, leases: readonly string[], leasedUntil: Date): Promise<void> {
-  await sql.updateTable('task').set({ leased_until: leasedUntil }).where('lease', 'in', leases).execute();
+  await raw`
+    update task set leased_until = ${leasedUntil}
+    from (
+      select lease from task where leased_until is not null and lease = any(${[...leases]}::uuid[])
+      for update skip locked
+    ) held
+    where task.leased_until is not null and task.lease = held.lease
+  `.execute(sql);
 }
 
 /** Done; or, and then false, free for its next turn, where it was scheduled anew while it was being done. */
