@@ -90,16 +90,20 @@ export function cardPaymentFromWire(body: unknown): CardPaymentClaim | null {
   const told = recordOf(body);
   if (!told) return null;
   const status = statusOf(told.status);
+  const namedCreated = instantTold(told.createdAt);
+  const namedPaid = instantTold(told.paidAt);
   // Dates whose names the document does not show: a payment that waits has one, a paid one has a second.
-  const dates = datesOf(told);
-  const [created = null, paid = null] = dates.length === DATES_AT[status ?? 'unknown'] ? dates : [];
+  const expected = DATES_AT[status ?? 'unknown'] ?? 0;
+  const missing = expected > 0 && (!namedCreated || (!namedPaid && expected > 1));
+  const dates = missing ? datesOf(told) : [];
+  const [created = null, paid = null] = dates.length === expected ? dates : [];
   return {
     ...commonOf(told),
     status,
     checkoutUrl: urlOf(told.checkoutUrl),
-    createdAt: instantTold(told.createdAt) ?? created,
+    createdAt: namedCreated ?? created,
     expiresAt: instantTold(told.expiresAt),
-    paidAt: instantTold(told.paidAt) ?? paid,
+    paidAt: namedPaid ?? paid,
     paidLate: typeof told.paidLate === 'boolean' ? told.paidLate : null,
     refundedAt: instantTold(told.refundedAt),
   };

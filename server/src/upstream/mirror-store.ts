@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -31,13 +31,17 @@ export interface Reference {
 
 export async function selectObserved(
   sql: Sql,
-  tenant: Tenant,
+  { accountId, environment }: Tenant,
   resource: MirroredResource,
   ids: readonly string[],
 ): Promise<Observed[]> {
   const known = ids.filter(isStorable);
   if (known.length === 0) return [];
-  const rows = await ofTenant(sql, tenant, resource).selectAll('observed').where('id', 'in', known).execute();
+  const { rows } = await raw<ObservedRow>`
+    select resource, id, version, status, final, parent, snapshot, observed_at from observed
+    where account_id = ${accountId} and environment = ${environment} and resource = ${resource}
+      and id = any(${known}::text[])
+  `.execute(sql);
   return rows.map(toObserved);
 }
 
@@ -153,48 +157,52 @@ export async function selectOpen(
   return (await query.orderBy('number', 'desc').limit(1_000).execute()).map(toObserved);
 }
 
-export async function saveObserved(sql: Sql, tenant: Tenant, records: readonly Observed[]): Promise<void> {
-  await sql
-    .insertInto('observed')
-    .values(
-      records.map(({ observedAt, snapshot, ...record }) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        ...record,
-        snapshot: JSON.stringify(snapshot),
-        observed_at: observedAt,
-      })),
+/**
+ * These are what a query for what nobody has asked for before costs most. As one parameter, however many they are: the
+ * text stays the same and is planned once, and nothing is put together row by row.
+ */
+export async function saveObserved(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  records: readonly Observed[],
+): Promise<void> {
+  await raw`
+    /* save_observed */
+    insert into observed
+      (account_id, environment, resource, id, version, status, final, parent, snapshot, observed_at)
+    select ${accountId}::text, ${environment}::text, r.resource, r.id, r.version, r.status, r.final, r.parent, r.snapshot,
+      r."observedAt"
+    from json_to_recordset(${JSON.stringify(records)}::json) r (
+      resource text, id text, version integer, status text, final boolean, parent text, snapshot jsonb,
+      "observedAt" timestamptz
     )
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'environment', 'resource', 'id']).doUpdateSet((row) => ({
-        version: row.ref('excluded.version'),
-        status: row.ref('excluded.status'),
-        final: row.ref('excluded.final'),
-        parent: row.ref('excluded.parent'),
-        snapshot: row.ref('excluded.snapshot'),
-        observed_at: row.ref('excluded.observed_at'),
-      })),
-    )
-    .execute();
+    on conflict (account_id, environment, resource, id) do update set
+      version = excluded.version,
+      status = excluded.status,
+      final = excluded.final,
+      parent = excluded.parent,
+      snapshot = excluded.snapshot,
+      observed_at = excluded.observed_at
+  `.execute(sql);
 }
 
 /** A name leads where it led first. */
 export async function saveReferences(
   sql: Sql,
-  tenant: Tenant,
+  { accountId, environment }: Tenant,
   references: readonly Reference[],
 ): Promise<void> {
-  await sql
-    .insertInto('observed_reference')
-    .values(
-      references.map((reference) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        ...reference,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  await raw`
+    /* save_references */
+    insert into observed_reference (account_id, environment, resource, reference, id)
+    select ${accountId}::text, ${environment}::text, r.resource, r.reference, r.id
+    from unnest(
+      ${references.map(({ resource }) => resource)}::text[],
+      ${references.map(({ reference }) => reference)}::text[],
+      ${references.map(({ id }) => id)}::text[]
+    ) r (resource, reference, id)
+    on conflict do nothing
+  `.execute(sql);
 }
 
 /** The service has said the same again: it changes nothing, and needs no lock. */
@@ -269,7 +277,9 @@ function filtered(sql: Sql, tenant: Tenant, resource: MirroredResource, { parent
   return query;
 }
 
-function toObserved(row: Selectable<Tables['observed']>): Observed {
+type ObservedRow = Omit<Selectable<Tables['observed']>, 'number' | 'account_id' | 'environment'>;
+
+function toObserved(row: ObservedRow): Observed {
   return {
     resource: row.resource,
     id: row.id,
