@@ -87,7 +87,6 @@ function decideClaim(
   return {
     record,
     writes: writesOfObserved({
-      ...record,
       names: before ? [] : [record.id],
       event: changed && {
         kind: `card_payment.${payment.status}`,
@@ -96,6 +95,7 @@ function decideClaim(
         previousStatus: changed.from,
         snapshot: payment,
       },
+      ...record,
     }),
   };
 }

@@ -35,7 +35,7 @@ export function numbered(
   events: readonly NewEvent[],
   { head, occurredAt }: { head: number; occurredAt: Date },
 ): StoredEvent[] {
-  return events.map((event, index) => ({ ...event, version: head + 1 + index, occurredAt }));
+  return events.map((event, index) => ({ version: head + 1 + index, occurredAt, ...event }));
 }
 
 /** Appends what `numbered` has given its place, under the lock of `lockStream`. */

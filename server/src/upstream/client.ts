@@ -241,7 +241,7 @@ export function createUpstream({
       for (let attempt = 0; ; attempt += 1) {
         const waitMs = Math.max(0, until - clock.now().getTime());
         try {
-          return await send({ ...request, method: 'GET', errand: { ...errand, waitMs } });
+          return await send({ method: 'GET', errand: { ...errand, waitMs }, ...request });
         } catch (error) {
           const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
           // That it could not go again is not what was wrong.
