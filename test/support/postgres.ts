@@ -65,7 +65,10 @@ export async function startPostgres({ durable = true } = {}): Promise<TestServer
   const settings = durable ? [] : ['fsync=off', 'full_page_writes=off'];
   const guard = spawn(
     process.execPath,
-    [fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)), JSON.stringify({ bin, copy, user, settings })],
+    [
+      fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)),
+      JSON.stringify({ bin, copy, user, settings }),
+    ],
     // A group of its own: Ctrl-C is for the tests, and the guard then sees them end.
     { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
   );

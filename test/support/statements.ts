@@ -103,7 +103,8 @@ export function watchStatements(database: Database): { database: Database; state
   return {
     statements: {
       isIdle: () => underWay === 0,
-      idle: () => (underWay === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve))),
+      idle: () =>
+        underWay === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)),
       begun: () => begun,
     },
     database: {
