@@ -293,11 +293,11 @@ export function createIntents({
     await listening;
     let isLate = false;
     let wake: () => void = () => undefined;
-    const waker = () => wake();
+    const waker = (): void => wake();
     waiting.set(intent.id, (waiting.get(intent.id) ?? new Set()).add(waker));
     const cancel = clock.schedule(plusMs(clock.now(), OVER_WITHIN_MS * pace), () => {
       isLate = true;
-      wake();
+      waker();
     });
     try {
       while (!isLate) {
