@@ -69,12 +69,13 @@ export async function startFacade({
       onFault,
     });
   const looks: Record<string, Look> = {};
-  const intents = createIntents({ database, committer, looks, onFault, ...(pace ? { pace } : {}) });
+  const intents = createIntents({ database, clock, committer, looks, onFault, ...(pace ? { pace } : {}) });
   const work = createWorkQueue({ database, clock, handlers: intents.tasks, onError: onFault });
   const nudged: string[] = [];
   await follower.start();
   onTestFinished(async () => {
     await work.close();
+    await intents.close();
     await upstream.close();
     await committer.idle();
     await follower.close();

@@ -11,14 +11,14 @@ import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshPglite } from './database.ts';
 import { type FaultProxy, type Plan, startFaultProxy } from './fault-proxy.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
-import { watchStatements } from './statements.ts';
+import { type Statements, watchStatements } from './statements.ts';
 
 /** The service itself, as something that facades stand in front of. */
 export interface Service {
   readonly app: TestApp;
   readonly clock: ManualClock;
-  /** Whether it is doing nothing in its database. */
-  isIdle(): boolean;
+  /** What it does in its database. */
+  readonly statements: Statements;
 }
 
 type OpenDatabase = (clock: ManualClock) => Promise<Database>;
@@ -36,9 +36,9 @@ export async function startService({
   restLimit?: number;
   environment?: Record<string, string>;
 } = {}): Promise<Service> {
-  const { database, isIdle } = watchStatements(await open(clock));
+  const { database, statements } = watchStatements(await open(clock));
   const app = await startApp({ database, clock, environment, ...(restLimit && { restLimit }) });
-  return { app, clock, isIdle };
+  return { app, clock, statements };
 }
 
 /** A service and a facade in front of it, over real HTTP and with real webhooks, by one clock. */
@@ -107,9 +107,9 @@ export async function startPair({
     sandbox: await configureWebhook(asMerchant.sandbox, 'http://127.0.0.1:9/not-yet'),
   };
   const proxy = await startFaultProxy({ target: app.url, clock, ...(plan && { plan }) });
-  const facades: { server: TestServer; isIdle: () => boolean }[] = [];
+  const facades: { server: TestServer; statements: Statements }[] = [];
   async function startFacade(): Promise<TestServer> {
-    const { database, isIdle } = watchStatements(await open(clock));
+    const { database, statements } = watchStatements(await open(clock));
     const server = await startServer({
       database,
       clock,
@@ -124,7 +124,7 @@ export async function startPair({
         ...environment,
       },
     });
-    facades.push({ server, isIdle });
+    facades.push({ server, statements });
     return server;
   }
   const first = await startFacade();
@@ -137,23 +137,26 @@ export async function startPair({
     do {
       asked = proxy.arrivals.length;
       await app.work.settled();
+      const before = service.statements.begun();
       await quiet();
-      // A webhook on its way is seen neither here nor there, but is work under way.
-      await app.work.settled();
+      // A webhook on its way is seen neither here nor there, but is work under way; it comes of what was asked here.
+      if (service.statements.begun() !== before) await app.work.settled();
     } while (asked !== proxy.arrivals.length || !isQuiet());
   }
+
+  const everywhere = () => [service, ...facades].map(({ statements }) => statements);
+  const isQuiet = () => everywhere().every((statements) => statements.isIdle());
 
   async function quiet(): Promise<void> {
     let quietTurns = 0;
     for (let turns = 0; quietTurns < QUIET_TURNS; turns++) {
       if (turns > MOST_TURNS) throw new Error('the two do not come to rest');
-      await proxy.idle();
+      // Who waits must not turn meanwhile: that takes the time of the processes that are waited for.
+      await Promise.all([proxy.idle(), ...everywhere().map((statements) => statements.idle())]);
       await turn();
       quietTurns = isQuiet() ? quietTurns + 1 : 0;
     }
   }
-
-  const isQuiet = () => [service, ...facades].every(({ isIdle }) => isIdle());
 
   async function pass(ms: number): Promise<void> {
     const until = clock.now().getTime() + ms;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const { bin, copy, user } = JSON.parse(process.argv[2] ?? '');
+const { bin, copy, user, settings = [] } = JSON.parse(process.argv[2] ?? '');
 const folder = mkdtempSync(join(tmpdir(), 'psa-postgres-'));
 if (user) chownSync(folder, user.uid, user.gid);
 const data = join(folder, 'data');
@@ -43,6 +43,7 @@ if (!stopping) {
     '',
     '-c',
     'max_connections=200',
+    ...settings.flatMap((/** @type {string} */ setting) => ['-c', setting]),
   ]);
   for await (const line of createInterface({ input: server.stderr })) {
     if (line.includes('ready to accept connections')) {

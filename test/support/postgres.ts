@@ -34,7 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 const SHARED = Symbol.for('psa.test.postgres');
 
 async function start(): Promise<TestServer & Templates> {
-  const server = await startPostgres();
+  const server = await startPostgres({ durable: false });
   try {
     return { ...server, ...(await prepareTemplates(server.url)) };
   } catch (error) {
@@ -54,13 +54,21 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL of its own on a free port of 127.0.0.1. It ends with this process at the latest. */
-export async function startPostgres(): Promise<TestServer> {
+/**
+ * Starts a PostgreSQL of its own on a free port of 127.0.0.1. It ends with this process at the latest. One that is not
+ * `durable` forgets what a machine without power forgets, and nothing when a process is killed; no test takes the
+ * machine's power away, and each would wait for its disk.
+ */
+export async function startPostgres({ durable = true } = {}): Promise<TestServer> {
   const user = process.getuid?.() === 0 ? nobody() : undefined;
   const { bin, copy } = findPostgres(user);
+  const settings = durable ? [] : ['fsync=off', 'full_page_writes=off'];
   const guard = spawn(
     process.execPath,
-    [fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)), JSON.stringify({ bin, copy, user })],
+    [
+      fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)),
+      JSON.stringify({ bin, copy, user, settings }),
+    ],
     // A group of its own: Ctrl-C is for the tests, and the guard then sees them end.
     { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
   );

@@ -72,22 +72,41 @@ export function interceptStatements(
   return { ...database, sql };
 }
 
-/** The same database, and whether anything is under way in it. From now on its own statements are counted too. */
-export function watchStatements(database: Database): { database: Database; isIdle(): boolean } {
+/** What goes on in a database. */
+export interface Statements {
+  /** Whether nothing is under way. */
+  isIdle(): boolean;
+  /** Resolves when nothing is. */
+  idle(): Promise<void>;
+  /** How many have begun. */
+  begun(): number;
+}
+
+/** The same database, and what goes on in it. From now on its own statements are counted too. */
+export function watchStatements(database: Database): { database: Database; statements: Statements } {
+  let begun = 0;
   let underWay = 0;
+  const waiting: (() => void)[] = [];
   async function count<T>(work: () => Promise<T>): Promise<T> {
+    begun += 1;
     underWay += 1;
     try {
       return await work();
     } finally {
       underWay -= 1;
+      if (underWay === 0) for (const resolve of waiting.splice(0)) resolve();
     }
   }
   const executor = database.sql.getExecutor();
   const execute = executor.executeQuery.bind(executor);
   executor.executeQuery = (...query) => count(() => execute(...query));
   return {
-    isIdle: () => underWay === 0,
+    statements: {
+      isIdle: () => underWay === 0,
+      idle: () =>
+        underWay === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)),
+      begun: () => begun,
+    },
     database: {
       ...database,
       transaction: (work) => count(() => database.transaction(work)),

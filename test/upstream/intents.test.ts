@@ -12,7 +12,7 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Found, Intent, Operation } from '../../server/src/upstream/intents.ts';
 import { type Observation, observed, writesOfObserved } from '../../server/src/upstream/mirror.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
-import { createManualClock } from '../support/clock.ts';
+import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade, type TestFacade } from '../support/facade.ts';
@@ -109,6 +109,17 @@ describeOnBothEngines('a request that must not be made twice', (open) => {
     lookupReference: (intent) => `look_${intent.key}`,
     ...rest,
   });
+
+  /** Resolves when the next begins to wait for the clock. */
+  function waitsOf(clock: ManualClock): { begun: Promise<void> } {
+    const begun = deferred();
+    const { schedule } = clock;
+    clock.schedule = (at, task) => {
+      begun.resolve();
+      return schedule(at, task);
+    };
+    return { begun: begun.promise };
+  }
 
   const states = async ({ tenant }: TestFacade) =>
     (
@@ -538,6 +549,57 @@ describeOnBothEngines('a request that must not be made twice', (open) => {
       answered.resolve();
       expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
       expect(await states(one)).toEqual(['done']);
+    });
+
+    test.each(['not_there', 'early'] as const)(
+      'that the service does not show whole (%s) while one of them sends it is waited for by the other',
+      async (seenAs) => {
+        const { one, two, service, tenant } = await startTwo();
+        const [sent, looked, answered] = [deferred(), deferred(), deferred()];
+        service.answer = async (key) => {
+          sent.resolve();
+          await answered.promise;
+          return service.do(key);
+        };
+        service.look = async ({ key }) => {
+          looked.resolve();
+          return seenAs === 'early' ? { found: seen(key), isEarly: true } : seenAs;
+        };
+        const first = one.intents.run(tenant, operation(service, { key: 'k' }));
+        await sent.promise;
+        const second = two.intents.run(tenant, operation(service, { key: 'k' }));
+        await looked.promise;
+        expect(await states(one)).toEqual(['sending']);
+        answered.resolve();
+        expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
+        expect(await second).toEqual({ resourceId: 'made-k', replayed: true });
+        expect(service.sent).toBe(1);
+        expect([...one.faults, ...two.faults]).toEqual([]);
+      },
+    );
+
+    test('that takes long is in doubt for the other', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      const [sent, looked, answered] = [deferred(), deferred(), deferred()];
+      service.answer = async (key) => {
+        sent.resolve();
+        await answered.promise;
+        return service.do(key);
+      };
+      const first = one.intents.run(tenant, operation(service, { key: 'k' }));
+      await sent.promise;
+      const waits = waitsOf(two.clock);
+      service.look = async () => {
+        looked.resolve();
+        return 'not_there';
+      };
+      const second = failure(two.intents.run(tenant, operation(service, { key: 'k' })));
+      await looked.promise;
+      await waits.begun;
+      two.clock.advance(5 * SECOND);
+      expect(await second).toMatchObject({ moneyMayHaveMoved: true, lookupReference: 'look_k' });
+      answered.resolve();
+      expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
     });
 
     test('that is refused while the other looks is sent by the other', async () => {

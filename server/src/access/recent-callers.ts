@@ -8,7 +8,9 @@ import type { AccessService, Caller } from './model.ts';
 const REMEMBERED_MS = 1_000;
 const REMEMBERED = 10_000;
 
-export interface RecentCallers extends Pick<AccessService, 'authenticate'> {
+export interface RecentCallers {
+  /** At once where it is remembered. @throws as `AccessService.authenticate`, later */
+  authenticate(authorization: string | null | undefined): Caller | Promise<Caller>;
   /** Something was committed for this tenant, by its key, here or on another instance; null: for whichever. */
   changed(tenant: string | null): void;
 }
@@ -61,7 +63,7 @@ export function createRecentCallers({
   }
 
   return {
-    async authenticate(authorization) {
+    authenticate(authorization) {
       const hash = hashSecret(authorization ?? '');
       const known = remembered.get(hash);
       if (!known?.unchanged.holds) return ask(authorization, hash);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AccessService, allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
+import { allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
 import type { WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Asker } from '../kernel/asker.ts';
@@ -25,8 +25,8 @@ export interface Presented {
 }
 
 export interface ContextFactory {
-  /** Null where nothing was presented. @throws UnauthenticatedError, PermissionError (a page that may not use it) */
-  identify(presented: Presented): Promise<Caller | null>;
+  /** At once where that is known. Null where nothing was presented. @throws UnauthenticatedError, PermissionError (a page that may not use it) */
+  identify(presented: Presented): Caller | null | Promise<Caller>;
   /**
    * For one operation. `connection` ends with the socket that it came by and with its credential; over HTTP a
    * subscription watches the credential itself, and `gone` aborts when the client has left.
@@ -53,7 +53,8 @@ export function createContextFactory({
   onSubscriber,
 }: {
   servicesFor: ServicesFor;
-  access: Pick<AccessService, 'authenticate'>;
+  /** At once where it is known. Throws, or rejects, as `AccessService.authenticate`. */
+  access: { authenticate(authorization: string): Caller | Promise<Caller> };
   updates: Updates;
   cursorsFor: CursorsFor;
   watchCredential: WatchCredential;
@@ -77,12 +78,16 @@ export function createContextFactory({
 
   const contexts: ContextFactory = {
     watch,
-    async identify({ authorization, origin }) {
+    identify({ authorization, origin }) {
       // GraphiQL opens with `Bearer ` and nothing behind it: no credential, rather than a wrong one.
       if (authorization === null || /^(bearer)?\s*$/i.test(authorization)) return null;
-      const caller = await access.authenticate(authorization);
-      if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
-      return caller;
+      const allowed = (caller: Caller) => {
+        if (!allowsOrigin(caller, origin))
+          throw new PermissionError('This token may not be used on this page');
+        return caller;
+      };
+      const caller = access.authenticate(authorization);
+      return caller instanceof Promise ? caller.then(allowed) : allowed(caller);
     },
     create(presented, caller, transport): Context {
       const order = createOrder();

@@ -6,6 +6,7 @@ import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutService, ShownPayout } from '../payouts/model.ts';
 import type { ProductService, ShownProduct } from '../products/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
@@ -104,31 +105,38 @@ interface Loader<Value> {
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
-  const tenant = () => callerOf({ caller }).tenant;
-  return {
-    cardPayment: loader((orderCodes) => services.cardPayments.findMany(tenant(), orderCodes)),
-    payout: loader((references) => services.payouts.findMany(tenant(), references)),
-    webhookDelivery: loader((webhookIds) => services.webhooks.findMany(tenant(), webhookIds)),
-    webhookAttempts: loader((webhookIds) => services.webhooks.attemptsOf(tenant(), webhookIds)),
-    product: loader((ids) => services.products.findMany(tenant(), ids)),
-    subaccount: loader((ids) => services.subaccounts.findMany(tenant(), ids)),
-    subaccountPayout: loader((ids) => services.subaccounts.findPayouts(tenant(), ids)),
-  };
+  return { __proto__: LOADERS, caller, services, made: null } as unknown as Loaders;
 }
 
-/** Made at its first use: most operations use none. */
-function loader<Value>(read: DataLoader.BatchLoadFn<string, Value>): Loader<Value> {
-  let made: DataLoader<string, Value> | null = null;
-  return {
-    load(key) {
-      made ??= new DataLoader(read);
-      return made.load(key);
+const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
+  cardPayment: ({ cardPayments }, tenant, orderCodes) => cardPayments.findMany(tenant, orderCodes),
+  payout: ({ payouts }, tenant, references) => payouts.findMany(tenant, references),
+  webhookDelivery: ({ webhooks }, tenant, webhookIds) => webhooks.findMany(tenant, webhookIds),
+  webhookAttempts: ({ webhooks }, tenant, webhookIds) => webhooks.attemptsOf(tenant, webhookIds),
+  product: ({ products }, tenant, ids) => products.findMany(tenant, ids),
+  subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
+  subaccountPayout: ({ subaccounts }, tenant, ids) => subaccounts.findPayouts(tenant, ids),
+};
+
+type ReadFor<Loads> =
+  Loads extends Loader<infer Value>
+    ? (services: PaymentsService, tenant: Tenant, keys: readonly string[]) => Promise<Value[]>
+    : never;
+
+/** Each is made at its first use: most operations use none, and all have them. */
+const LOADERS = Object.create(null);
+for (const [name, read] of Object.entries(READ) as [string, ReadFor<Loader<unknown>>][])
+  Object.defineProperty(LOADERS, name, {
+    get(this: {
+      caller: Caller | null;
+      services: PaymentsService;
+      made: Record<string, DataLoader<string, unknown>> | null;
+    }) {
+      this.made ??= {};
+      this.made[name] ??= new DataLoader(async (keys) => read(this.services, callerOf(this).tenant, keys));
+      return this.made[name];
     },
-    clearAll: () => {
-      made = null;
-    },
-  };
-}
+  });
 
 /** @throws UnauthenticatedError where no credential was presented */
 export function callerOf({ caller }: Pick<Context, 'caller'>): Caller {

@@ -19,8 +19,8 @@ const BODIES = 1_000;
 const LONGEST_BODY = 4_000;
 const MEDIA_TYPES = 100;
 
-/** Who asks, as the operation sees it. Rejects where Yoga shall say why there is no answer. */
-export type ContextOf = (request: IncomingMessage, response: ServerResponse) => Promise<Context>;
+/** Who asks, as the operation sees it. Throws, or rejects, where Yoga shall say why there is no answer. */
+export type ContextOf = (request: IncomingMessage, response: ServerResponse) => Context | Promise<Context>;
 
 export interface FastPath {
   /** Whether the request is answered; if not, it is Yoga's. */
@@ -42,10 +42,13 @@ export interface FastPath {
 export function createFastPath({
   schema,
   contextOf,
+  headers: always,
   compileAfter = 2,
 }: {
   schema: GraphQLSchema;
   contextOf: ContextOf;
+  /** Of every answer. */
+  headers: Readonly<Record<string, string>>;
   /** How often Yoga answers a query before it is compiled. */
   compileAfter?: number | undefined;
 }): FastPath {
@@ -86,11 +89,13 @@ export function createFastPath({
       if (!operation) return false;
       let context: Context;
       try {
-        context = await contextOf(request, response);
+        const promised = contextOf(request, response);
+        context = promised instanceof Promise ? await promised : promised;
       } catch {
         return false;
       }
-      const { data, errors } = await operation.run(context, operation.variables);
+      const running = operation.run(context, operation.variables);
+      const { data, errors } = running instanceof Promise ? await running : running;
       if (errors.length > 0) {
         finished.set(request, { result: { errors, data: JSON.parse(data) }, context });
         return false;
@@ -110,7 +115,7 @@ export function createFastPath({
     learn(request, response) {
       const type = response.getHeader('content-type');
       if (response.statusCode === 200 && typeof type === 'string' && JSON_ANSWER.test(type))
-        headersByAccept.set(acceptOf(request), ['content-type', type]);
+        headersByAccept.set(acceptOf(request), [...Object.entries(always).flat(), 'content-type', type]);
     },
 
     plugin: {

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { execute, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Caller } from '../access/model.ts';
 import type { ClientAddress } from '../http/client-address.ts';
-import { HttpError, type Route, readBody, send, sendJson } from '../http/routes.ts';
+import { HttpError, NO_SNIFFING, type Route, readBody, send, sendJson } from '../http/routes.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
@@ -42,15 +43,17 @@ export function createGraphQLServer({
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
 }): GraphQLServer {
-  const contextOf: ContextOf = async (request, response) => {
+  const contextOf: ContextOf = (request, response) => {
     const presented = presentedBy(request, addressOf, request.headers.authorization ?? null);
-    const caller = await contexts.identify(presented);
-    return contexts.create(presented, caller, { gone: () => goneOf(response) });
+    const create = (caller: Caller | null) =>
+      contexts.create(presented, caller, { gone: () => goneOf(response) });
+    const caller = contexts.identify(presented);
+    return caller instanceof Promise ? caller.then(create) : create(caller);
   };
-  const fastPath = createFastPath({ schema, contextOf, compileAfter });
+  const fastPath = createFastPath({ schema, contextOf, headers: HEADERS, compileAfter });
   const yoga = createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,
-    context: ({ req, res }) => contextOf(req, res),
+    context: async ({ req, res }) => contextOf(req, res),
     // It would repeat the page's origin in place of `*`; `graphqlRoute` says who may ask.
     cors: false,
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },
@@ -77,17 +80,9 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
   return {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
+    writesHead: true,
     async handle({ request, response, url }) {
-      // Any page may embed the widget; nothing is allowed by a cookie, so there is nothing to protect from a page.
-      response.setHeader('access-control-allow-origin', '*');
-      response.setHeader('access-control-expose-headers', 'retry-after');
-      if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
-      // An answer is the caller's alone.
-      response.setHeader('cache-control', 'no-store');
-      // GraphiQL runs what an address brings along at a click, with a key that is typed beside it.
-      response.setHeader('x-frame-options', 'DENY');
       try {
-        if (request.method === 'GET') checkParams(url);
         if (request.method === 'POST') {
           const body = await readOperation(request);
           if (url.search === '' && (await fastPath.answer(request, response, body))) return;
@@ -95,8 +90,12 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
           request.headers['content-type'] = 'application/json';
           Object.assign(request, { body });
         }
+        setHeaders(response, request.method === 'OPTIONS' ? OPEN_HEADERS : HEADERS);
+        if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
+        if (request.method === 'GET') checkParams(url);
       } catch (error) {
         if (!(error instanceof HttpError)) throw error;
+        setHeaders(response, HEADERS);
         const errors = [{ message: error.message, extensions: { code: 'BAD_USER_INPUT' } }];
         return sendJson(response, error.status, { errors }, error.headers);
       }
@@ -105,6 +104,25 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
     },
   };
 }
+
+function setHeaders(response: ServerResponse, headers: Record<string, string>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+const OPEN_HEADERS = {
+  [NO_SNIFFING[0]]: NO_SNIFFING[1],
+  // Any page may embed the widget; nothing is allowed by a cookie, so there is nothing to protect from a page.
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'retry-after',
+};
+
+const HEADERS = {
+  ...OPEN_HEADERS,
+  // An answer is the caller's alone.
+  'cache-control': 'no-store',
+  // GraphiQL runs what an address brings along at a click, with a key that is typed beside it.
+  'x-frame-options': 'DENY',
+};
 
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, OPTIONS',
@@ -127,7 +145,7 @@ function checkParams({ searchParams }: URL): void {
 async function readOperation(request: IncomingMessage): Promise<string> {
   if (request.headers['content-type'] !== 'application/json') checkType(request);
   const body = await readBody(request, BODY_LIMIT_BYTES);
-  if (body.trim() === '') throw new HttpError(400, 'The body is empty');
+  if (!/\S/.test(body)) throw new HttpError(400, 'The body is empty');
   return body;
 }
 

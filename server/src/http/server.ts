@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createRecent } from '../kernel/recent.ts';
 import { begun, here, isTracing } from '../kernel/traces.ts';
-import { type Exchange, HttpError, type Route, sendJson } from './routes.ts';
+import { type Exchange, HttpError, NO_SNIFFING, type Route, sendJson } from './routes.ts';
 
 export interface HttpServer {
   readonly server: Server;
@@ -17,6 +17,12 @@ export interface HttpServer {
 
 /** Event streams never end by themselves: after this they are cut off. */
 const GRACE_MS = 1_000;
+
+/**
+ * An idle connection is kept longer than what stands in front keeps its own (nginx a minute, Caddy two): who closes first
+ * must be the one that sends, or a request is lost on the way to a connection that is just being closed.
+ */
+const LIMITS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 125_000 };
 
 /** An answer of which nothing is taken for so long is given up; event streams have a comment every 12 seconds. */
 const STALLED_MS = 120_000;
@@ -44,7 +50,7 @@ export function createHttpServer({
   let routes: readonly { route: Route; template: string }[] | null = null;
   const underWay = createPlaces<UnderWay>();
   let closing = false;
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+  const server = createServer(LIMITS, (request, response) => {
     const own: UnderWay = { response, template: null, inTrace: null };
     const leave = underWay.take(own);
     const onEnd = onRequest?.(request, response);
@@ -57,6 +63,7 @@ export function createHttpServer({
     answer(request, own).catch((error: unknown) => {
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
+      response.setHeader(...NO_SNIFFING);
       const { status, message, headers } =
         error instanceof HttpError ? error : { status: 500, message: 'Internal error', headers: {} };
       sendJson(response, status, { error: message }, headers);
@@ -70,7 +77,6 @@ export function createHttpServer({
 
   async function answer(request: IncomingMessage, own: UnderWay): Promise<void> {
     const { response } = own;
-    response.setHeader('x-content-type-options', 'nosniff');
     if (!routes) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     const url = requestUrl(request);
     const allowed: string[] = [];
@@ -78,6 +84,7 @@ export function createHttpServer({
       const match = route.path.exec(url.pathname);
       if (!match) continue;
       if (route.methods.includes(request.method ?? '')) {
+        if (!route.writesHead) response.setHeader(...NO_SNIFFING);
         const params = decodeParams(match.groups);
         if (params) {
           const named = (name: string) => {

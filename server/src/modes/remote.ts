@@ -80,6 +80,7 @@ export async function createRemoteMode({
   const looks: Record<string, Look> = {};
   const intents = createIntents({
     database,
+    clock,
     committer,
     looks,
     ...(pace === undefined ? {} : { pace }),
@@ -185,6 +186,7 @@ export async function createRemoteMode({
     embedded: null,
     async close() {
       await watching.close();
+      await intents.close();
       await upstream.close();
     },
   };

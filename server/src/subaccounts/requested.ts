@@ -32,7 +32,7 @@ import type {
   ShownSubaccount,
   TransferInput,
 } from './model.ts';
-import { referenceKind } from './model.ts';
+import { referenceKind, type SeenPayout } from './model.ts';
 import { IDEM, isSame, observationOf, RESOURCE } from './observed.ts';
 import {
   readRequestedPayout,
@@ -180,7 +180,7 @@ export function createSubaccountRequests({
       // Of another amount, it was made by another request under the same key; so this one was not done.
       if (seen && isSame(seen.subaccountId, subaccountId) && seen.amountCents !== amountCents) continue;
       if (seen && isSame(seen.subaccountId, subaccountId))
-        return { found: observationOf(seen, { reference, at }) };
+        return { found: observationOf(seen, { reference, at }), isEarly: isJustRequested(seen) };
       unclear ||= answer?.status !== 404;
     }
     return unclear ? 'unclear' : 'not_there';
@@ -358,6 +358,11 @@ export function createSubaccountRequests({
       [TRANSFER]: lookForTransfer,
     },
   };
+}
+
+/** The bank has not answered yet (the document's 2.2): it has none of the names that it is answered with. */
+function isJustRequested({ status, withdrawalId, code }: SeenPayout): boolean {
+  return status === 'processing' && withdrawalId === null && code === null;
 }
 
 export function payoutPath(subaccountId: string, reference: string): `/v1/${string}` {

@@ -8,7 +8,7 @@ import {
 } from '../commit/commit.ts';
 import { hashInput } from '../commit/idempotency.ts';
 import type { Database, Sql } from '../db/database.ts';
-import { plusMs } from '../kernel/clock.ts';
+import { type Clock, plusMs } from '../kernel/clock.ts';
 import { IdempotencyError, PaymentError, RateLimitError, UpstreamError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -61,8 +61,9 @@ export const lastIntents: Collection<LastIntent> = {
 /**
  * What a look at the service says of an intent whose outcome is not known. Where the service has no key for it, and it
  * was recognised by what it is like, `claims` is the id of what was found: no other request of its kind may have made it.
+ * `isEarly`: the service is about to say more of it, in its answer to the request itself.
  */
-export type Found = { found: Observation; claims?: string } | 'not_there' | 'unclear';
+export type Found = { found: Observation; claims?: string; isEarly?: boolean } | 'not_there' | 'unclear';
 
 /** One kind of request that must not be made twice. */
 export interface Operation<Input> {
@@ -96,8 +97,9 @@ export interface Intents {
   /**
    * Does it once for a key: opens the intent, sends, and records the answer with the intent's end in one transaction. A
    * key that has done it already does nothing: `replayed`. Of an unknown outcome nothing is sent again; the service is
-   * asked at once, and then on and on in the background until it knows. A key that was refused may be used anew; so
-   * may one that was found to have done nothing, with the same input, once the service has said so again.
+   * asked at once, and then on and on in the background until it knows. What another instance is sending, and the
+   * service does not show whole, is waited for a little. A key that was refused may be used anew; so may one that was
+   * found to have done nothing, with the same input, once the service has said so again.
    * @throws what `open` and `send` throw; IdempotencyError; UpstreamError, with `moneyMayHaveMoved` where the outcome is
    *   not known
    */
@@ -109,6 +111,8 @@ export interface Intents {
   /** Of one kind, those that were done, and of which the service has not told what they have made. */
   nameless(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
+  /** Hears no more of what other instances send. */
+  close(): Promise<void>;
 }
 
 const RESOLVE = 'upstream.resolve';
@@ -122,15 +126,22 @@ const UNANSWERED_LOOK_AGAIN_MS = 30_000;
 /** A request that the service has not begun by then, it will never begin. */
 const ABSENT_AFTER_MS = 15 * 60_000;
 
+/** On it an instance tells the others that what it sent is over, by the intent's id. */
+const OVER_CHANNEL = 'psa_intent';
+/** For what another instance sends: nearly every answer has come by then. One that is lost costs a caller this. */
+const OVER_WITHIN_MS = 5_000;
+
 /** `pace` makes every wait shorter, for tests that cannot move the clock: 0.01 is a hundredth. */
 export function createIntents({
   database,
+  clock,
   committer,
   looks,
   pace = 1,
   onFault,
 }: {
   database: Database;
+  clock: Clock;
   committer: Committer;
   /** By kind of operation. */
   looks: Readonly<Record<string, Look>>;
@@ -139,6 +150,9 @@ export function createIntents({
 }): Intents {
   /** By intent, what this instance has under way: whoever comes with the same key waits for it. */
   const underWay = new Map<string, Promise<Outcome>>();
+  /** By intent, who waits here for what another instance sends. */
+  const waiting = new Map<string, Set<() => void>>();
+  let listening: Promise<() => Promise<void>> | undefined;
 
   async function run<Input>(tenant: Tenant, given: Operation<Input>): Promise<Done> {
     // Its form is that of every idempotency key of the document.
@@ -231,7 +245,7 @@ export function createIntents({
       }
       if (!(error instanceof UpstreamFault || error instanceof UpstreamError)) onFault(error);
       await doubt(tenant, intent);
-      const outcome = await lookNow(tenant, intent, operation);
+      const outcome = await lookNow(tenant, { ...intent, state: 'in_doubt' }, operation);
       if (outcome === 'not_done') throw inDoubt(operation.lookupReference(intent));
       return { ...outcome, replayed: false };
     }
@@ -254,6 +268,9 @@ export function createIntents({
   ): Promise<Outcome> {
     try {
       const looked = await lookAt(tenant, intent);
+      // Asked while the request is being answered, the service has no other answer than that to come.
+      if (intent.state === 'sending' && (typeof looked === 'string' || looked.isEarly))
+        await over(tenant, intent);
       const resourceId = typeof looked === 'string' ? null : await finish(tenant, intent, looked);
       if (resourceId !== null) return { resourceId, replayed: true };
       if (intent.state === 'absent' && looked === 'not_there') return 'not_done';
@@ -268,6 +285,47 @@ export function createIntents({
       else if (intent.state === 'absent') throw error instanceof UpstreamFault ? unavailable(error) : error;
     }
     throw inDoubt(operation.lookupReference(intent));
+  }
+
+  /** Resolves when what another instance sends is over, or takes long: that instance may have ended. */
+  async function over(tenant: Tenant, intent: Intent): Promise<void> {
+    listening ??= database.listen(OVER_CHANNEL, hear);
+    await listening;
+    let isLate = false;
+    let wake: () => void = () => undefined;
+    const waker = (): void => wake();
+    waiting.set(intent.id, (waiting.get(intent.id) ?? new Set()).add(waker));
+    const cancel = clock.schedule(plusMs(clock.now(), OVER_WITHIN_MS * pace), () => {
+      isLate = true;
+      waker();
+    });
+    try {
+      while (!isLate) {
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        // Behind the promise, so that nothing is missed that comes while it is read.
+        const [now] = await selectIntents(database.sql, tenant, [keyOf(intent)]);
+        if (now?.state !== 'sending') return;
+        await woken;
+      }
+    } finally {
+      cancel();
+      const wakers = waiting.get(intent.id);
+      wakers?.delete(waker);
+      if (wakers?.size === 0) waiting.delete(intent.id);
+    }
+  }
+
+  function hear(id: string): void {
+    // Without an id, some may have been lost.
+    const heard = id === '' ? [...waiting.values()] : [waiting.get(id) ?? []];
+    for (const wakers of heard) for (const wake of wakers) wake();
+  }
+
+  /** A lost one costs whoever waits for it some time. */
+  async function tellOver({ id }: Intent): Promise<void> {
+    await database.notify(OVER_CHANNEL, id).catch(onFault);
   }
 
   function lookAt(tenant: Tenant, intent: Intent): Promise<Found> {
@@ -286,7 +344,7 @@ export function createIntents({
     { found, claims }: { found: Observation; claims?: string },
   ): Promise<string | null> {
     const claim = claims === undefined ? null : intentKey(kindOf(intent), claims);
-    return committer.change<string | null>({
+    const made = committer.change<string | null>({
       tenant,
       read: (reader) =>
         Promise.all([
@@ -315,20 +373,23 @@ export function createIntents({
         };
       },
     });
+    return made.finally(() => tellOver(intent));
   }
 
   function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
     return step(tenant, intent, (current) => ({
       records: [put(intents, { ...current, state })],
       done: [{ kind: RESOLVE, key: keyOf(intent) }],
-    }));
+    })).finally(() => tellOver(intent));
   }
 
   function doubt(tenant: Tenant, intent: Intent): Promise<void> {
     return step(tenant, intent, (current, now) => ({
       records: [put(intents, { ...current, state: 'in_doubt' })],
       tasks: [taskOf(current, plusMs(now, LOOK_AGAIN_MS[0]! * pace))],
-    })).catch(onFault);
+    }))
+      .catch(onFault)
+      .finally(() => tellOver(intent));
   }
 
   /** Changes nothing where the intent has ended, or has been opened anew since. */
@@ -401,6 +462,10 @@ export function createIntents({
       return new Set(found.map(({ key }) => key.slice(kind.length + SEPARATOR.length)));
     },
     tasks: { [RESOLVE]: (task) => resolve(task, task.key) },
+    async close() {
+      const unlisten = await listening;
+      await unlisten?.();
+    },
   };
 }
 
