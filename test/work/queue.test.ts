@@ -288,9 +288,10 @@ describeOnBothEngines('work that waits', (open) => {
             await finish.promise;
           }
           done.push(key);
-          next.resolve();
         },
       },
+      // Its place is free again.
+      onTask: () => next.resolve(),
       apart: { kinds: ['slow'], places: 12, placesOfTenant: 1 },
       onError: (error) => expect.unreachable(String(error)),
     });
