@@ -49,11 +49,6 @@ describe('an upgrade', () => {
   );
 });
 
-test('a connection is kept longer than a proxy in front keeps an idle one of its own', async () => {
-  const { headers } = await fetch(`${app.url}/healthz`);
-  expect(headers.get('keep-alive')).toBe('timeout=125');
-});
-
 /** A server of its own, for its side of a connection: nothing here gets as far as an operation. */
 async function startBare(options: { stalledMs?: number } = {}) {
   const http = createHttpServer({ onFault: (fault) => expect.fail(String(fault)), ...options });

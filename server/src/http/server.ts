@@ -18,12 +18,6 @@ export interface HttpServer {
 /** Event streams never end by themselves: after this they are cut off. */
 const GRACE_MS = 1_000;
 
-/**
- * An idle connection is kept longer than what stands in front keeps its own (nginx a minute, Caddy two): who closes first
- * must be the one that sends, or a request is lost on the way to a connection that is just being closed.
- */
-const LIMITS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 125_000 };
-
 /** An answer of which nothing is taken for so long is given up; event streams have a comment every 12 seconds. */
 const STALLED_MS = 120_000;
 
@@ -50,7 +44,7 @@ export function createHttpServer({
   let routes: readonly { route: Route; template: string }[] | null = null;
   const underWay = createPlaces<UnderWay>();
   let closing = false;
-  const server = createServer(LIMITS, (request, response) => {
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
     const own: UnderWay = { response, template: null, inTrace: null };
     const leave = underWay.take(own);
     const onEnd = onRequest?.(request, response);
