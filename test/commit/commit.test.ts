@@ -16,7 +16,7 @@ import {
   remember,
   replayed,
 } from '../../server/src/commit/idempotency.ts';
-import { CommitOutcomeUnknown, type Database } from '../../server/src/db/database.ts';
+import { CommitOutcomeUnknown, type Database, NoConnection } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
 import { readAfter, readHead } from '../../server/src/events/log.ts';
@@ -203,6 +203,28 @@ describeOnBothEngines('a commit', (open) => {
     expect(await counted(database, 'among')).toBe(63);
     // Each of the six halvings takes two.
     expect(groups).toBe(1 + 6 * 2);
+  });
+
+  test('that finds no connection is tried once for all of them', async () => {
+    let asked = 0;
+    const away = createCommitter({
+      clock,
+      onCommit: committed,
+      database: {
+        ...database,
+        async transaction() {
+          asked += 1;
+          await new Promise((resolve) => setImmediate(resolve));
+          throw new NoConnection('away');
+        },
+      },
+    });
+    const tenant = await openAccount(database);
+    const alone = away.change(add(tenant, 'away', 1));
+    const group = Array.from({ length: 64 }, () => away.change(add(tenant, 'away', 1)));
+    for (const result of await Promise.allSettled([alone, ...group]))
+      expect(result).toMatchObject({ status: 'rejected', reason: { name: 'NoConnection' } });
+    expect(asked).toBe(2);
   });
 
   test('takes each command alone where a decision has a fault, and where one would break the ledger', async () => {

@@ -165,7 +165,7 @@ test.each([
     { id: 1 },
     { fatal: expect.stringMatching(reason) },
     { failed: outcome, message: expect.any(String) },
-    { failed: 'Error', message: expect.stringMatching(reason) },
+    { failed: 'NoConnection', message: expect.stringMatching(reason) },
     'closed',
   ]);
   // PostgreSQL recovers what it had acknowledged.

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { openConnections } from '../../server/src/db/connections.ts';
 import { CommitOutcomeUnknown, type Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
@@ -29,6 +30,31 @@ async function open({ clock = createSystemClock(), log = silent }: { clock?: Clo
   opened.push(database);
   return database;
 }
+
+test('asks for nothing more where a transaction is refused at its beginning', async () => {
+  const asked: string[] = [];
+  class Refused extends pg.Client {
+    // biome-ignore lint/suspicious/noExplicitAny: it has many forms
+    override query(...given: any[]): any {
+      const text: string = given[0].text ?? given[0];
+      asked.push(text);
+      if (text.startsWith('start')) return super.query('select 1 / 0');
+      return super.query(...(given as Parameters<pg.Client['query']>));
+    }
+  }
+  const clock = createSystemClock();
+  const { transaction, close } = openConnections(
+    { connectionString: url, Client: Refused },
+    { clock, log: silent },
+  );
+  const refused = transaction(async (tx) => {
+    await sql`select 1`.execute(tx);
+    await sql`create table never (id int)`.execute(tx);
+  });
+  await expect(refused).rejects.toMatchObject({ code: '22012' });
+  await close();
+  expect(asked.filter((text) => text.includes('never'))).toEqual([]);
+});
 
 async function createNotes(database: Database): Promise<void> {
   await sql`create table note (text text)`.execute(database.sql);

@@ -55,17 +55,17 @@ async function openSubaccount(client: GraphQLClient, cents: number): Promise<str
 }
 
 /** Something that every subscriber is told; resolves with the last that they will be told of it. */
-async function happen(): Promise<Last> {
+async function happen(of = subaccountId): Promise<Last> {
   const { requestSubaccountPayout } = await app.live.request(
     `mutation ($input: RequestSubaccountPayoutInput!) { requestSubaccountPayout(input: $input) {
       ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } } }`,
-    { input: { subaccountId, amountCents: 4_000, pixKey: 'bia@cliente.example' } },
+    { input: { subaccountId: of, amountCents: 4_000, pixKey: 'bia@cliente.example' } },
   );
   const { payoutId } = requestSubaccountPayout.subaccountPayout;
   await app.work.settled();
   const { subaccountPayout } = await app.live.request(
     'query ($id: String!, $of: String!) { subaccountPayout(subaccountId: $of, reference: $id) { payoutId version } }',
-    { id: payoutId, of: subaccountId },
+    { id: payoutId, of },
   );
   return subaccountPayout;
 }
@@ -161,6 +161,21 @@ describe('one change to many', () => {
     await untilLive(subscribers);
     const told = await tell(subscribers);
     expect(told.map(({ subaccount }) => subaccount.name)).toEqual(['Bia', undefined, 'Bia', undefined]);
+  });
+
+  test('is answered by a variable of each, whatever it is called', async () => {
+    const query = `subscription ($after: String!, $__proto__: String) {
+      allSubaccountPayoutUpdates(after: $after, subaccountId: $__proto__) { subaccountPayout { payoutId version } } }`;
+    const after = await cursorOf();
+    const variables = (id: string) => JSON.parse(`{"after":"${after}","__proto__":"${id}"}`);
+    const elsewhere = await openSubaccount(app.live, 5_000_000);
+    const [ours, theirs] = await Promise.all(
+      [subaccountId, elsewhere].map((id) => follow(LIVE_KEY, query, variables(id))),
+    );
+    const last = await happen();
+    expect(await until(ours!, last)).toMatchObject({ payoutId: last.payoutId });
+    const other = await happen(elsewhere);
+    expect(await until(theirs!, other)).toMatchObject({ payoutId: other.payoutId });
   });
 
   test('is answered by each one’s `after` where that says more than from when on', async () => {

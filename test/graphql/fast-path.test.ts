@@ -216,6 +216,40 @@ describe('a query that is answered in front of Yoga is answered as by Yoga', () 
   });
 });
 
+describe('what takes room and time is made for callers, and within bounds', () => {
+  const TEN = `balanceCents withdrawableCents pendingReleaseCents disputeBlockedCents subaccountsBalanceCents
+    assignableCents cryptoBalanceLtc currency sandbox id`;
+  /** Each is eleven fields. */
+  const wallets = (count: number) =>
+    Array.from({ length: count }, (_, index) => `f${index}: wallet { ...Ten }`).join(' ');
+  const WITH_TEN = `fragment Ten on Wallet { ${TEN} }`;
+
+  test('nothing for who has shown no credential, and nothing that he has asked for', async () => {
+    const query = '{ wallet { asked: currency } }';
+    const nobody = { authorization: undefined };
+    for (let time = 0; time < 3; time += 1) await post({ query }, nobody);
+    const before = app.compiledAnswers();
+    await post({ query }, {});
+    expect(app.compiledAnswers()).toBe(before);
+    await post({ query }, {});
+    expect(app.compiledAnswers()).toBe(before + 1);
+    // Known by now, it is no more to who has shown none.
+    expect(await isSame({ query }, nobody)).toBe(false);
+  });
+
+  test('five hundred fields, and no more', async () => {
+    expect(await isSame({ query: `{ ${wallets(45)} } ${WITH_TEN}` })).toBe(true);
+    expect(await isSame({ query: `{ ${wallets(46)} } ${WITH_TEN}` })).toBe(false);
+  });
+
+  test('each of many operations, of which the last are kept', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `o${index}`);
+    const query = `${names.map((name) => `query ${name} { ...F }`).join(' ')} fragment F on Query { ${wallets(40)} } ${WITH_TEN}`;
+    for (const operationName of names) expect(await isSame({ query, operationName })).toBe(true);
+    expect(await isSame({ query, operationName: names[0] })).toBe(true);
+  });
+});
+
 describe('what is refused is refused as by Yoga', () => {
   const REFUSED: Record<string, Sent & { headers?: Headers }> = {
     'no credential': { query: '{ wallet { currency } }', headers: { authorization: undefined } },
@@ -265,6 +299,12 @@ describe('what is refused is refused as by Yoga', () => {
       await isSame({ query: own, variables: { code } }, { authorization: `Bearer ${paymentToken}` });
     await isSame({ query: '{ __schema { queryType { name } } }' }, headers());
     await isSame({ query: '{ __schema { queryType { name } } }' });
+  });
+
+  test('a document that asks for the schema in an operation that is not meant', async () => {
+    const query = 'query A { __schema { queryType { name } } } query B { wallet { currency } }';
+    for (const authorization of [`Bearer ${LIVE_KEY}`, `Bearer ${dashboardToken}`, undefined])
+      expect(await isSame({ query, operationName: 'B' }, { authorization })).toBe(false);
   });
 
   test('what a page may not use', async () => {

@@ -38,6 +38,10 @@ describe('the items that an operation asks for', () => {
     ['{ nodes(ids: ["a", "b", "c"]) { children(first: 2) { total } } }', 9],
     ['query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', 4, { ids: ['a', 'b', 'c', 'd'] }],
     ['query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', 1, { ids: 'a' }],
+    // An object has a member of this name that nobody gave it.
+    ['query ($toString: [ID!]! = ["a", "b", "c"]) { nodes(ids: $toString) { id } }', 3, {}],
+    ['query ($__proto__: [ID!]! = ["a", "b"]) { nodes(ids: $__proto__) { id } }', 2, {}],
+    ['query ($constructor: Int = 70) { items(first: $constructor) { total } }', 70, {}],
     ['{ node(id: "a") { ... on Item { children(first: 3) { total } } } }', 3],
     ['{ ...F ... { ...F } } fragment F on Query { items(first: 3) { total } }', 6],
     ['{ items(first: 10) { nodes { a: one(reference: "a") { id } b: one(reference: "b") { id } } } }', 30],

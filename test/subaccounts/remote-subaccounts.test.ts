@@ -641,6 +641,20 @@ test('a transfer that was lost is not taken for one of which no name was told', 
   expect(await failure(lost)).toMatchObject({ moneyMayHaveMoved: true });
 });
 
+test('a transfer of which a fee with the same reference was taken since is found', async () => {
+  const at = clock.now().toISOString();
+  const transfer = { kind: 'deposito', refId: 'rep_3', amountCents: 100, createdAt: at };
+  const fee = { kind: 'tarifa', refId: 'rep_3', amountCents: -5, createdAt: at };
+  const upstream = scriptedUpstream(({ method }) =>
+    method === 'POST'
+      ? new UpstreamFault('timeout', 'maybe')
+      : { body: { entries: [transfer, fee], total: 2 } },
+  );
+  const { subaccounts, tenant } = await start({ upstream });
+  const lost = { subaccountId: NOWHERE, amountCents: 100, idempotencyKey: 'with-a-fee' };
+  expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ replayed: false });
+});
+
 test('a transfer that a clock far behind ours has entered is not taken for one that was not done', async () => {
   const createdAt = new Date(clock.now().getTime() - 10 * MINUTE).toISOString();
   const entry = { kind: 'transfer_in', refId: 'rep_2', amountCents: 100, createdAt };

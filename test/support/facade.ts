@@ -75,7 +75,7 @@ export async function startFacade({
   await follower.start();
   onTestFinished(async () => {
     await work.close();
-    await intents.close();
+    intents.close();
     await upstream.close();
     await committer.idle();
     await follower.close();

@@ -602,6 +602,47 @@ describeOnBothEngines('a request that must not be made twice', (open) => {
       expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
     });
 
+    test('that takes long is in doubt also where what is notified cannot be heard', async () => {
+      const clock = createManualClock();
+      const one = await start({ clock });
+      const deaf: Database = {
+        ...database,
+        listen: (channel, heard) =>
+          channel === 'psa_intent' ? new Promise(() => undefined) : database.listen(channel, heard),
+      };
+      const two = await startFacade({ database: deaf, upstream: NOBODY, clock, tenant: one.tenant });
+      connect(two, one.service);
+      const [sent, looked, answered] = [deferred(), deferred(), deferred()];
+      one.service.answer = async (key) => {
+        sent.resolve();
+        await answered.promise;
+        return one.service.do(key);
+      };
+      one.service.look = async () => {
+        looked.resolve();
+        return 'not_there';
+      };
+      const first = one.intents.run(one.tenant, operation(one.service, { key: 'k' }));
+      await sent.promise;
+      const waits = waitsOf(clock);
+      const second = failure(two.intents.run(one.tenant, operation(one.service, { key: 'k' })));
+      await looked.promise;
+      await waits.begun;
+      clock.advance(5 * SECOND);
+      expect(await second).toMatchObject({ moneyMayHaveMoved: true });
+      answered.resolve();
+      expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
+    });
+
+    test('is answered though nobody can be notified', async () => {
+      const mute: Database = { ...database, notify: () => new Promise(() => undefined) };
+      const { intents, tenant, service } = await start({ database: mute });
+      expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: 'made-k',
+        replayed: false,
+      });
+    });
+
     test('that is refused while the other looks is sent by the other', async () => {
       const { one, two, service, tenant } = await startTwo();
       const works = service.answer;

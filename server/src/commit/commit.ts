@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
-import { CommitOutcomeUnknown, type Database, type Sql } from '../db/database.ts';
+import { CommitOutcomeUnknown, type Database, NoConnection, type Sql } from '../db/database.ts';
 import type { NewEvent, StoredEvent } from '../events/event.ts';
 import { append, lockStream, numbered, openStream } from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -142,7 +142,7 @@ export function createCommitter({
     try {
       done = await database.transaction((sql) => decideAll(sql, tenant, group, { clock, outbox }));
     } catch (error) {
-      if (group.length === 1 || error instanceof CommitOutcomeUnknown)
+      if (group.length === 1 || error instanceof CommitOutcomeUnknown || error instanceof NoConnection)
         for (const waiting of group) waiting.reject(error);
       else {
         // It has changed nothing: by halves, so that the fault meets its own caller and costs the others little.

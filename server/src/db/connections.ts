@@ -3,7 +3,13 @@ import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { Clock } from '../kernel/clock.ts';
 import { traced } from '../kernel/traces.ts';
-import { CommitOutcomeUnknown, type Database, type DatabaseMeter, type Sql } from './database.ts';
+import {
+  CommitOutcomeUnknown,
+  type Database,
+  type DatabaseMeter,
+  NoConnection,
+  type Sql,
+} from './database.ts';
 import type { Log } from './log.ts';
 import { createStatementWatch, type SendStatement, timedBy } from './statements.ts';
 
@@ -50,7 +56,7 @@ export function openConnections(
       return guard(await take(), watched, done);
     } catch (error) {
       done();
-      throw error;
+      throw new NoConnection((error as Error).message, { cause: error });
     }
   }
 
@@ -61,7 +67,7 @@ export function openConnections(
     const within: Guarded = {
       query: async (text, values) => {
         // Or it would be another transaction's.
-        if (!open) throw new Error('The transaction has ended');
+        if (!open) throw failure ?? new Error('The transaction has ended');
         try {
           return await connection.query(text, values);
         } catch (error) {
@@ -75,8 +81,12 @@ export function openConnections(
     };
     try {
       const begun = connection.query('start transaction isolation level read committed', []);
-      // Told below; what was sent behind it fails as well.
-      begun.catch(() => undefined);
+      // It is answered before all that was sent behind it. Without it each of that is a transaction of its own: so nothing
+      // more is sent. Told below.
+      begun.catch((error: unknown) => {
+        failure ??= error;
+        open = false;
+      });
       const result = await work(kyselyOver({ connect: async () => within, end: async () => undefined }));
       await begun;
       open = false;

@@ -31,7 +31,11 @@ import {
 import { inspect } from 'graphql/jsutils/inspect.js';
 
 /** A query that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
-export type CompiledQuery = (context: unknown, variables: Variables) => Answer | Promise<Answer>;
+export interface CompiledQuery {
+  (context: unknown, variables: Variables): Answer | Promise<Answer>;
+  /** How many it is made of, wherever they are written: some 2 kB of memory each. */
+  readonly fields: number;
+}
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -47,7 +51,8 @@ export interface Answer {
  * own parts for whatever depends on the request; what they do not find out again at each request is which fields there
  * are, of which types, and with which arguments.
  *
- * Null for what is left to `execute`: other operations than queries, directives, abstract types, the schema itself.
+ * Null for what is left to `execute`: other operations than queries, directives, abstract types, the schema itself, and
+ * what has more than `MOST_FIELDS`, for it would take long, and much room.
  */
 export function compileQuery(
   schema: GraphQLSchema,
@@ -61,14 +66,15 @@ export function compileQuery(
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
 
+  const compilation: Compilation = { schema, operation, fragments, fields: 0 };
   let write: WriteFields;
   try {
-    write = compileFields({ schema, operation, fragments }, queryType, [operation.selectionSet]);
+    write = compileFields(compilation, queryType, [operation.selectionSet]);
   } catch (error) {
     if (error === LEFT_TO_EXECUTE) return null;
     throw error;
   }
-  return (context, variables) => {
+  const compiled = (context: unknown, variables: Variables) => {
     const run: Run = { context, variables, errors: [] };
     const answered = (data: string): Answer => ({ data, errors: run.errors });
     const failed = (error: unknown): Answer => {
@@ -82,14 +88,19 @@ export function compileQuery(
       return failed(error);
     }
   };
+  return Object.assign(compiled, { fields: compilation.fields });
 }
 
+/** To compile so many takes some 25 ms. */
+const MOST_FIELDS = 500;
 const LEFT_TO_EXECUTE = new Error('left to execute');
 
 interface Compilation {
   schema: GraphQLSchema;
   operation: OperationDefinitionNode;
   fragments: Record<string, FragmentDefinitionNode>;
+  /** So far. */
+  fields: number;
 }
 
 /** One execution. */
@@ -126,6 +137,8 @@ function compileFields(
   selectionSets: readonly SelectionSetNode[],
 ): WriteFields {
   const collected = [...collectFields(compilation, type, selectionSets)];
+  compilation.fields += collected.length;
+  if (compilation.fields > MOST_FIELDS) throw LEFT_TO_EXECUTE;
   const fields = collected.map(([key, nodes]) => compileField(compilation, type, key, nodes));
   const before = collected.map(([key], index) => `${index === 0 ? '{' : ','}"${key}":`);
 

@@ -6,16 +6,20 @@ import {
   getOperationAST,
   getVariableValues,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { createRecent } from '../kernel/recent.ts';
 import { type CompiledQuery, compileQuery } from './compiled.ts';
 import type { Context } from './context.ts';
+import { asksForSchema } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
 
-/** Queries that are compiled, each in up to so many of its operations: some 100 kB at most. */
-const DOCUMENTS = 500;
-/** Whole requests of which nothing has to be looked at again, of up to so many characters. */
-const BODIES = 1_000;
+/** Characters of all the documents that are kept, each some 100 bytes when parsed. */
+const DOCUMENTS = 200_000;
+/** Fields of all the operations that are compiled, each some 2 kB. */
+const FIELDS = 10_000;
+/** Whole requests of which nothing has to be looked at again, counted by the fields that they keep; of up to so many characters. */
+const BODIES = FIELDS;
+const LEAST_OF_BODY = 10;
 const LONGEST_BODY = 4_000;
 const MEDIA_TYPES = 100;
 
@@ -52,25 +56,33 @@ export function createFastPath({
   /** How often Yoga answers a query before it is compiled. */
   compileAfter?: number | undefined;
 }): FastPath {
-  const documents = createRecent<KnownDocument>(DOCUMENTS);
-  const bodies = createRecent<Operation>(BODIES);
+  const documents = createRecent<KnownDocument>(DOCUMENTS, (_, text) => text.length);
+  const compiled = createRecent<CompiledQuery | null>(FIELDS, (run) => run?.fields ?? 1);
+  const bodies = createRecent<Operation>(BODIES, ({ run }) => Math.max(LEAST_OF_BODY, run.fields));
   const headersByAccept = createRecent<readonly string[]>(MEDIA_TYPES);
   let answers = 0;
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
-  function operationIn(body: string): Operation | null {
+  /** What is known of it; the rest is done for a caller. Null for what is Yoga's. */
+  function askedIn(body: string): Operation | Asked | null {
     const before = bodies.get(body);
     if (before) return before;
     const params = parseParams(body);
     const known = params && documents.get(params.query);
-    if (!known || known.hits < compileAfter) return null;
-    const { document } = known;
+    return known && known.hits >= compileAfter ? { params, document: known.document, body } : null;
+  }
+
+  function prepare({ params, document, body }: Asked): Operation | null {
     const { operationName = null, variables = null } = params;
     const ast = getOperationAST(document, operationName);
-    if (!ast) return null;
-    const name = ast.name?.value ?? '';
-    if (!known.compiled.has(name)) known.compiled.set(name, compileQuery(schema, document, ast));
-    const run = known.compiled.get(name);
+    // Whoever may not ask for the schema is told so for the whole document.
+    if (!ast || asksForSchema(document)) return null;
+    const name = `${ast.name?.value ?? ''} ${params.query}`;
+    let run = compiled.get(name);
+    if (run === undefined) {
+      run = compileQuery(schema, document, ast);
+      compiled.set(name, run);
+    }
     if (!run) return null;
     const { coerced } = getVariableValues(schema, ast.variableDefinitions ?? [], variables ?? {}, {
       maxErrors: 1,
@@ -85,8 +97,8 @@ export function createFastPath({
   return {
     async answer(request, response, body) {
       const headers = headersByAccept.get(acceptOf(request));
-      const operation = headers && operationIn(body);
-      if (!operation) return false;
+      const asked = headers && askedIn(body);
+      if (!asked) return false;
       let context: Context;
       try {
         const promised = contextOf(request, response);
@@ -94,6 +106,9 @@ export function createFastPath({
       } catch {
         return false;
       }
+      // Nothing is made, or kept, for who has shown no credential.
+      const operation = context.caller && ('run' in asked ? asked : prepare(asked));
+      if (!operation) return false;
       const running = operation.run(context, operation.variables);
       const { data, errors } = running instanceof Promise ? await running : running;
       if (errors.length > 0) {
@@ -130,10 +145,16 @@ export function createFastPath({
       onExecute({ args: { document, contextValue } }) {
         const text = document.loc?.source.body;
         // One that came by a WebSocket has no request.
-        if (text === undefined || !('req' in contextValue)) return;
-        const known = documents.get(text) ?? { document, hits: 0, compiled: new Map() };
-        known.hits += 1;
-        documents.set(text, known);
+        if (text === undefined || !('req' in contextValue) || !(contextValue as unknown as Context).caller)
+          return;
+        return {
+          onExecuteDone({ result }) {
+            if (isAsyncIterable(result) || result.errors) return;
+            const known = documents.get(text) ?? { document, hits: 0 };
+            known.hits += 1;
+            documents.set(text, known);
+          },
+        };
       },
     },
   };
@@ -142,8 +163,13 @@ export function createFastPath({
 interface KnownDocument {
   document: DocumentNode;
   hits: number;
-  /** By the operation's name; null for what Yoga does always. */
-  compiled: Map<string, CompiledQuery | null>;
+}
+
+/** A request for an operation of a known document. */
+interface Asked {
+  params: Params;
+  document: DocumentNode;
+  body: string;
 }
 
 interface Operation {

@@ -39,7 +39,8 @@ async function admit(context: Context, open: boolean): Promise<void> {
 
 const known = new WeakMap<DocumentNode, boolean>();
 
-function asksForSchema(document: DocumentNode): boolean {
+/** Somewhere in it, whichever operation is meant. */
+export function asksForSchema(document: DocumentNode): boolean {
   const before = known.get(document);
   if (before !== undefined) return before;
   let asks = false;

@@ -115,8 +115,8 @@ export function countListItems({ schema, document, operationName, variableValues
     if (value.kind === Kind.LIST) return value.values;
     if (value.kind !== Kind.VARIABLE) return undefined;
     const name = value.name.value;
-    const given = variableValues?.[name];
-    if (given !== undefined) return given;
+    // A variable may be called `constructor`.
+    if (variableValues && Object.hasOwn(variableValues, name)) return variableValues[name];
     const defined = operation!.variableDefinitions?.find(({ variable }) => variable.name.value === name);
     return defined?.defaultValue && sizeIn(defined.defaultValue);
   }

@@ -149,7 +149,8 @@ type OnFault = (fault: unknown) => void;
  */
 function nameOf({ document, variableValues, operationName }: Operation): string {
   const operation = getOperationAST(document, operationName);
-  const values: Record<string, unknown> = {};
+  // A variable may be called `__proto__`.
+  const values: Record<string, unknown> = Object.create(null);
   const begins = operation && beginningOf(document, operation);
   for (const { variable } of operation?.variableDefinitions ?? []) {
     const name = variable.name.value;

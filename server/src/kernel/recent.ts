@@ -5,16 +5,25 @@ export interface Recent<Value> {
   clear(): void;
 }
 
-/** Keeps the last `limit` that were asked for or set, and up to as many from before: there is nothing to do at a hit. */
-export function createRecent<Value>(limit: number): Recent<Value> {
+/**
+ * Keeps the last that were asked for or set, of together `limit`, and up to as much from before: there is nothing to do at a
+ * hit. Each counts for one, or for what `weightOf` says.
+ */
+export function createRecent<Value>(
+  limit: number,
+  weightOf: (value: Value, key: string) => number = () => 1,
+): Recent<Value> {
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
+  let weight = 0;
 
   function set(key: string, value: Value): void {
-    if (young.size >= limit) {
+    if (weight >= limit) {
       old = young;
       young = new Map();
+      weight = 0;
     }
+    if (!young.has(key)) weight += weightOf(value, key);
     young.set(key, value);
   }
 
@@ -30,6 +39,7 @@ export function createRecent<Value>(limit: number): Recent<Value> {
     clear() {
       young = new Map();
       old = new Map();
+      weight = 0;
     },
   };
 }

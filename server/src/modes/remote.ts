@@ -186,7 +186,7 @@ export async function createRemoteMode({
     embedded: null,
     async close() {
       await watching.close();
-      await intents.close();
+      intents.close();
       await upstream.close();
     },
   };

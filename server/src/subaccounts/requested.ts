@@ -266,7 +266,9 @@ export function createSubaccountRequests({
         const items = page?.items.map((item) => readStatementEntry(subaccountId, item)) ?? [null];
         return items.includes(null) ? null : { items: items as ShownStatementEntry[], length: items.length };
       },
-      idOf: ({ kind, refId }) => `${kind} ${refId}`,
+      // A fee may have the reference of what it was taken for, and both a kind that we have no word for.
+      idOf: ({ kind, refId, amountCents, createdAt }) =>
+        `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`,
       isOlder: ({ createdAt }) => createdAt < from,
     });
   }

@@ -112,7 +112,7 @@ export interface Intents {
   nameless(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
   /** Hears no more of what other instances send. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 const RESOLVE = 'upstream.resolve';
@@ -153,6 +153,7 @@ export function createIntents({
   /** By intent, who waits here for what another instance sends. */
   const waiting = new Map<string, Set<() => void>>();
   let listening: Promise<() => Promise<void>> | undefined;
+  let closed = false;
 
   async function run<Input>(tenant: Tenant, given: Operation<Input>): Promise<Done> {
     // Its form is that of every idempotency key of the document.
@@ -289,17 +290,20 @@ export function createIntents({
 
   /** Resolves when what another instance sends is over, or takes long: that instance may have ended. */
   async function over(tenant: Tenant, intent: Intent): Promise<void> {
-    listening ??= database.listen(OVER_CHANNEL, hear);
-    await listening;
     let isLate = false;
     let wake: () => void = () => undefined;
     const waker = (): void => wake();
     waiting.set(intent.id, (waiting.get(intent.id) ?? new Set()).add(waker));
+    const late = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
     const cancel = clock.schedule(plusMs(clock.now(), OVER_WITHIN_MS * pace), () => {
       isLate = true;
       waker();
     });
     try {
+      // The connection that listens may be away for longer than anybody waits.
+      await Promise.race([listen(), late]);
       while (!isLate) {
         const woken = new Promise<void>((resolve) => {
           wake = resolve;
@@ -317,15 +321,25 @@ export function createIntents({
     }
   }
 
+  function listen(): Promise<unknown> {
+    listening ??= database.listen(OVER_CHANNEL, hear).catch((error: unknown) => {
+      listening = undefined;
+      throw error;
+    });
+    return listening;
+  }
+
   function hear(id: string): void {
     // Without an id, some may have been lost.
     const heard = id === '' ? [...waiting.values()] : [waiting.get(id) ?? []];
     for (const wakers of heard) for (const wake of wakers) wake();
   }
 
-  /** A lost one costs whoever waits for it some time. */
-  async function tellOver({ id }: Intent): Promise<void> {
-    await database.notify(OVER_CHANNEL, id).catch(onFault);
+  /** Nobody waits for it to be told. A lost one costs whoever waits for the end some time. */
+  function tellOver({ id }: Intent): void {
+    database.notify(OVER_CHANNEL, id).catch((error: unknown) => {
+      if (!closed) onFault(error);
+    });
   }
 
   function lookAt(tenant: Tenant, intent: Intent): Promise<Found> {
@@ -462,9 +476,10 @@ export function createIntents({
       return new Set(found.map(({ key }) => key.slice(kind.length + SEPARATOR.length)));
     },
     tasks: { [RESOLVE]: (task) => resolve(task, task.key) },
-    async close() {
-      const unlisten = await listening;
-      await unlisten?.();
+    close() {
+      closed = true;
+      // What is not there yet is not waited for: the database ends it.
+      listening?.then((unlisten) => unlisten()).catch(() => undefined);
     },
   };
 }

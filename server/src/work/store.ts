@@ -118,7 +118,7 @@ export async function freeTasksOfDead(
   { holder, now, endingBy }: { holder: number; now: Date; endingBy: Date },
 ): Promise<void> {
   await raw`
-    update task set lease = null, leased_until = null
+    update task set lease = null, leased_until = null, holder = null
     from (
       select lease from task
       where leased_until > ${now} and leased_until <= ${endingBy} and holder <> ${holder} and not exists (
@@ -153,7 +153,10 @@ export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
     .where('revision', '=', task.revision)
     .executeTakeFirstOrThrow();
   if (numDeletedRows > 0n) return true;
-  await ofTask(sql.updateTable('task').set({ lease: null, leased_until: null }), task).execute();
+  await ofTask(
+    sql.updateTable('task').set({ lease: null, leased_until: null, holder: null }),
+    task,
+  ).execute();
   return false;
 }
 
@@ -164,6 +167,7 @@ export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void
       due_at: raw<Date>`case when revision = ${task.revision} then ${at}::timestamptz else due_at end`,
       lease: null,
       leased_until: null,
+      holder: null,
     }),
     task,
   ).execute();
