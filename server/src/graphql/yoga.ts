@@ -5,6 +5,7 @@ import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller } from '../access/model.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, NO_SNIFFING, type Route, readBody, send, sendJson } from '../http/routes.ts';
+import { createRecent } from '../kernel/recent.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
@@ -26,6 +27,8 @@ export interface GraphQLServer {
 const STILL_TABS = '<style>.graphiql-tab{transform:none!important}</style>';
 
 const BODY_LIMIT_BYTES = 100_000;
+/** Characters of all that is kept: a parsed document takes some 150 bytes for each. */
+const TEXTS = 200_000;
 
 export function createGraphQLServer({
   schema,
@@ -63,6 +66,8 @@ export function createGraphQLServer({
     multipart: false,
     // Yoga's own cap rebuilds each request through a stream, which costs two thirds of its speed; `graphqlRoute` has one.
     maxRequestBodySize: false,
+    // Anybody may fill it, and of its own it keeps a thousand documents, whatever they take.
+    parserAndValidationCache: { documentCache: createTexts(), errorCache: createTexts() },
     logging: false,
     plugins: [
       limitsPlugin,
@@ -73,6 +78,10 @@ export function createGraphQLServer({
     ],
   });
   return { yoga, fastPath };
+}
+
+function createTexts<Value>() {
+  return createRecent<Value>(TEXTS, (_, text) => text.length);
 }
 
 /** The path itself, with what Yoga would let through: its body's size, and forms that another site could post. */
