@@ -26,7 +26,7 @@ import { chosenSeed, createRandom, type Random } from './random.ts';
 import { type Kind, send, type Wish } from './wishes.ts';
 
 /** Requests of the facades that come to the service, or are lost on their way. */
-const CALLS = Number(process.env.PSA_FAULTS_CALLS ?? 2_000);
+const CALLS = Number(process.env.PSA_FAULTS_CALLS ?? 1_500);
 const FORGED = CALLS;
 const BUDGET = 120;
 const WINDOW_MS = 1_000;

@@ -14,7 +14,7 @@ import { createCustomers } from './customers.ts';
 import { chosenSeed, createRandom, type Random } from './random.ts';
 import { createWithdrawers } from './withdrawers.ts';
 
-const KILLS = Number(process.env.PSA_FAULTS_KILLS ?? 12);
+const KILLS = Number(process.env.PSA_FAULTS_KILLS ?? 8);
 const CLIENTS = 8;
 const LIVE_KEY = 'ps_live_killed0123456789';
 /** A life begins so much later than the one before: leases have ended, and what was left open is looked up. */

@@ -300,6 +300,8 @@ describeOnBothEngines('work that waits', (open) => {
     await schedule(...Array.from({ length: 100 }, (_, index) => slow(`s${index}`)));
     queue.start();
     await dead.promise;
+    // It has seen that nothing of the others is due, and looked when something will be.
+    await expect.poll(() => statements.some((text) => text.includes('select least('))).toBe(true);
 
     const other: Tenant = { ...TENANT, accountId: 'acc_alive' };
     const serve = async (key: string) => {

@@ -87,6 +87,8 @@ export function createWorkQueue({
   let cancelWake: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
   let cancelRenewal: (() => void) | undefined;
+  let renewing = false;
+  let renewAgain = false;
   let inheritAt = new Date(0);
   /** When all that was due of a lane had been taken, but for the tenants that were passed over. */
   const emptied = new Map<Lane, { at: Date; passedOver: readonly string[] }>();
@@ -203,11 +205,22 @@ export function createWorkQueue({
   function renewSoon(): () => void {
     return clock.schedule(plusMs(clock.now(), RENEW_MS), () => {
       cancelRenewal = underWay.size > 0 ? renewSoon() : undefined;
-      if (underWay.size === 0) return;
-      renewLeases(database.sql, [...underWay.keys()], plusMs(clock.now(), LEASE_MS)).catch((error: unknown) =>
-        onError(error, null),
-      );
+      if (renewing) renewAgain = true;
+      else void renew();
     });
+  }
+
+  /** One at a time: a database that is slow is not asked more and more. */
+  async function renew(): Promise<void> {
+    renewing = true;
+    do {
+      renewAgain = false;
+      const leases = [...underWay.keys()];
+      const until = plusMs(clock.now(), LEASE_MS);
+      if (leases.length > 0)
+        await renewLeases(database.sql, leases, until).catch((error: unknown) => onError(error, null));
+    } while (renewAgain);
+    renewing = false;
   }
 
   /** At `at`, or earlier where something earlier is known already. */
