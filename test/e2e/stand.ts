@@ -182,6 +182,10 @@ export async function startFacadeStand({
         body: JSON.stringify({ seconds: ms / 1_000 }),
       });
       expect(response.status).toBe(200);
+      const now = new Date((await response.json()).now);
+      const due = service.database.sql.selectFrom('task').select('key').where('due_at', '<=', now);
+      // Only then does the service say what has become of a payment.
+      await expect.poll(() => due.execute(), { timeout: 30_000 }).toEqual([]);
     },
     payElsewhere: (orderCode) => payAt(service.url, orderCode),
     async restart(meanwhile) {
