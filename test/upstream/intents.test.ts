@@ -578,61 +578,41 @@ describeOnBothEngines('a request that must not be made twice', (open) => {
       },
     );
 
-    test('that takes long is in doubt for the other', async () => {
-      const { one, two, service, tenant } = await startTwo();
-      const [sent, looked, answered] = [deferred(), deferred(), deferred()];
-      service.answer = async (key) => {
-        sent.resolve();
-        await answered.promise;
-        return service.do(key);
-      };
-      const first = one.intents.run(tenant, operation(service, { key: 'k' }));
-      await sent.promise;
-      const waits = waitsOf(two.clock);
-      service.look = async () => {
-        looked.resolve();
-        return 'not_there';
-      };
-      const second = failure(two.intents.run(tenant, operation(service, { key: 'k' })));
-      await looked.promise;
-      await waits.begun;
-      two.clock.advance(5 * SECOND);
-      expect(await second).toMatchObject({ moneyMayHaveMoved: true, lookupReference: 'look_k' });
-      answered.resolve();
-      expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
-    });
-
-    test('that takes long is in doubt also where what is notified cannot be heard', async () => {
-      const clock = createManualClock();
-      const one = await start({ clock });
-      const deaf: Database = {
-        ...database,
-        listen: (channel, heard) =>
-          channel === 'psa_intent' ? new Promise(() => undefined) : database.listen(channel, heard),
-      };
-      const two = await startFacade({ database: deaf, upstream: NOBODY, clock, tenant: one.tenant });
-      connect(two, one.service);
-      const [sent, looked, answered] = [deferred(), deferred(), deferred()];
-      one.service.answer = async (key) => {
-        sent.resolve();
-        await answered.promise;
-        return one.service.do(key);
-      };
-      one.service.look = async () => {
-        looked.resolve();
-        return 'not_there';
-      };
-      const first = one.intents.run(one.tenant, operation(one.service, { key: 'k' }));
-      await sent.promise;
-      const waits = waitsOf(clock);
-      const second = failure(two.intents.run(one.tenant, operation(one.service, { key: 'k' })));
-      await looked.promise;
-      await waits.begun;
-      clock.advance(5 * SECOND);
-      expect(await second).toMatchObject({ moneyMayHaveMoved: true });
-      answered.resolve();
-      expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
-    });
+    test.each([true, false])(
+      'that takes long is in doubt for the other, where it hears what is notified: %s',
+      async (hears) => {
+        const one = await start({ clock: createManualClock() });
+        const { service, tenant } = one;
+        const deaf: Database = {
+          ...database,
+          listen: (channel, heard) =>
+            channel === 'psa_intent' ? new Promise(() => undefined) : database.listen(channel, heard),
+        };
+        const of = { database: hears ? database : deaf, upstream: NOBODY, clock: one.clock, tenant };
+        const two = await startFacade(of);
+        connect(two, service);
+        const [sent, looked, answered] = [deferred(), deferred(), deferred()];
+        service.answer = async (key) => {
+          sent.resolve();
+          await answered.promise;
+          return service.do(key);
+        };
+        const first = one.intents.run(tenant, operation(service, { key: 'k' }));
+        await sent.promise;
+        const waits = waitsOf(two.clock);
+        service.look = async () => {
+          looked.resolve();
+          return 'not_there';
+        };
+        const second = failure(two.intents.run(tenant, operation(service, { key: 'k' })));
+        await looked.promise;
+        await waits.begun;
+        two.clock.advance(5 * SECOND);
+        expect(await second).toMatchObject({ moneyMayHaveMoved: true, lookupReference: 'look_k' });
+        answered.resolve();
+        expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
+      },
+    );
 
     test('is answered though nobody can be notified', async () => {
       const mute: Database = { ...database, notify: () => new Promise(() => undefined) };

@@ -62,11 +62,11 @@ export function drawInstance(): number {
   return randomInt(1, 2 ** 31 - 1);
 }
 
+export class CommitOutcomeUnknown extends Error {
+  override readonly name = 'CommitOutcomeUnknown';
+}
+
 /** There was no connection to be had: nothing was asked of the database, which is away or has more to do than it can. */
 export class NoConnection extends Error {
   override readonly name = 'NoConnection';
-}
-
-export class CommitOutcomeUnknown extends Error {
-  override readonly name = 'CommitOutcomeUnknown';
 }

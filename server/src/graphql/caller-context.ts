@@ -25,7 +25,10 @@ export interface Presented {
 }
 
 export interface ContextFactory {
-  /** At once where that is known. Null where nothing was presented. @throws UnauthenticatedError, PermissionError (a page that may not use it) */
+  /**
+   * At once where that is known. Null where nothing was presented. Throws, or rejects with, UnauthenticatedError,
+   * PermissionError (a page that may not use it).
+   */
   identify(presented: Presented): Caller | null | Promise<Caller>;
   /**
    * For one operation. `connection` ends with the socket that it came by and with its credential; over HTTP a

@@ -13,13 +13,14 @@ import type { Context } from './context.ts';
 import { asksForSchema } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
 
-/** Characters of all the documents that are kept, each some 100 bytes when parsed. */
+/** Characters of all the documents that are kept: parsed, some 150 bytes each. */
 const DOCUMENTS = 200_000;
 /** Fields of all the operations that are compiled, each some 2 kB. */
 const FIELDS = 10_000;
-/** Whole requests of which nothing has to be looked at again, counted by the fields that they keep; of up to so many characters. */
+/** Fields that are kept by whole requests, of which nothing has to be looked at again: each counts for ten at least. */
 const BODIES = FIELDS;
 const LEAST_OF_BODY = 10;
+/** Characters of such a request. */
 const LONGEST_BODY = 4_000;
 const MEDIA_TYPES = 100;
 
