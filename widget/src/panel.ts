@@ -11,7 +11,7 @@ export interface PanelView {
   seconds: number | undefined;
   /** Where the link to the payment page leads, if there is a safe one. */
   url: string | undefined;
-  target: '_self' | '_blank';
+  target: '_top' | '_blank';
   onLink: (event: Event) => void;
   onRetry: () => void;
   onReset: () => void;
@@ -85,7 +85,7 @@ function actions(
       url
         ? html`<a part="link" class="button" href=${url} target=${target} rel="noopener" @click=${onLink}
             ><span>${label}${
-              target === '_self' ? '' : html`<span class="sr">&nbsp;${text('newTab')}</span>`
+              target === '_top' ? '' : html`<span class="sr">&nbsp;${text('newTab')}</span>`
             }</span></a
           >`
         : ''

@@ -11,7 +11,7 @@ import { importAgain } from './import-again.ts';
 import { first } from './locales/pt-BR.first.ts';
 import type { Texts } from './locales/texts.ts';
 import type { CardPayment, CardPaymentStatus, CustomerInput } from './operations.ts';
-import type { CheckoutMode } from './payment-window.ts';
+import { type CheckoutMode, resolveMode } from './payment-window.ts';
 import { styles } from './psa-checkout.styles.ts';
 
 export type {
@@ -192,6 +192,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   /** What a click on the button does. Call it in a click, or the browser will block the popup. */
   start(): Promise<void> {
+    // Attributes set just before count.
+    this.performUpdate();
     return this.disabled ? Promise.resolve() : this.#checkout.start();
   }
 
@@ -310,7 +312,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       text: (name) => this.#text(name),
       seconds: remainingSeconds,
       url: checkoutUrl,
-      target: this.mode === 'redirect' ? '_self' : '_blank',
+      target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
       onLink: this.#checkout.onLink,
       onRetry,
       onReset: () => this.reset(),

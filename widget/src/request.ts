@@ -97,7 +97,8 @@ async function request<T>(options: DocumentOptions): Promise<T> {
   }
 }
 
-const FINAL = /inv|not_|unau|prot/;
+/** A proxy's own page, of which nothing can be made, may be gone at the next try; what the server says about the request not. */
+const FINAL = /inv|not_|unau/;
 
 /** `extensions.code`, an ErrorCode of the schema, an HTTP status or a socket's close code, to the element's code. */
 const CODES: [RegExp, CheckoutErrorCode][] = [

@@ -23,7 +23,8 @@ export interface FollowPaymentOptions {
  */
 export async function followPayment(options: FollowPaymentOptions): Promise<CheckoutError | undefined> {
   const { endpoint, token, orderCode, signal, onPayment, onConnection } = options;
-  const transports: Transport[] = options.transport === 'auto' ? ['ws', 'sse', 'poll'] : [options.transport];
+  const wanted = options.transport;
+  const transports: Transport[] = !wanted || wanted === 'auto' ? ['ws', 'sse', 'poll'] : [wanted];
   const last = transports.length - 1;
   let at = 0;
   let misses = 0;
