@@ -32,7 +32,7 @@ export interface PageStand {
 const STANDALONE = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
 
 /** The built bundle on a fake server, in a Chromium as people have it: with a popup blocker and a back/forward cache. */
-export function openPageStand(pages: FakeServerOptions['pages']): PageStand {
+export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): PageStand {
   let server: FakeServer;
   let browser: Browser;
   let context: BrowserContext;

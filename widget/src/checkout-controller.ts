@@ -151,10 +151,14 @@ export class CheckoutController implements ReactiveController {
 
   /** To be called in a click. One payment, however often: the second call gets the first one's promise. */
   start(): Promise<void> {
-    const started = (this.#starting ??= this.#create().finally(() => {
-      if (this.#starting === started) this.#starting = undefined;
-    }));
-    return started;
+    if (!this.#starting) {
+      const started = this.#create().finally(() => {
+        // After reset() another may have taken its place.
+        if (this.#starting === started) this.#starting = undefined;
+      });
+      this.#starting = started;
+    }
+    return this.#starting;
   }
 
   /** Shows the payment page (again). To be called in a click. */
@@ -177,10 +181,13 @@ export class CheckoutController implements ReactiveController {
 
   /** Asks the server once, now. */
   refresh(): Promise<void> {
-    const asked = (this.#refreshing ??= this.#ask().finally(() => {
-      if (this.#refreshing === asked) this.#refreshing = undefined;
-    }));
-    return asked;
+    if (!this.#refreshing) {
+      const asked = this.#ask().finally(() => {
+        if (this.#refreshing === asked) this.#refreshing = undefined;
+      });
+      this.#refreshing = asked;
+    }
+    return this.#refreshing;
   }
 
   /** After an expiry or a failure a new attempt, after an error the same one again. To be called in a click. */
