@@ -1,10 +1,21 @@
 import axe from 'axe-core';
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import '../../widget/src/define.ts';
-import type { CardPaymentStatus, PsaCheckout } from '../../widget/src/psa-checkout.ts';
-import type { Scenario } from './fake-server.ts';
-
-const url = inject('fakeUrl');
+import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import {
+  act,
+  change,
+  checkout,
+  connection_,
+  event,
+  failure,
+  fakeWindow,
+  part,
+  place,
+  settledLook,
+  told,
+  url,
+} from './component.ts';
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -189,7 +200,7 @@ describe('following', () => {
     await live;
     const failed = event(element, 'psa-error');
     await act(element, { drop: 4403 });
-    expect((await failed).detail).toMatchObject({ code: 'unauthorized', retryable: false });
+    expect((await failed).detail).toMatchObject({ code: 'unauthorized', retryable: true });
     expect(element.phase).toBe('error');
   });
 
@@ -421,87 +432,3 @@ describe('for everyone', () => {
     expect(part(element, 'cancel-button')?.textContent).toBe('Never mind');
   });
 });
-
-async function checkout(
-  scenario: Partial<Scenario> = {},
-  attributes: object = {},
-): Promise<{ element: PsaCheckout; scenario: Scenario }> {
-  const made: Scenario = await post('/scenario', scenario);
-  return { element: await place(made.token, attributes), scenario: made };
-}
-
-async function place(token: string, attributes: object = {}): Promise<PsaCheckout> {
-  const element = document.createElement('psa-checkout');
-  Object.assign(element, { endpoint: `${url}/graphql`, token, mode: 'redirect', ...attributes });
-  element.addEventListener('psa-before-redirect', (leaving) => leaving.preventDefault());
-  element.append('Pagar R$ 49,90');
-  document.body.append(element);
-  await element.updateComplete;
-  return element;
-}
-
-async function act(element: PsaCheckout, action: object): Promise<void> {
-  await post('/act', { orderCode: element.payment?.orderCode, ...action });
-}
-
-/** Lets the server change the payment, and waits until the element has heard of it. */
-async function change(element: PsaCheckout, status: CardPaymentStatus): Promise<void> {
-  const heard = event(element, 'psa-status-change', ({ detail }) => detail.status === status);
-  await act(element, { values: { status, paidAt: status === 'PAID' ? '2026-03-14T17:42:00.000Z' : null } });
-  await heard;
-  await element.updateComplete;
-}
-
-async function told(scenario: Scenario): Promise<Scenario> {
-  return post('/scenario', { token: scenario.token });
-}
-
-async function post<T>(path: string, body: object): Promise<T> {
-  return (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
-}
-
-function event(
-  element: Element,
-  name: string,
-  fits: (event: CustomEvent) => boolean = () => true,
-): Promise<CustomEvent> {
-  return new Promise((resolve) => {
-    element.addEventListener(name, function heard(happened) {
-      if (!fits(happened as CustomEvent)) return;
-      element.removeEventListener(name, heard);
-      resolve(happened as CustomEvent);
-    });
-  });
-}
-
-function connection_(element: Element, connection: string): Promise<CustomEvent> {
-  return event(element, 'psa-connection-change', ({ detail }) => detail.connection === connection);
-}
-
-function part(element: PsaCheckout, name: string): HTMLElement | null {
-  return element.shadowRoot?.querySelector<HTMLElement>(`[part="${name}"]`) ?? null;
-}
-
-/** Waits until what fades in has done so: axe reads colours as they are. */
-async function settledLook(element: PsaCheckout): Promise<void> {
-  await element.updateComplete;
-  const running = (element.shadowRoot?.getAnimations() ?? []).filter(
-    (animation) => animation.effect?.getComputedTiming().iterations !== Infinity,
-  );
-  await Promise.all(running.map((animation) => animation.finished));
-}
-
-function fakeWindow() {
-  return {
-    closed: false,
-    opener: window as Window | null,
-    location: { replace: vi.fn() },
-    document: { title: '', body: { textContent: '' } },
-    focus: vi.fn(),
-    close: vi.fn(),
-  };
-}
-
-function failure(code: string): object {
-  return { message: code, extensions: { code, retryAfterSeconds: 3 } };
-}
