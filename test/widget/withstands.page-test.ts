@@ -20,6 +20,27 @@ const stand = openPageStand({
     body: `${head}<script type="module" src="{{url}}/widget/psa-checkout.js?outra"></script>${ELEMENT}`,
   },
 });
+/** What pages do to everything on them: resets, debugging, a theme of the nineties. Whether and where the element is shown is theirs. */
+const HOSTILE = `
+  body, body * { all: unset !important }
+  body, body *, body *::before, body *::after {
+    color: red !important; -webkit-text-fill-color: red !important; text-shadow: 0 0 9px red !important;
+    font: italic small-caps 900 40px/9 fantasy !important; font-feature-settings: "zero" !important;
+    letter-spacing: 1em !important; word-spacing: 2em !important; text-indent: 5em !important;
+    text-transform: uppercase !important; text-align: center !important; white-space: pre !important;
+    word-break: break-all !important; hyphens: auto !important; quotes: none !important; tab-size: 1 !important;
+    list-style: square !important; border-spacing: 9px !important; border-collapse: collapse !important;
+    cursor: wait !important; pointer-events: none !important; user-select: none !important;
+    fill: lime !important; stroke: lime !important; stroke-width: 9px !important; accent-color: lime !important;
+    overflow-wrap: normal !important; text-size-adjust: none !important; writing-mode: horizontal-tb !important;
+  }
+  button, a, svg, dl, dt, dd, div, span, slot, small, [part], .button, .base, .panel, #status {
+    display: none !important; float: right !important; position: fixed !important; opacity: 0 !important;
+    transform: rotate(90deg) !important; animation: none !important; line-height: 900px !important;
+  }
+  psa-checkout:not(#none):not(#none) { color: red !important; font: 90px fantasy !important; line-height: 9 !important }
+  :host, :host(psa-checkout), :host *, ::slotted(*) { display: none !important; color: red !important }
+`;
 const { until, connected, act, told } = stand;
 
 /** A page with the element, of a payment that the server treats like this. */
@@ -61,24 +82,29 @@ describe('a reload', () => {
     expect(sent.map((input) => input.attemptId)).toEqual(Array(starts).fill(attemptId));
   });
 
-  it.each(['PENDING', 'PAID', 'EXPIRED', 'REFUNDED', 'FAILED'])(
-    'shows a payment that is %s again',
-    async (name) => {
-      await shop();
-      await stand.page.click(button);
-      await connected('live');
-      if (name !== 'PENDING') await act(status(name));
-      await until(name.toLowerCase());
+  it('at every stage of a payment’s life shows that stage, and follows on', async () => {
+    await shop();
+    await stand.page.click(button);
+    for (const stage of ['PENDING', 'EXPIRED', 'PAID', 'REFUNDED']) {
+      // Changed behind the back of a page that may not follow any more.
+      if (stage === 'PENDING') await until('pending');
+      else await act(status(stage));
       await stand.page.reload();
-      await until(name.toLowerCase());
+      await until(stage.toLowerCase());
       expect(await stand.page.locator(button).count()).toBe(0);
-      if (name === 'PENDING' || name === 'EXPIRED') {
-        await connected('live');
-        await act(status('PAID'));
-        await until('paid');
-      }
-    },
-  );
+      if (stage === 'PENDING' || stage === 'EXPIRED') await connected('live');
+    }
+  });
+
+  it('shows a failed payment again', async () => {
+    await shop();
+    await stand.page.click(button);
+    await connected('live');
+    await act(status('FAILED'));
+    await until('failed');
+    await stand.page.reload();
+    await until('failed');
+  });
 
   it('after an error asks with the same attempt', async () => {
     const token = await shop({ start: { status: 503, times: 1 } });
@@ -304,10 +330,10 @@ describe('in a frame', () => {
     expect(stand.problems).toEqual([]);
   });
 
-  it('in a sandbox without windows it says so', async () => {
+  it.each(['popup', 'redirect'])('in a sandbox that lets it open nothing it says so: %s', async (mode) => {
     const { page, server } = stand;
     const { token } = await stand.scenario();
-    await page.goto(`${server.url}/areia?token=${token}&mode=popup`);
+    await page.goto(`${server.url}/areia?token=${token}&mode=${mode}`);
     const frame = page.frame({ url: /compra/ });
     if (!frame) throw new Error('no frame');
     await frame.click(button);
@@ -358,5 +384,41 @@ describe('the page', () => {
     });
     await until('pending');
     expect(stand.problems).toEqual([]);
+  });
+
+  it('may have style sheets that are hostile to everything', async () => {
+    const { page } = stand;
+    await shop();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.addStyleTag({ content: 'body { margin: 0 }' });
+    const looks = () =>
+      element((checkout) =>
+        [...(checkout.shadowRoot?.querySelectorAll('*') ?? [])].map((inner) => {
+          const style = getComputedStyle(inner);
+          // What turns turns on.
+          const own = [...style].filter((name) => name !== 'rotate');
+          return [inner.localName, ...own.map((name) => `${name}: ${style.getPropertyValue(name)}`)];
+        }),
+      );
+    const calm: string[][][] = [];
+    const shown = async (phase: string) => {
+      await until(phase);
+      await element((checkout) => checkout.updateComplete.then(() => undefined));
+      return looks();
+    };
+    calm.push(await shown('idle'));
+    await page.click(button);
+    await connected('live');
+    calm.push(await shown('pending'));
+    await element((checkout) => checkout.reset());
+
+    await page.addStyleTag({ content: HOSTILE });
+    await page.mouse.move(389, 843);
+    const hostile = [await shown('idle')];
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
+    await popup.waitForURL(/\/checkout\/PSA-/);
+    await connected('live');
+    hostile.push(await shown('pending'));
+    expect(hostile).toEqual(calm);
   });
 });

@@ -2,7 +2,8 @@ const css = String.raw;
 
 // The public properties are read into private ones, never set here: a value set on :host would win over one that the
 // page inherits down to the element. light-dark() follows the color-scheme that the page gives the element. Borders
-// without colour are for forced colours, which draw them.
+// without colour are for forced colours, which draw them. A page may style the element itself, with !important, and what
+// it sets is inherited; so the inside begins anew.
 export const styles = css`
   :host {
     --_primary: var(--psa-color-primary, light-dark(#3340d3, #8f9bff));
@@ -31,6 +32,19 @@ export const styles = css`
     stroke-width: 2;
     stroke-linecap: round;
     stroke-linejoin: round;
+  }
+  [part~='base'] {
+    all: initial;
+    box-sizing: border-box;
+    display: block;
+    color-scheme: inherit;
+    visibility: inherit;
+    color: var(--_text);
+    font: 400 1rem/1.5 var(--psa-font-family, system-ui, sans-serif);
+    text-align: left;
+  }
+  [part~='base']:dir(rtl) {
+    text-align: right;
   }
   .sr {
     position: absolute;
