@@ -7,7 +7,8 @@ import { extname, join, normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-type Behaviour = 'ok' | 'refuse' | 'hang';
+/** `mute`: it answers, and then says nothing more, not even to a ping. */
+type Behaviour = 'ok' | 'refuse' | 'hang' | 'mute';
 
 /** One token's world. */
 export interface Scenario {
@@ -91,11 +92,11 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     return entry?.token === token ? entry : undefined;
   }
 
-  function change(orderCode: string, values: Partial<Payment>): void {
+  function change(orderCode: string, values: Partial<Payment>, cursor?: string): void {
     const entry = payments.get(orderCode);
     if (!entry) throw new Error(`no payment ${orderCode}`);
     entry.payment = { ...entry.payment, version: entry.payment.version + 1, ...values };
-    const update = { cursor: `c${entry.payment.version}`, cardPayment: entry.payment };
+    const update = { cursor: cursor ?? `c${entry.payment.version}`, cardPayment: entry.payment };
     entry.history.push(update);
     for (const listener of listeners) {
       if (listener.orderCode !== orderCode) continue;
@@ -161,7 +162,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     if (address.pathname === '/graphql') return graphql(request, response);
     if (address.pathname === '/scenario') return control(request, response);
     if (address.pathname === '/act') {
-      const { orderCode, values, drop, deaf, endToken, silent } = JSON.parse(await bodyOf(request));
+      const { orderCode, values, cursor, drop, deaf, endToken, silent } = JSON.parse(await bodyOf(request));
       const entry = payments.get(orderCode);
       // The token has ended; startCheckout gives another.
       if (endToken && entry) entry.token += '-again';
@@ -170,7 +171,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       // The connection is dead and nobody has said so.
       if (deaf) for (const listener of theirs) listeners.delete(listener);
       if (silent && entry) entry.payment = { ...entry.payment, ...values };
-      else if (values) change(orderCode, values);
+      else if (values) change(orderCode, values, cursor);
       return void json(response, {});
     }
     if (address.pathname === '/hang') return;
@@ -187,6 +188,8 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     if (address.pathname.startsWith('/checkout/')) {
       // As the hosted page: nobody may put it into a frame.
       response.setHeader('x-frame-options', 'DENY');
+      // As another's may be: whoever opened it sees it as closed.
+      if (address.search === '?coop') response.setHeader('cross-origin-opener-policy', 'same-origin');
       response.setHeader('content-type', 'text/html; charset=utf-8');
       return void response.end(
         '<!doctype html><html lang="pt-BR"><title>Pagamento</title><h1>Pagamento seguro</h1></html>',
@@ -274,6 +277,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
 
   function serveSocket(socket: WebSocket): void {
     let token = '';
+    let mute = false;
     const send = (message: object) => socket.send(JSON.stringify(message));
     socket.on('message', (data: unknown) => {
       const { type, id, payload } = JSON.parse(String(data));
@@ -282,8 +286,9 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         const entry = [...payments.values()].find((each) => each.token === token);
         if (!entry) return socket.close(4403, 'Forbidden');
         if (entry.scenario.ws === 'refuse') return socket.terminate();
-        if (entry.scenario.ws === 'ok') send({ type: 'connection_ack' });
-      } else if (type === 'ping') send({ type: 'pong' });
+        mute = entry.scenario.ws === 'mute';
+        if (entry.scenario.ws !== 'hang') send({ type: 'connection_ack' });
+      } else if (type === 'ping' && !mute) send({ type: 'pong' });
       else if (type === 'subscribe') {
         const { orderCode, after } = payload.variables;
         const entry = paymentOf(token, orderCode);

@@ -171,11 +171,52 @@ describe('following', () => {
     expect(element.connection).toBe('idle');
   });
 
-  it('gives a socket that hangs three seconds', async () => {
-    const { element } = await checkout({ ws: 'hang' });
-    const connected = connection_(element, 'live');
+  it('gives a socket that hangs three seconds, whether it opens or not', async () => {
+    const { element: opens } = await checkout({ ws: 'hang' });
+    const { element: neverOpens } = await checkout({}, { endpoint: `${url}/graphql?swallowed` });
+    const connected = [opens, neverOpens].map((element) => connection_(element, 'live'));
+    await Promise.all([opens.start(), neverOpens.start()]);
+    expect((await Promise.all(connected)).map(({ detail }) => detail.transport)).toEqual(['sse', 'sse']);
+  });
+
+  it.each([
+    ['ws', 17_000],
+    ['sse', 45_000],
+  ] as const)('leaves a dead %s connection, and opens another', async (transport, afterMs) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { element, scenario } = await checkout({ ws: 'mute' }, { transport });
+      const live = connection_(element, 'live');
+      await element.start();
+      await live;
+      await act(element, { deaf: true, values: { status: 'EXPIRED' } });
+      const lost = connection_(element, 'reconnecting');
+      const expired = event(element, 'psa-expired');
+      await vi.advanceTimersByTimeAsync(afterMs);
+      await lost;
+      await vi.advanceTimersByTimeAsync(2_000);
+      await expired;
+      expect((await told(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, 'c1']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('asks for the state anew where the server has forgotten its cursor', async () => {
+    const { element, scenario } = await checkout({}, { transport: 'ws' });
+    const live = connection_(element, 'live');
     await element.start();
-    expect((await connected).detail.transport).toBe('sse');
+    await live;
+    const heard = vi.waitFor(() => expect(element.payment?.version).toBe(2));
+    await act(element, { cursor: 'expired', values: { description: 'x' } });
+    await heard;
+    const again = connection_(element, 'live');
+    await act(element, { drop: 1013 });
+    await again;
+    await vi.waitFor(async () =>
+      expect((await told(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, null]),
+    );
+    expect(element.phase).toBe('pending');
   });
 
   it('comes back after a lost socket with the cursor of the last update', async () => {

@@ -283,6 +283,20 @@ describe('a window', () => {
   });
 });
 
+describe('a payment page', () => {
+  it('may have an opener policy, by which it looks closed while it is open', async () => {
+    const { page, server } = stand;
+    await shop({ checkoutUrl: `${server.url}/checkout/PSA-1?coop` });
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
+    await popup.waitForURL(/\?coop/);
+    await page.waitForFunction('heard.some(({ name }) => name === "psa-checkout-close")');
+    expect(popup.isClosed()).toBe(false);
+    expect(await element((checkout) => checkout.phase)).toBe('pending');
+    await act(status('PAID'));
+    await until('paid');
+  });
+});
+
 describe('in a frame', () => {
   it('of another site’s page it pays in a window', async () => {
     const { page, server } = stand;

@@ -241,6 +241,8 @@ export class CheckoutController implements ReactiveController {
     const endpoint = this.#endpoint();
     const { token, customer, amountCents: valueCents } = host;
     if (!endpoint || !token) {
+      // With which come the words for it.
+      await this.load().catch(() => undefined);
       this.#refuse(failure('not_configured', 'endpoint and token are required'));
       return;
     }
