@@ -323,6 +323,22 @@ describe('the connection', () => {
     expect(socket).not.toHaveBeenCalled();
   });
 
+  it('that was refused is not tried again because the element is moved', async () => {
+    const { element, scenario } = await checkout();
+    const live = connection_(element, 'live');
+    await element.start();
+    await live;
+    const failed = event(element, 'psa-error');
+    await act(element, { drop: 4403 });
+    await failed;
+    const errors = vi.fn();
+    element.addEventListener('psa-error', errors);
+    document.body.append(element);
+    expect(element.connection).toBe('idle');
+    expect(errors).not.toHaveBeenCalled();
+    expect((await told(scenario)).subscriptions).toHaveLength(1);
+  });
+
   it('goes on over polling though a proxy answers with a page of its own', async () => {
     const { element } = await checkout({}, { transport: 'poll' });
     const real = window.fetch;
@@ -401,6 +417,29 @@ describe('moving about', () => {
     await again.updateComplete;
     expect(part(again, 'hint')?.textContent?.trim()).toBe('paid');
     held.letGo();
+  });
+
+  it('does not watch the window of an element that was taken away', async () => {
+    const { element } = await checkout({}, { mode: 'popup' });
+    const opened = fakeWindow();
+    const closed = vi.fn(() => false);
+    Object.defineProperty(opened, 'closed', { get: closed });
+    vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      await element.start();
+      closed.mockClear();
+      vi.advanceTimersByTime(1_000);
+      expect(closed).toHaveBeenCalledTimes(2);
+      document.body.append(element);
+      vi.advanceTimersByTime(500);
+      expect(closed).toHaveBeenCalledTimes(3);
+      element.remove();
+      vi.advanceTimersByTime(10_000);
+      expect(closed).toHaveBeenCalledTimes(4);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('opens another window where the first looks closed, as one with an opener policy does', async () => {

@@ -261,6 +261,9 @@ describe('following', () => {
     await element.start();
     await change(element, 'EXPIRED');
     expect(element.connection).toBe('live');
+    // A new attempt is offered, with a line that says so.
+    expect(part(element, 'hint')?.textContent?.trim()).toContain('tente de novo');
+    expect(part(element, 'retry-button')?.checkVisibility()).toBe(true);
     const paid = event(element, 'psa-paid');
     await act(element, { values: { status: 'PAID', paidLate: true } });
     await paid;

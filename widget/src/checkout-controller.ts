@@ -324,7 +324,7 @@ export class CheckoutController implements ReactiveController {
 
   #resume(): void {
     const { payment } = this.state;
-    if (this.#starting || !this.#visit?.orderCode) return;
+    if (this.#starting || this.state.error || !this.#visit?.orderCode) return;
     if (!payment || followable(payment)) void this.#follow();
     else void this.refresh();
   }
@@ -465,7 +465,7 @@ export class CheckoutController implements ReactiveController {
   /** Back in sight or back online: sockets and timers may have died in the meantime without a word. */
   #wake = ({ type }: Event): void => {
     const { connection } = this;
-    // An open connection would keep the page out of the browser's back/forward cache.
+    // An open connection keeps the page out of the back/forward cache of some browsers, and in that of others dies.
     if (type === 'pagehide') this.#unfollow();
     else if (type === 'offline') this.#following && this.#connect(type);
     else if (!(document.hidden || this.#starting || this.state.error)) {

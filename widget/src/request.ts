@@ -97,7 +97,7 @@ async function request<T>(options: DocumentOptions): Promise<T> {
   }
 }
 
-/** A proxy's own page, of which nothing can be made, may be gone at the next try; what the server says about the request not. */
+/** Not `protocol`: what could not be understood may be a proxy's own page, which is gone at the next try. */
 const FINAL = /inv|not_|unau/;
 
 /** `extensions.code`, an ErrorCode of the schema, an HTTP status or a socket's close code, to the element's code. */
