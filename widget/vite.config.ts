@@ -14,7 +14,8 @@ export default defineConfig(({ mode, command }): UserConfig => {
       plugins,
       build: {
         outDir: here('dist'),
-        emptyOutDir: false,
+        // With the other two builds, which follow: what no build makes any more must not be packed.
+        emptyOutDir: true,
         modulePreload: false,
         target: 'es2022',
         lib: {
