@@ -8,7 +8,7 @@ const here = (path: string) => resolve(import.meta.dirname, path);
 
 // Three builds of one source: `npm` for bundlers, `standalone` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
-  const plugins = command === 'build' && mode !== 'npm' ? [squeezeTemplates()] : [];
+  const plugins = command === 'build' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
     return {
       plugins,

@@ -8,6 +8,7 @@ const PEERS = {
   apollo: { called: 'Apollo Server', is: '@apollo/server' },
   'hive-gateway': { called: 'Hive Gateway', is: '@graphql-hive/gateway-runtime' },
   mercurius: { called: 'Mercurius', is: 'mercurius' },
+  widgets: { called: 'the checkouts of others, Adyen', is: '@adyen/adyen-web' },
   yoga: { called: 'graphql-ws with Yoga', is: 'graphql-yoga' },
 };
 
