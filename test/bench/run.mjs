@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { ensureBuilt } from '../../server/scripts/build.mjs';
 import { ensureInstalled } from '../../server/scripts/install.mjs';
 
+const MAIN = new URL('./main.ts', import.meta.url);
+/** It needs no database. */
+const SIZES = new URL('./widget-sizes.ts', import.meta.url);
+
 const USAGE = `Usage: npm run bench [-- [--save] [--json FILE] [NAME…]]
        npm run bench:soak [-- --minutes 10]
        npm run bench -- widget-sizes [--save]
@@ -32,8 +36,7 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) process.stdo
 else {
   await ensureInstalled();
   await ensureBuilt();
-  const sizes = process.argv.includes('widget-sizes');
-  const main = fileURLToPath(new URL(sizes ? './widget-sizes.ts' : './main.ts', import.meta.url));
+  const main = fileURLToPath(process.argv.includes('widget-sizes') ? SIZES : MAIN);
   const bench = spawn(process.execPath, ['--import', 'tsx', main, ...process.argv.slice(2)], {
     stdio: 'inherit',
   });
