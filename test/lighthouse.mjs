@@ -41,7 +41,9 @@ async function look(paths, folder) {
   const { launchOptions } = await load('./support/launch-options.ts');
   if (!(await ensurePeer('lighthouse'))) fail('Lighthouse could not be installed.');
   const modules = new URL('./bench/peers/lighthouse/node_modules/', import.meta.url);
-  const { default: lighthouse, desktopConfig } = await import(new URL('lighthouse/core/index.js', modules).href);
+  const { default: lighthouse, desktopConfig } = await import(
+    new URL('lighthouse/core/index.js', modules).href
+  );
   const { launch } = await import(new URL('chrome-launcher/dist/index.js', modules).href);
 
   const server = runProgram({ PSA_DATA_DIR: 'memory', NODE_ENV: 'production' }, 'built');
@@ -54,10 +56,18 @@ async function look(paths, folder) {
   try {
     const url = (await server.started).replace('localhost', '127.0.0.1');
     for (const path of paths)
-      for (const [device, config] of /** @type {const} */ ([['mobile', undefined], ['desktop', desktopConfig]])) {
+      for (const [device, config] of /** @type {const} */ ([
+        ['mobile', undefined],
+        ['desktop', desktopConfig],
+      ])) {
         const runs = [];
         for (let run = 0; run < RUNS; run++) {
-          const options = { port: chrome.port, onlyCategories: CATEGORIES, output: 'html', logLevel: 'error' };
+          const options = {
+            port: chrome.port,
+            onlyCategories: CATEGORIES,
+            output: 'html',
+            logLevel: 'error',
+          };
           runs.push(await lighthouse(new URL(path, url).href, options, config));
         }
         ok = tell(`${path} ${device}`, runs) && ok;
@@ -77,17 +87,20 @@ async function look(paths, folder) {
 /** Prints the scores and what cost points; whether they suffice. @param {string} name @param {any[]} runs */
 function tell(name, runs) {
   const median = (/** @type {string} */ category) =>
-    runs
-      .map(({ lhr }) => Math.round(lhr.categories[category].score * 100))
-      .sort((a, b) => a - b)[Math.floor(runs.length / 2)] ?? 0;
+    runs.map(({ lhr }) => Math.round(lhr.categories[category].score * 100)).sort((a, b) => a - b)[
+      Math.floor(runs.length / 2)
+    ] ?? 0;
   const scores = CATEGORIES.map((category) => ({ category, score: median(category) }));
   const ok = scores.every(({ score }) => score >= LEAST);
-  console.log(`${ok ? '✓' : '✗'} ${name}: ${scores.map(({ category, score }) => `${category} ${score}`).join(', ')}`);
+  console.log(
+    `${ok ? '✓' : '✗'} ${name}: ${scores.map(({ category, score }) => `${category} ${score}`).join(', ')}`,
+  );
   const [{ lhr }] = runs;
   for (const { category } of scores)
     for (const { id, weight } of lhr.categories[category].auditRefs) {
       const { score, title, displayValue = '' } = lhr.audits[id];
-      if (weight > 0 && score !== null && score < 0.9) console.log(`    ${category}: ${title} ${displayValue}`);
+      if (weight > 0 && score !== null && score < 0.9)
+        console.log(`    ${category}: ${title} ${displayValue}`);
     }
   return ok;
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
+import { vitrine } from './demo/vitrine.ts';
 import { leanLit } from './scripts/lean-lit.ts';
 import { shortNames } from './scripts/short-names.ts';
 import { squeezeTemplates } from './scripts/squeeze-templates.ts';
@@ -49,7 +50,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
   return {
     root: here('demo'),
     base: '/demo/',
-    plugins,
+    plugins: [...plugins, vitrine()],
     build: {
       outDir: here('dist/demo'),
       emptyOutDir: true,
