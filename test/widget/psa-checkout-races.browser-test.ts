@@ -57,10 +57,15 @@ describe('starting', () => {
     const first = element.start();
     await held.asked;
     element.reset();
-    await element.start();
-    expect(element.phase).toBe('pending');
+    const heldToo = holdNext('mutation');
+    const second = element.start();
+    await heldToo.asked;
     held.letGo();
     await first;
+    expect(element.phase).toBe('creating');
+    expect(element.start()).toBe(second);
+    heldToo.letGo();
+    await second;
     expect(element.phase).toBe('pending');
     expect(errors).toEqual(['aborted']);
     expect(new Set(await starts(scenario)).size).toBe(1);

@@ -7,6 +7,6 @@ export async function importAgain<T>(load: () => Promise<T>): Promise<T> {
     return await load();
   } catch (error) {
     const address = /https?:\/\/\S+?\.js/.exec(String(error))?.[0];
-    return address ? ((await import(/* @vite-ignore */ `${address}?${performance.now()}`)) as T) : load();
+    return address ? ((await import(/* @vite-ignore */ `${address}?again`)) as T) : load();
   }
 }
