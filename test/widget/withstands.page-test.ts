@@ -257,9 +257,8 @@ describe('the clock', () => {
     await shop();
     await page.click(button);
     await connected('live');
-    await expect(page.locator('psa-checkout [part=timer]').textContent()).resolves.toMatch(
-      /^\s*(30:00|29:5\d)\s*$/,
-    );
+    // Half an hour, in whatever words.
+    expect(await page.locator('psa-checkout [part=timer]').textContent()).toMatch(/^\s*(30|29)\b/);
     const orderCode = await element((checkout) => checkout.payment?.orderCode);
     const other = await context.newPage();
     await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
