@@ -44,6 +44,8 @@ describe('the bundle’s Lit', () => {
     ['a binding to a property', 'html`<input .value=${a}>`'],
     ['a directive', "import { repeat } from 'lit/directives/repeat.js'"],
     ['a template of SVG', 'svg`<path/>`'],
+    ['a hook', 'class A extends LitElement { firstUpdated() {} }'],
+    ['a converter of its own', 'static properties = { when: { converter } }'],
     ['a binding inside a style', 'html`<style>${a}</style>`'],
   ])('refuses %s, which it has left out', (_, code) => {
     expect(() => transform(leanLit(), code, '/shop/widget/src/panel.ts')).toThrow(/left out of Lit/);
