@@ -96,20 +96,11 @@ it('has types for React, Vue and whoever uses the DOM, which find mistakes', asy
 it('is importable on a server, every part of it', async () => {
   const { exports } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
-  expect(parts.map(([name]) => name)).toEqual(expect.arrayContaining(['.', './define', './standalone']));
-  const told = await inNode(
-    parts
-      .map(
-        ([name], at) =>
-          `import * as part${at} from '${join('@psa/checkout', name)}'; console.log(...Object.keys(part${at}));`,
-      )
-      .join('\n'),
-  );
-  const elements = told.split('\n');
-  expect(elements).toHaveLength(parts.length);
-  // A class each, and nothing else.
-  for (const [at, [name]] of parts.entries())
-    expect(elements[at], name).toMatch(name.includes('payouts') ? /^PsaPayouts$/ : /^PsaCheckout$/);
+  expect(parts.map(([name]) => name)).toEqual(['.', './define', './standalone']);
+  for (const [name] of parts)
+    expect(
+      await inNode(`import * as all from '${join('@psa/checkout', name)}'; console.log(Object.keys(all))`),
+    ).toBe("[ 'PsaCheckout' ]");
 });
 
 it('registers the element with /define alone, and once', async () => {
@@ -132,9 +123,7 @@ it('registers the element with /define alone, and once', async () => {
 it('describes the element as it is', async () => {
   const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
   const names = (list: { name: string }[]) => list.map(({ name }) => name).sort();
-  const { declarations, path } = manifest.modules.find((part: { path: string }) =>
-    part.path.endsWith('psa-checkout.js'),
-  );
+  const [{ declarations, path }] = manifest.modules;
   const { attributes, events, members } = declarations.find(
     ({ name }: { name: string }) => name === 'PsaCheckout',
   );

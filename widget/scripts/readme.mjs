@@ -23,7 +23,7 @@ if (process.argv.includes('--check')) {
 } else if (written !== right) writeFileSync(README, right);
 
 function scriptTag() {
-  const chunks = readdirSync(BUNDLE).filter((name) => /^psa-checkout\.\w+\.js$/.test(name));
+  const chunks = readdirSync(BUNDLE).filter((name) => /\.\w+\.js$/.test(name));
   // A chunk that did not load is asked for once more, under an address that the browser does not know yet.
   const lines = chunks
     .sort()
