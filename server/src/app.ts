@@ -117,7 +117,7 @@ export async function createApp({
       clock,
       onError: onFault,
       onDelivered: ({ occurredAt }, listeners) =>
-        metrics.onDelivered(clock.now().getTime() - occurredAt.getTime(), listeners),
+        metrics.onDelivered(clock.ms() - occurredAt.getTime(), listeners),
     });
     closing.push(() => follower.close());
     const announcer = createAnnouncer(database, onFault);

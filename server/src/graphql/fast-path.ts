@@ -7,6 +7,7 @@ import {
   getVariableValues,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { endTogether } from '../http/routes.ts';
 import { createRecent } from '../kernel/recent.ts';
 import { type CompiledQuery, compileQuery } from './compiled.ts';
 import type { Context } from './context.ts';
@@ -60,7 +61,7 @@ export function createFastPath({
   const documents = createRecent<KnownDocument>(DOCUMENTS, (_, text) => text.length);
   const compiled = createRecent<CompiledQuery | null>(FIELDS, (run) => run?.fields ?? 1);
   const bodies = createRecent<Operation>(BODIES, ({ run }) => Math.max(LEAST_OF_BODY, run.fields));
-  const headersByAccept = createRecent<readonly string[]>(MEDIA_TYPES);
+  const headersByAccept = createRecent<string[]>(MEDIA_TYPES);
   let answers = 0;
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
@@ -120,8 +121,10 @@ export function createFastPath({
       const text = extensions
         ? `{"data":${data},"extensions":${JSON.stringify(extensions)}}`
         : `{"data":${data}}`;
-      response.writeHead(200, [...headers, 'content-length', String(Buffer.byteLength(text))]);
-      response.end(text);
+      // Node reads them at once.
+      headers[headers.length - 1] = String(Buffer.byteLength(text));
+      response.writeHead(200, headers);
+      endTogether(response, text);
       answers += 1;
       return true;
     },
@@ -131,7 +134,10 @@ export function createFastPath({
     learn(request, response) {
       const type = response.getHeader('content-type');
       if (response.statusCode === 200 && typeof type === 'string' && JSON_ANSWER.test(type))
-        headersByAccept.set(acceptOf(request), [...Object.entries(always).flat(), 'content-type', type]);
+        headersByAccept.set(acceptOf(request), [
+          ...Object.entries(always).flat(),
+          ...['content-type', type, 'content-length', ''],
+        ]);
     },
 
     plugin: {

@@ -39,8 +39,11 @@ export class HttpError extends Error {
  * The whole body as text, if it has at most `limitBytes`, chunked or not.
  * @throws HttpError 413, 400 (not UTF-8, or cut off)
  */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
-  const bytes = await readBytes(request, limitBytes);
+export function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
+  return readBytes(request, limitBytes).then(textOf);
+}
+
+function textOf(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
   try {
     return UTF_8.decode(bytes);
@@ -91,6 +94,24 @@ export function send(
 ): void {
   response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers });
   response.end(body);
+}
+
+/**
+ * Ends the answer, whose head is written, together with all that are ready in this turn of the event loop, behind the last
+ * of them. A write wakes who waits for it, which costs as much as the rest of a small answer: a client with several
+ * requests under way is woken once, and finds what comes behind it while it is awake.
+ */
+export function endTogether(response: ServerResponse, body: string): void {
+  if (ready.length === 0) setImmediate(endReady);
+  ready.push({ response, body });
+}
+
+let ready: { response: ServerResponse; body: string }[] = [];
+
+function endReady(): void {
+  const all = ready;
+  ready = [];
+  for (const { response, body } of all) response.end(body);
 }
 
 export function sendJson(
