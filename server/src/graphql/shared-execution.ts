@@ -19,8 +19,10 @@ import { tooManyListItems } from './list-items.ts';
 /** What a subscriber is told of one update: as a result, and as the text that all are sent. */
 export interface Answer {
   readonly result: ExecutionResult;
+  /** As it is written. */
+  readonly json: string;
   /** The rest of a message behind its id and type: `"payload":…}`. */
-  readonly rest: string;
+  readonly rest: Buffer;
 }
 
 /** One subscription. */
@@ -95,17 +97,14 @@ function answering(
 }
 
 function written({ errors, ...result }: ExecutionResult, onFault: OnFault): Answer {
-  // In one piece, and not put together: that would be done again with each message that ends in it.
-  const restOf = (payload: object) => JSON.stringify({ payload }).slice('{'.length);
-  if (!errors) return { result, rest: restOf(result) };
+  const answer = (result: ExecutionResult, payload: object): Answer => {
+    const json = JSON.stringify(payload);
+    return { result, json, rest: Buffer.from(`"payload":${json}}`) };
+  };
+  if (!errors) return answer(result, result);
   const told = errors.map((error) => toGraphQLError(error, onFault));
   const messages = told.map((error) => messageOf(error, onFault));
-  return { result: { errors: told, ...result }, rest: restOf({ errors: messages, ...result }) };
-}
-
-/** As the result alone would be written. */
-function jsonOf({ rest }: Answer): string {
-  return rest.slice('"payload":'.length, -'}'.length);
+  return answer({ errors: told, ...result }, { errors: messages, ...result });
 }
 
 /** The same, pulled: for who writes one answer after the other. */
@@ -125,7 +124,7 @@ function pulled({ updates, answerTo }: Opened): AsyncGenerator<ExecutionResult> 
       if (done) return { value: undefined, done };
       const answer = await answerTo(item);
       // Yoga writes a result by this where there is one.
-      return { value: { ...answer.result, ...{ stringify: () => jsonOf(answer) } }, done: false };
+      return { value: { ...answer.result, ...{ stringify: () => answer.json } }, done: false };
     },
     async return(value) {
       updates.end();
