@@ -7,7 +7,7 @@ const TEXT = 0x81;
  * something that differs in its first characters.
  */
 export function textFrame(begin: string, rest: Buffer): Buffer {
-  const beginLength = Buffer.byteLength(begin);
+  const beginLength = utf8Length(begin);
   const length = beginLength + rest.length;
   const head = length < 126 ? 2 : length < 0x1_0000 ? 4 : 10;
   const frame = Buffer.allocUnsafe(head + length);
@@ -21,7 +21,15 @@ export function textFrame(begin: string, rest: Buffer): Buffer {
     frame[1] = 127;
     frame.writeBigUInt64BE(BigInt(length), 2);
   }
-  frame.write(begin, head);
+  // For so few characters a call out of JavaScript takes longer than they do.
+  if (beginLength > begin.length) frame.write(begin, head);
+  else for (let index = 0; index < beginLength; index += 1) frame[head + index] = begin.charCodeAt(index);
   frame.set(rest, head + beginLength);
   return frame;
+}
+
+function utf8Length(text: string): number {
+  for (let index = 0; index < text.length; index += 1)
+    if (text.charCodeAt(index) > 0x7f) return Buffer.byteLength(text);
+  return text.length;
 }
