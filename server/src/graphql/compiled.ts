@@ -30,9 +30,10 @@ import {
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 
-/** A query that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
-export interface CompiledQuery {
-  (context: unknown, variables: Variables): Answer | Promise<Answer>;
+/** An operation that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
+export interface CompiledOperation {
+  /** `root` is of a subscription what it is told of. */
+  (context: unknown, variables: Variables, root?: unknown): Answer | Promise<Answer>;
   /** How many it is made of, wherever they are written: some 2 kB of memory each. */
   readonly fields: number;
 }
@@ -47,20 +48,21 @@ export interface Answer {
 }
 
 /**
- * A query made into functions, once, that write JSON. They do what graphql's `execute` does, error by error, and ask its
+ * A query, or what a subscription answers each event with, made into functions, once, that write JSON. They do what graphql's `execute` does, error by error, and ask its
  * own parts for whatever depends on the request; what they do not find out again at each request is which fields there
  * are, of which types, and with which arguments.
  *
- * Null for what is left to `execute`: other operations than queries, directives, abstract types, the schema itself, and
+ * Null for what is left to `execute`: mutations, directives, abstract types, the schema itself, and
  * what has more than `MOST_FIELDS`, for it would take long, and much room.
  */
-export function compileQuery(
+export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): CompiledQuery | null {
-  const queryType = schema.getQueryType();
-  if (!queryType || operation.operation !== OperationTypeNode.QUERY || hasNode(document, Kind.DIRECTIVE))
+): CompiledOperation | null {
+  const rootType = schema.getRootType(operation.operation);
+  // Mutations run one behind the other.
+  if (!rootType || operation.operation === OperationTypeNode.MUTATION || hasNode(document, Kind.DIRECTIVE))
     return null;
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions)
@@ -69,20 +71,20 @@ export function compileQuery(
   const compilation: Compilation = { schema, operation, fragments, fields: 0 };
   let write: WriteFields;
   try {
-    write = compileFields(compilation, queryType, [operation.selectionSet]);
+    write = compileFields(compilation, rootType, [operation.selectionSet]);
   } catch (error) {
     if (error === LEFT_TO_EXECUTE) return null;
     throw error;
   }
-  const compiled = (context: unknown, variables: Variables) => {
-    const run: Run = { context, variables, errors: [] };
+  const compiled = (context: unknown, variables: Variables, root?: unknown) => {
+    const run: Run = { context, variables, root, errors: [] };
     const answered = (data: string): Answer => ({ data, errors: run.errors });
     const failed = (error: unknown): Answer => {
       run.errors.push(error as GraphQLError);
       return answered('null');
     };
     try {
-      const data = write(undefined, undefined, run);
+      const data = write(root, undefined, run);
       return typeof data === 'string' ? answered(data) : data.then(answered, failed);
     } catch (error) {
       return failed(error);
@@ -107,6 +109,7 @@ interface Compilation {
 interface Run {
   context: unknown;
   variables: Variables;
+  root: unknown;
   errors: GraphQLError[];
 }
 
@@ -410,7 +413,7 @@ const NO_INFO = undefined as unknown as GraphQLResolveInfo;
 function infoOf(
   { compilation: { schema, operation, fragments }, definition, parentType, nodes }: Field,
   path: Path,
-  { variables }: Run,
+  { variables, root }: Run,
 ): GraphQLResolveInfo {
   return {
     fieldName: definition.name,
@@ -420,7 +423,7 @@ function infoOf(
     path,
     schema,
     fragments,
-    rootValue: undefined,
+    rootValue: root,
     operation,
     variableValues: variables as Record<string, unknown>,
   };

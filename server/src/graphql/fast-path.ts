@@ -9,7 +9,7 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { endTogether } from '../http/routes.ts';
 import { createRecent } from '../kernel/recent.ts';
-import { type CompiledQuery, compileQuery } from './compiled.ts';
+import { type CompiledOperation, compileOperation } from './compiled.ts';
 import type { Context } from './context.ts';
 import { asksForSchema } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
@@ -59,7 +59,7 @@ export function createFastPath({
   compileAfter?: number | undefined;
 }): FastPath {
   const documents = createRecent<KnownDocument>(DOCUMENTS, (_, text) => text.length);
-  const compiled = createRecent<CompiledQuery | null>(FIELDS, (run) => run?.fields ?? 1);
+  const compiled = createRecent<CompiledOperation | null>(FIELDS, (run) => run?.fields ?? 1);
   const bodies = createRecent<Operation>(BODIES, ({ run }) => Math.max(LEAST_OF_BODY, run.fields));
   const headersByAccept = createRecent<string[]>(MEDIA_TYPES);
   let answers = 0;
@@ -82,7 +82,7 @@ export function createFastPath({
     const name = `${ast.name?.value ?? ''} ${params.query}`;
     let run = compiled.get(name);
     if (run === undefined) {
-      run = compileQuery(schema, document, ast);
+      run = compileOperation(schema, document, ast);
       compiled.set(name, run);
     }
     if (!run) return null;
@@ -180,7 +180,7 @@ interface Asked {
 }
 
 interface Operation {
-  run: CompiledQuery;
+  run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
 }
 
