@@ -122,9 +122,10 @@ export function createFastPath({
         ? `{"data":${data},"extensions":${JSON.stringify(extensions)}}`
         : `{"data":${data}}`;
       // Node reads them at once.
-      headers[headers.length - 1] = String(Buffer.byteLength(text));
+      const bytes = Buffer.byteLength(text);
+      headers[headers.length - 1] = String(bytes);
       response.writeHead(200, headers);
-      endTogether(response, text);
+      endTogether(response, { text, isAscii: bytes === text.length });
       answers += 1;
       return true;
     },
