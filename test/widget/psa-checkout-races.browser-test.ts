@@ -420,6 +420,26 @@ describe('moving about', () => {
     expect(scenario.token).not.toBe(second.token);
   });
 
+  it('shows no other payment on a page whose address names one that is not known here', async () => {
+    const { element } = await checkout();
+    await element.start();
+    await change(element, 'PAID');
+    element.remove();
+    const thanks = async (address: string) => {
+      history.replaceState(null, '', address);
+      const late = document.createElement('psa-checkout');
+      document.body.append(late);
+      await late.updateComplete;
+      return late.payment?.orderCode;
+    };
+    expect(await thanks('?psa_order_code=PSA-9999-NONE')).toBeUndefined();
+    expect(await thanks(`?psa_order_code=${element.payment?.orderCode}`)).toBe(element.payment?.orderCode);
+    expect(await thanks('?')).toBe(element.payment?.orderCode);
+    // Only this tab's storage has it, for the other is denied.
+    localStorage.clear();
+    expect(await thanks(`?psa_order_code=${element.payment?.orderCode}`)).toBe(element.payment?.orderCode);
+  });
+
   it('does not call a paid payment cancelled because the address still does', async () => {
     const { element, scenario } = await checkout();
     await element.start();

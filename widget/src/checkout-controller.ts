@@ -120,6 +120,9 @@ export class CheckoutController implements ReactiveController {
       if (found && !(visit?.base === found.base && visit.attempt > found.attempt)) {
         visit = found;
         this.#key = found.key;
+      } else if (!found && !own && visit?.orderCode !== returned) {
+        // The page is about a payment that is not known here: another one's receipt would be taken for its.
+        visit = undefined;
       }
     }
     if (
