@@ -1,9 +1,9 @@
+// A page may style the element itself, with !important, and what it sets is inherited; so `base` begins anew.
 const css = String.raw;
 
 // The public properties are read into private ones, never set here: a value set on :host would win over one that the
 // page inherits down to the element. light-dark() follows the color-scheme that the page gives the element. Borders
-// without colour are for forced colours, which draw them. A page may style the element itself, with !important, and what
-// it sets is inherited; so the inside begins anew.
+// without colour are for forced colours, which draw them.
 export const styles = css`
   :host {
     --_primary: var(--psa-color-primary, light-dark(#3340d3, #8f9bff));
