@@ -1,5 +1,5 @@
 export default {
-  globs: ['src/psa-checkout.ts'],
+  globs: ['src/psa-checkout.ts', 'src/payouts/psa-payouts.ts'],
   outdir: '.',
   litelement: true,
 };

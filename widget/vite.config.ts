@@ -3,7 +3,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
 
-// Three builds of one source: `npm` for bundlers, `standalone` for a script tag, `demo` for the pages at /demo and /simulator.
+// Builds of one source: `npm` for bundlers, `standalone-…` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
   const plugins = command === 'build' && mode !== 'npm' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
@@ -15,7 +15,12 @@ export default defineConfig(({ mode, command }): UserConfig => {
         modulePreload: false,
         target: 'es2022',
         lib: {
-          entry: { 'psa-checkout': here('src/psa-checkout.ts'), define: here('src/define.ts') },
+          entry: {
+            'psa-checkout': here('src/psa-checkout.ts'),
+            define: here('src/define.ts'),
+            'psa-payouts': here('src/payouts/psa-payouts.ts'),
+            'define-payouts': here('src/payouts/define.ts'),
+          },
           formats: ['es'],
         },
         rolldownOptions: {
@@ -24,14 +29,20 @@ export default defineConfig(({ mode, command }): UserConfig => {
         },
       },
     };
-  if (mode === 'standalone')
+  // One build for each element: together they would share Lit as a chunk, and a button would cost one request more.
+  const [, element] = /^standalone-(.+)/.exec(mode) ?? [];
+  if (element)
     return {
       plugins,
       build: {
         outDir: here('dist/standalone'),
+        emptyOutDir: false,
         modulePreload: false,
         target: 'es2022',
-        lib: { entry: { 'psa-checkout': here('src/define.ts') }, formats: ['es'] },
+        lib: {
+          entry: { [element]: here(element === 'psa-checkout' ? 'src/define.ts' : 'src/payouts/define.ts') },
+          formats: ['es'],
+        },
         rolldownOptions: {
           // A number that is used once costs more by its name.
           optimization: { inlineConst: { mode: 'all', pass: 2 } },
@@ -39,7 +50,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
             // Vite leaves the white space of an ES library alone, for tree shaking that is over here.
             minify: true,
             // No hash: a page that was loaded before a deploy must still find its chunks after it.
-            chunkFileNames: 'psa-checkout.[name].js',
+            chunkFileNames: `${element}.[name].js`,
           },
         },
       },
@@ -85,7 +96,7 @@ function squeezeTemplates(): Plugin {
             .replace(/;}/g, '}');
           return `css\`${short.replace(/\b0\./g, '.').trim()}\``;
         });
-      if (/\/src\/(psa-checkout|panel)\.ts$/.test(id))
+      if (/\/src\/(psa-checkout|panel|payouts\/psa-payouts)\.ts$/.test(id))
         return code
           .replace(/([>}])\s*\n\s*(?=[<$])/g, '$1')
           .replace(/(html`|">)\s*\n\s*(?=[<$])/g, '$1')
