@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
-import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { defineConfig, type UserConfig } from 'vite';
+import { leanLit } from './scripts/lean-lit.ts';
+import { shortNames } from './scripts/short-names.ts';
+import { squeezeTemplates } from './scripts/squeeze-templates.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
 
-// Builds of one source: `npm` for bundlers, `standalone-…` for a script tag, `demo` for the pages at /demo and /simulator.
+// Builds of one source: `npm` for bundlers, `standalone…` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
   const plugins = command === 'build' && mode !== 'npm' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
@@ -29,20 +32,14 @@ export default defineConfig(({ mode, command }): UserConfig => {
         },
       },
     };
-  // One build for each element: together they would share Lit as a chunk, and a button would cost one request more.
-  const [, element] = /^standalone-(.+)/.exec(mode) ?? [];
-  if (element)
+  if (mode === 'standalone')
     return {
-      plugins,
+      plugins: [...plugins, leanLit(), shortNames()],
       build: {
         outDir: here('dist/standalone'),
-        emptyOutDir: false,
         modulePreload: false,
         target: 'es2022',
-        lib: {
-          entry: { [element]: here(element === 'psa-checkout' ? 'src/define.ts' : 'src/payouts/define.ts') },
-          formats: ['es'],
-        },
+        lib: { entry: { 'psa-checkout': here('src/define.ts') }, formats: ['es'] },
         rolldownOptions: {
           // A number that is used once costs more by its name.
           optimization: { inlineConst: { mode: 'all', pass: 2 } },
@@ -50,8 +47,24 @@ export default defineConfig(({ mode, command }): UserConfig => {
             // Vite leaves the white space of an ES library alone, for tree shaking that is over here.
             minify: true,
             // No hash: a page that was loaded before a deploy must still find its chunks after it.
-            chunkFileNames: `${element}.[name].js`,
+            chunkFileNames: 'psa-checkout.[name].js',
           },
+        },
+      },
+    };
+  // A build of its own: together they would share Lit as a chunk, and a button would cost one request more.
+  if (mode === 'standalone-payouts')
+    return {
+      plugins: [...plugins, leanLit(), shortNames()],
+      build: {
+        outDir: here('dist/standalone'),
+        emptyOutDir: false,
+        modulePreload: false,
+        target: 'es2022',
+        lib: { entry: { 'psa-payouts': here('src/payouts/define.ts') }, formats: ['es'] },
+        rolldownOptions: {
+          optimization: { inlineConst: { mode: 'all', pass: 2 } },
+          output: { minify: true, chunkFileNames: 'psa-payouts.[name].js' },
         },
       },
     };
@@ -81,34 +94,3 @@ export default defineConfig(({ mode, command }): UserConfig => {
     },
   };
 });
-
-/** No minifier touches what stands between backticks; a fifth of the bundle is indentation there. */
-function squeezeTemplates(): Plugin {
-  return {
-    name: 'squeeze-templates',
-    transform(code, id) {
-      if (id.endsWith('.styles.ts'))
-        return code.replace(/css`([^`]*)`/g, (_, css: string) => {
-          const short = css
-            .replace(/\s+/g, ' ')
-            .replace(/ ?([{};,>]) ?/g, '$1')
-            .replace(/: /g, ':')
-            .replace(/;}/g, '}');
-          return `css\`${short.replace(/\b0\./g, '.').trim()}\``;
-        });
-      if (/\/src\/(psa-checkout|panel|payouts\/psa-payouts)\.ts$/.test(id))
-        return code
-          .replace(/([>}])\s*\n\s*(?=[<$])/g, '$1')
-          .replace(/(html`|">)\s*\n\s*(?=[<$])/g, '$1')
-          .replace(/(<\w+|")\s*\n\s*(?=[@?\w-]+=|>)/g, '$1 ')
-          .replace(/(>|})\s*\n\s*`/g, '$1`');
-      return undefined;
-    },
-    generateBundle(_, bundle) {
-      // Notes to bundlers, which a finished bundle has no use for.
-      for (const file of Object.values(bundle))
-        if (file.type === 'chunk')
-          file.code = file.code.replace(/\s*\/\* (@__PURE__|@vite-ignore) \*\/\s*/g, ' ');
-    },
-  };
-}

@@ -1,5 +1,4 @@
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
-import { repeat } from 'lit/directives/repeat.js';
+import { html, LitElement, nothing, type PropertyValues, render, type TemplateResult, unsafeCSS } from 'lit';
 import type { CheckoutConnection, CheckoutError, CheckoutErrorCode } from '../checkout-state.ts';
 import type { Transport } from '../follow/transport.ts';
 import { importAgain } from '../import-again.ts';
@@ -126,7 +125,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     endpoint: {},
     token: {},
     transport: {},
-    statuses: { converter: { fromAttribute: statusesIn } },
+    statuses: {},
     sort: {},
     pageSize: { attribute: 'page-size', type: Number },
     locale: {},
@@ -137,7 +136,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   declare endpoint: string | undefined;
   declare token: string | undefined;
   declare transport: 'auto' | Transport;
-  declare statuses: readonly PayoutStatus[];
+  /** Separated by spaces. */
+  declare statuses: string;
   declare sort: PayoutSort;
   declare pageSize: number;
   declare locale: string | undefined;
@@ -159,6 +159,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   /** The first that can be seen. */
   #top = 0;
   #rowPx = 60;
+  #drawn = new Map<string, { row: HTMLTableRowElement; payout?: Payout }>();
+  #words: unknown[] = [];
   #inside = false;
   #focusInside = false;
   /** The row that the keyboard is on, by id. */
@@ -176,7 +178,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   constructor() {
     super();
     this.transport = 'auto';
-    this.statuses = [];
+    this.statuses = '';
     this.sort = '-requested';
     this.pageSize = 50;
   }
@@ -260,7 +262,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('sort') || changed.has('statuses')) {
       if (!SORTS.includes(this.sort)) this.sort = '-requested';
-      this.view = { statuses: this.statuses, sort: this.sort };
+      this.view = { statuses: statusesIn(this.statuses), sort: this.sort };
       if (this.hasUpdated) this.#data.show(this.view);
     }
     if (!this.hasUpdated || changed.has('endpoint')) this.#data.restart();
@@ -282,18 +284,18 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     this.#focusInside = Boolean(this.shadowRoot?.activeElement);
   }
 
-  protected override firstUpdated(): void {
-    this.#sizes = new ResizeObserver(() => requestAnimationFrame(this.#look));
-    for (const element of [this.#scroller, this.#body]) if (element) this.#sizes.observe(element);
-  }
-
   protected override updated(): void {
     const states = this.#internals?.states;
     states?.clear();
     states?.add(this.phase);
     if (this.phase === 'ready' && this.#rows.length === 0) states?.add('empty');
+    if (!this.#sizes) {
+      this.#sizes = new ResizeObserver(() => requestAnimationFrame(this.#look));
+      for (const element of [this.#scroller, this.#body]) if (element) this.#sizes.observe(element);
+    }
     const [first, last] = this.#window;
     const body = this.#body;
+    if (body) this.#draw(body, first, last);
     // By the object model: a style attribute is what a strict policy forbids.
     if (body)
       body.style.paddingBlock = `${first * this.#rowPx}px ${(this.#rows.length - last) * this.#rowPx}px`;
@@ -348,7 +350,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
             <thead role="rowgroup">
               <tr part="header" class="header" role="row" aria-rowindex="1">${COLUMNS.map((column) => this.#column(column))}</tr>
             </thead>
-            <tbody role="rowgroup" class=${this.#data.busy === 'view' ? 'stale' : ''} @click=${this.#click}>${this.#renderRows()}</tbody>
+            <tbody role="rowgroup" class=${this.#data.busy === 'view' ? 'stale' : ''} @click=${this.#click}></tbody>
           </table>
           ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? this.#empty() : ''}
         </div>
@@ -359,7 +361,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   }
 
   #filters(): TemplateResult {
-    const { statuses } = this;
+    const { statuses } = this.view;
     const button = (name: 'all' | PayoutStatus, pressed: boolean, next: readonly PayoutStatus[]) => html`
       <button
         part="filter"
@@ -403,33 +405,57 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     `;
   }
 
-  #renderRows(): unknown {
-    const [first, last] = this.#window;
-    const rows = this.#rows.slice(first, last);
-    const active = rows.findIndex(({ id }) => id === this.#active);
+  /** Puts the rows of the window into the document. A row that stays is not touched, so it keeps focus and selection. */
+  #draw(body: HTMLElement, first: number, last: number): void {
+    const payouts = this.#rows.slice(first, last);
+    const ids = new Set(payouts.map(({ id }) => id));
+    for (const [id, { row }] of this.#drawn)
+      if (!ids.has(id)) {
+        row.remove();
+        this.#drawn.delete(id);
+      }
+    const active = payouts.findIndex(({ id }) => id === this.#active);
     const stop = active < 0 ? Math.max(0, this.#top - first) : active;
-    return repeat(
-      rows,
-      ({ id }) => id,
-      (payout, index) => this.#row(payout, first + index, index === stop),
-    );
+    const words = [this.#texts[this.#locale], this.labels];
+    const anew = words.some((each, index) => each !== this.#words[index]);
+    this.#words = words;
+    payouts.forEach((payout, index) => {
+      let drawn = this.#drawn.get(payout.id);
+      if (!drawn) {
+        drawn = { row: document.createElement('tr') };
+        this.#drawn.set(payout.id, drawn);
+        drawn.row.dataset.id = payout.id;
+        drawn.row.setAttribute('part', 'row');
+        drawn.row.setAttribute('role', 'row');
+      }
+      const { row } = drawn;
+      if (drawn.payout !== payout || anew) render(this.#cells(payout), row, { host: this });
+      drawn.payout = payout;
+      row.setAttribute('aria-rowindex', String(first + index + 2));
+      row.tabIndex = index === stop ? 0 : -1;
+      if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null);
+    });
   }
 
-  #row(payout: Payout, index: number, isStop: boolean): TemplateResult {
-    const { id, status, amountCents, feeCents, method, destination, code, requestedAt } = payout;
+  #cells(payout: Payout): TemplateResult {
+    const { status, amountCents, feeCents, method, destination, code, requestedAt } = payout;
     const { money } = this.#formats!;
     const hint = this.#hint(payout);
     return html`
-      <tr part="row" role="row" aria-rowindex=${index + 2} tabindex=${isStop ? 0 : -1} data-id=${id}>
-        <td role="gridcell" class="status ${status}"><span part="status" class="state">${this.#text(status)}</span
-          ><small title=${hint}>${hint}</small></td>
-        <td role="gridcell" class="amount"><b>${money(amountCents)}</b
-          ><small>${this.#text('fee', { amount: money(feeCents) })}</small></td>
-        <td role="gridcell" class="destination"><span>${METHODS[method] ?? '—'}</span
-          ><small title=${destination}>${destination}</small></td>
-        <td role="gridcell" class="code"><span>${code}</span></td>
-        <td role="gridcell" class="requested">${this.#time(requestedAt)}</td>
-      </tr>
+      <td role="gridcell" class="status ${status}">
+        <span part="status" class="state">${this.#text(status)}</span>
+        <small title=${hint}>${hint}</small>
+      </td>
+      <td role="gridcell" class="amount">
+        <b>${money(amountCents)}</b>
+        <small>${this.#text('fee', { amount: money(feeCents) })}</small>
+      </td>
+      <td role="gridcell" class="destination">
+        <span>${METHODS[method] ?? '—'}</span>
+        <small title=${destination}>${destination}</small>
+      </td>
+      <td role="gridcell" class="code"><span>${code}</span></td>
+      <td role="gridcell" class="requested">${this.#time(requestedAt)}</td>
     `;
   }
 
@@ -550,9 +576,9 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   #flash(): void {
     if (this.#flashing.size === 0) return;
     const easing = matchMedia('(prefers-reduced-motion)').matches ? 'step-end' : 'ease-out';
-    for (const row of this.#body?.children ?? []) {
-      const { id } = (row as HTMLElement).dataset;
-      if (id && this.#flashing.delete(id))
+    for (const id of this.#flashing) {
+      const row = this.#drawn.get(id)?.row;
+      if (row && this.#flashing.delete(id))
         row.animate([{ backgroundColor: 'var(--_flash)' }, {}], { duration: FLASH_MS, easing });
     }
     // Those that wait light up when they come.
@@ -626,7 +652,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   }
 
   #choose(statuses: readonly PayoutStatus[]): void {
-    this.statuses = statuses;
+    this.statuses = statuses.join(' ');
     this.#emit('psa-filter-change', { statuses });
   }
 
@@ -706,8 +732,8 @@ function formatsOf(locale: Locale): Formats {
   return { locale, money: (cents) => money.format(cents / 100), number, day, hour };
 }
 
-function statusesIn(value: string | null): PayoutStatus[] {
-  return STATUSES.filter((status) => value?.toUpperCase().includes(status));
+function statusesIn(list: string | null): PayoutStatus[] {
+  return STATUSES.filter((status) => list?.includes(status));
 }
 
 const UP = 'M6 2.5 2.5 6.5h7zM6 2.5v7.5';
