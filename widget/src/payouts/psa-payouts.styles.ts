@@ -59,17 +59,15 @@ export const styles = css`
     outline-offset: 2px;
   }
   .toolbar {
-    display: grid;
-    grid-template-columns: auto minmax(0, 1fr) auto;
+    display: flex;
     gap: 0.5rem 1.25rem;
     align-items: center;
   }
   .filters {
     display: flex;
+    flex: 1;
     flex-wrap: wrap;
     gap: 0.25rem;
-    grid-column: 2;
-    margin-inline-start: -0.25rem;
   }
   .filter {
     padding: 0.25rem 0.7rem;
@@ -92,8 +90,7 @@ export const styles = css`
     display: flex;
     gap: 0.75rem;
     align-items: center;
-    justify-content: end;
-    grid-column: 3;
+    margin-inline-start: auto;
     min-block-size: 2rem;
     white-space: nowrap;
   }
@@ -105,6 +102,10 @@ export const styles = css`
     background: var(--_primary);
     font-size: 0.875rem;
     font-weight: 600;
+  }
+  /* It keeps its place, so that nothing moves when it comes. */
+  .new:disabled {
+    visibility: hidden;
   }
   .connection {
     display: flex;
@@ -214,6 +215,7 @@ export const styles = css`
     text-align: start;
   }
   .sort {
+    border: 0;
     display: inline-flex;
     gap: 0.3rem;
     align-items: center;
@@ -330,17 +332,13 @@ export const styles = css`
     font-size: 0.8125rem;
     font-variant-numeric: tabular-nums;
   }
-  @container (max-width: 52rem) {
+  @container (max-width: 56rem) {
     .toolbar {
-      grid-template-columns: minmax(0, 1fr) auto;
+      flex-wrap: wrap;
     }
     .filters {
-      grid-row: 2;
-      grid-column: 1 / -1;
-    }
-    .news {
-      grid-row: 1;
-      grid-column: 2;
+      order: 1;
+      flex-basis: 100%;
     }
   }
   @container (max-width: 44rem) {
@@ -349,8 +347,8 @@ export const styles = css`
       --_side: 0.25rem;
     }
     tr {
-      grid-template-columns: minmax(0, 1fr) auto;
-      gap: 0 1rem;
+      grid-template-columns: minmax(0, 1fr) auto auto;
+      gap: 0;
       align-content: center;
     }
     .header {
@@ -363,15 +361,29 @@ export const styles = css`
       overflow: hidden;
       clip-path: inset(50%);
     }
-    td.destination {
-      grid-column: 1 / -1;
-      padding: 0.25rem 0 0;
+    .amount .sort {
+      flex-direction: row;
+    }
+    td.destination > span {
+      font-size: 0.875rem;
+    }
+    td.status {
+      grid-column: span 2;
+      padding-inline-end: 1rem;
+    }
+    td.requested {
+      grid-column: span 2;
     }
     td.destination > *,
     time > * {
       display: inline;
     }
+    td.destination > span {
+      margin-inline-end: 0.5rem;
+    }
     td.destination {
+      grid-column: 1 / -1;
+      padding: 0.25rem 0 0;
       overflow: hidden;
       text-overflow: ellipsis;
       white-space: nowrap;
@@ -382,6 +394,14 @@ export const styles = css`
     td.code,
     td.requested {
       color: var(--_muted);
+    }
+  }
+  @media (forced-colors: active) {
+    .filter[aria-pressed="true"],
+    .new {
+      color: HighlightText;
+      background: Highlight;
+      forced-color-adjust: none;
     }
   }
   @media (prefers-reduced-motion) {

@@ -321,8 +321,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
           <slot name="heading"></slot>
           ${this.#filters()}
           <div class="news">
-            <button part="new-button" class="new" ?hidden=${list.waiting === 0} @click=${this.showNew}>
-              ${this.#count('new', list.waiting)}
+            <button part="new-button" class="new" ?disabled=${list.waiting === 0} @click=${this.showNew}>
+              ${this.#count('new', list.waiting || 10)}
             </button>
             <span part="connection" class="connection ${connection}">${
               connection === 'idle' ? '' : this.#text(connection)
@@ -354,7 +354,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
           </table>
           ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? this.#empty() : ''}
         </div>
-        <div part="footer" class="footer">${this.#footer(waiting)}</div>
+        <div part="footer" class="footer"><bdi>${this.#footer(waiting)}</bdi></div>
         <div class="sr" role="status" data-told>${this.#told}</div>
       </div>
     `;
@@ -444,7 +444,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     return html`
       <td role="gridcell" class="status ${status}">
         <span part="status" class="state">${this.#text(status)}</span>
-        <small title=${hint}>${hint}</small>
+        <small title=${hint}><bdi>${hint}</bdi></small>
       </td>
       <td role="gridcell" class="amount">
         <b>${money(amountCents)}</b>
@@ -452,7 +452,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       </td>
       <td role="gridcell" class="destination">
         <span>${METHODS[method] ?? '—'}</span>
-        <small title=${destination}>${destination}</small>
+        <small title=${destination}><bdi>${destination}</bdi></small>
       </td>
       <td role="gridcell" class="code"><span>${code}</span></td>
       <td role="gridcell" class="requested">${this.#time(requestedAt)}</td>
@@ -464,7 +464,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     if (!instant) return '—';
     const { day, hour } = this.#formats!;
     const at = new Date(instant);
-    return html`<time datetime=${instant}><span>${day(at)}</span> <small>${hour(at)}</small></time>`;
+    return html`<time datetime=${instant}><span>${day(at)}</span> <small><bdi>${hour(at)}</bdi></small></time>`;
   }
 
   /** What the status means for the money. */
