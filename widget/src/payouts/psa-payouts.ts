@@ -246,7 +246,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   /** @internal Whether a row that moved now would move under somebody's pointer, finger or focus, or out of sight. */
   get still(): boolean {
     return (
-      this.#inside || this.#top > 0 || Boolean(this.shadowRoot?.activeElement?.matches('tr:focus-visible'))
+      this.#inside || this.#top > 0 || Boolean(this.shadowRoot?.activeElement?.matches(':focus-visible'))
     );
   }
 
@@ -316,7 +316,13 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     const { list, phase, connection } = this.#data;
     const waiting = this.#rows.length === 0 && (phase === 'loading' || phase === 'idle');
     return html`
-      <div part="base" class="base">
+      <div
+        part="base"
+        class="base"
+        @pointerenter=${this.#enter}
+        @pointerleave=${this.#leave}
+        @focusout=${this.#settle}
+      >
         <div part="toolbar" class="toolbar">
           <slot name="heading"></slot>
           ${this.#filters()}
@@ -336,9 +342,6 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
           tabindex="-1"
           @scroll=${this.#look}
           @keydown=${this.#press}
-          @pointerenter=${this.#enter}
-          @pointerleave=${this.#leave}
-          @focusout=${this.#settle}
         >
           <table
             part="table"
