@@ -178,9 +178,8 @@ export function createPayoutList(): PayoutList {
       };
     },
     open() {
-      const ids = [];
-      for (const { id, final } of known.values()) if (!final) ids.push(id);
-      return ids.slice(-MOST_OPEN);
+      const ids = [...known.values()].filter(({ final }) => !final).map(({ id }) => id);
+      return ids.sort((left, right) => (at(left) < at(right) ? 1 : -1)).slice(0, MOST_OPEN);
     },
     has: (id) => known.has(id),
     matches,

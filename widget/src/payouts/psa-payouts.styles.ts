@@ -31,7 +31,7 @@ export const styles = css`
   }
   .base {
     --_row: 3.875rem;
-    --_side: 0.75rem;
+    --_side: 0.5rem;
     display: flex;
     flex-direction: column;
     gap: var(--psa-spacing, 0.75rem);
@@ -62,6 +62,7 @@ export const styles = css`
     display: flex;
     gap: 0.5rem 1.25rem;
     align-items: center;
+    padding-inline: var(--_side);
   }
   .filters {
     display: flex;
@@ -185,7 +186,7 @@ export const styles = css`
   tr {
     display: grid;
     grid-template-columns:
-      minmax(9.5rem, 1.5fr) minmax(7.5rem, 1fr) minmax(8rem, 1.5fr) minmax(9.5rem, 1.2fr)
+      minmax(9.5rem, 1.9fr) minmax(7.5rem, 0.8fr) minmax(8rem, 1.4fr) minmax(9.5rem, 1.2fr)
       minmax(7.5rem, 0.9fr);
     gap: 0 1.25rem;
     align-items: center;
@@ -344,7 +345,6 @@ export const styles = css`
   @container (max-width: 44rem) {
     .base {
       --_row: 6.75rem;
-      --_side: 0.25rem;
     }
     tr {
       grid-template-columns: minmax(0, 1fr) auto auto;
