@@ -254,23 +254,36 @@ function answer(
   { payouts, history }: World,
   { first, after, last, before, filter, ids }: PayoutPageVariables & { ids?: string[] },
 ): object {
-  const statuses = filter?.status;
-  const matching = payouts
-    .map((payout, index) => ({ payout, number: index + 1 }))
-    .filter(({ payout }) => !statuses || statuses.includes(payout.status))
-    .reverse();
-  const range = matching.filter(
-    ({ number }) => (!after || number < Number(after)) && (!before || number > Number(before)),
-  );
-  const page = last ? range.slice(-last) : range.slice(0, first ?? 50);
+  const matches = ({ status }: Payout) => !filter?.status || filter.status.includes(status);
+  const end = before ? Number(before) : 0;
+  const size = last ?? first ?? 50;
+  const page: { number: number; payout: Payout }[] = [];
+  // One more than a page, to know whether there is one more.
+  if (last)
+    for (let number = end + 1; number <= payouts.length && page.length <= size; number++) {
+      const payout = payouts[number - 1]!;
+      if (matches(payout)) page.unshift({ number, payout });
+    }
+  else
+    for (
+      let number = after ? Number(after) - 1 : payouts.length;
+      number > 0 && page.length <= size;
+      number--
+    ) {
+      const payout = payouts[number - 1]!;
+      if (matches(payout)) page.push({ number, payout });
+    }
+  const more = page.length > size;
+  if (more && last) page.shift();
+  else if (more) page.pop();
   return {
     updatesCursor: `u${history.length}`,
     payouts: {
-      totalCount: matching.length,
+      totalCount: filter?.status ? payouts.filter(matches).length : payouts.length,
       nodes: page.map(({ payout }) => payout),
       pageInfo: {
-        hasNextPage: last ? Boolean(before) : range.length > page.length,
-        hasPreviousPage: last ? range.length > page.length : Boolean(after),
+        hasNextPage: last ? Boolean(before) : more,
+        hasPreviousPage: last ? more : Boolean(after),
         startCursor: page[0] ? String(page[0].number) : null,
         endCursor: page.at(-1) ? String(page.at(-1)?.number) : null,
       },

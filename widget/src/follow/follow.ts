@@ -44,6 +44,7 @@ export async function follow<Update extends object>(
     let error: CheckoutError | undefined;
     opened = false;
     onConnection(everOpened ? 'reconnecting' : 'connecting', transport);
+    if (signal.aborted) return;
     try {
       const refusal = (await CONNECT[transport](connection))?.[0];
       if (refusal?.extensions?.code === 'CURSOR_EXPIRED' && variables.after) {

@@ -39,7 +39,7 @@ export interface PayoutList {
   next(size: number): PayoutPageVariables;
   /** Of the loaded that can still change the newest hundred, by id. */
   open(): string[];
-  has(id: string): boolean;
+  get(id: string): Payout | undefined;
   matches(status: PayoutStatus): boolean;
 }
 
@@ -181,7 +181,7 @@ export function createPayoutList(): PayoutList {
       const ids = [...known.values()].filter(({ final }) => !final).map(({ id }) => id);
       return ids.sort((left, right) => (at(left) < at(right) ? 1 : -1)).slice(0, MOST_OPEN);
     },
-    has: (id) => known.has(id),
+    get: (id) => known.get(id),
     matches,
   };
 }

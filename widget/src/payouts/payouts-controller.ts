@@ -28,8 +28,8 @@ export interface PayoutsHost extends ReactiveControllerHost, HTMLElement {
   renewToken?: (() => Promise<string> | string) | undefined;
   /** Whether the rows must stay where they stand. */
   readonly still: boolean;
-  /** What has come, for those who do not see it. */
-  told(kind: 'new' | 'changed', payout: Payout): void;
+  /** What has come; news is a new status. */
+  told(kind: 'new' | 'changed', payout: Payout, isNews: boolean): void;
 }
 
 type Update = Pick<PayoutUpdate, 'payout' | 'previousStatus'> | { payouts: Payout[]; others: Payout[] };
@@ -140,7 +140,7 @@ export class PayoutsController implements ReactiveController {
   all(most = MOST_ROWS): void {
     void this.#read('all', async (ask) => {
       while (!this.list.complete && this.list.loaded < most) {
-        this.list.append(await ask(this.list.next(LARGEST_PAGE)));
+        this.list.append(await ask(this.list.next(Math.min(LARGEST_PAGE, most - this.list.loaded))));
         this.#arrange(false);
       }
     });
@@ -241,9 +241,11 @@ export class PayoutsController implements ReactiveController {
           // The first time, under a filter, what is not on the list is not new for that.
           const silent = !polled && this.#host.view.statuses.length > 0;
           // More than a page since the last time: nobody knows what is in between.
-          if (polled && payouts.length === pageSize && !payouts.some(({ id }) => this.list.has(id))) lose();
+          if (polled && payouts.length === pageSize && !payouts.some(({ id }) => this.list.get(id)))
+            queueMicrotask(lose);
           for (const payout of [...others, ...payouts].reverse())
-            this.#apply(payout, silent && !this.list.has(payout.id) ? payout.status : undefined);
+            if (silent && !this.list.get(payout.id)) this.list.apply(payout, payout.status);
+            else this.#apply(payout, undefined);
           polled = true;
         }
         this.arrange();
@@ -258,10 +260,11 @@ export class PayoutsController implements ReactiveController {
   }
 
   #apply(payout: Payout, previousStatus: PayoutStatus | null | undefined): void {
+    const previous = this.list.get(payout.id)?.status ?? previousStatus ?? undefined;
     const kind = this.list.apply(payout, previousStatus);
-    if (!kind || previousStatus === payout.status) return;
-    this.#emit('psa-payout-update', { payout, previous: previousStatus ?? undefined });
-    this.#host.told(kind, payout);
+    if (!kind) return;
+    this.#emit('psa-payout-update', { payout, previous });
+    this.#host.told(kind, payout, previous !== payout.status);
   }
 
   // ── Questions, and the token that they are asked with ─────────────────────────────────────────

@@ -251,9 +251,9 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   }
 
   /** @internal */
-  told(kind: 'new' | 'changed', payout: Payout): void {
+  told(kind: 'new' | 'changed', payout: Payout, isNews: boolean): void {
     this.#flashing.add(payout.id);
-    if (!this.#data.list.matches(payout.status)) return;
+    if (!isNews || !this.#data.list.matches(payout.status)) return;
     const before = this.#news.get(payout.id);
     this.#news.set(payout.id, { kind: before?.kind ?? kind, payout });
     this.#tellSoon();
