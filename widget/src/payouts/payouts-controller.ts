@@ -136,14 +136,14 @@ export class PayoutsController implements ReactiveController {
     });
   }
 
-  /** Pages until `most` rows are loaded, or all. */
+  /** Pages until `most` rows are loaded, or all; only then they find their new places, at once. */
   all(most = MOST_ROWS): void {
     void this.#read('all', async (ask) => {
       while (!this.list.complete && this.list.loaded < most) {
         this.list.append(await ask(this.list.next(Math.min(LARGEST_PAGE, most - this.list.loaded))));
-        this.#arrange(false);
+        this.#host.requestUpdate();
       }
-    });
+    }).then(() => this.#arrange(false));
   }
 
   /** What did not come, once more. */

@@ -521,13 +521,12 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     if (list.complete) return this.#count('count', list.total);
     const { number } = this.#formats!;
     const values = { loaded: number(list.loaded), total: number(list.total) };
+    if (busy === 'all') return `${this.#text('loading')} ${this.#text('countOf', values)}`;
     if (!list.sortedHere) return this.#text('countOf', values);
     return html`${this.#text('sortedOf', values)} ${
-      busy === 'all'
-        ? this.#text('loading')
-        : list.loaded < MOST_ROWS
-          ? html`<button part="more-button" class="quiet" @click=${() => this.#data.all()}>${this.#text('loadAll')}</button>`
-          : ''
+      list.loaded < MOST_ROWS
+        ? html`<button part="more-button" class="quiet" @click=${() => this.#data.all()}>${this.#text('loadAll')}</button>`
+        : ''
     }`;
   }
 
