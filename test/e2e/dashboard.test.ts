@@ -135,6 +135,21 @@ describe('a payout in the table', () => {
   });
 });
 
+describe('a table of payouts that neither socket nor stream reaches', () => {
+  it('asks by itself', async () => {
+    await credit(50_000);
+    const { page } = await openDashboard();
+    await request(page, { amount: '21,00', destination: 'ana@psa.example' });
+    await says(page, 'Pendente');
+
+    await page.evaluate(() => document.querySelector('psa-payouts')!.setAttribute('transport', 'poll'));
+    await page.locator('#saques [part=connection]').getByText('Atualizando').waitFor();
+    await shop.stand.pass(2_500);
+
+    await says(page, 'Concluído');
+  });
+});
+
 describe('a form that is not right', () => {
   it('says so at the field, and puts the cursor there', async () => {
     await credit(50_000);

@@ -261,6 +261,15 @@ describe('a filter', () => {
     expect(element.statuses).toBe('');
   });
 
+  it('that was asked for while the element was taken out holds when it is back', async () => {
+    const { element } = await table({ count: 10 });
+    filter(element, 'Negado');
+    await element.updateComplete;
+    element.remove();
+    document.body.append(element);
+    await shows(() => codes(element), ['SAQ-000007', 'SAQ-000002']);
+  });
+
   it('is an attribute as well, and says when it finds nothing', async () => {
     const { element } = await table({ count: 1 }, { statuses: 'DENIED COMPLETED' });
     expect(text(element, 'empty')).toBe('Nenhum saque com este estado.');
@@ -414,6 +423,16 @@ describe('a token', () => {
     await act(element, { expire: true });
     await shows(() => element.token, token);
     await shows(() => element.connection, 'live');
+  });
+
+  it('of another account shows nothing of the one before', async () => {
+    const { element } = await table({ count: 3 });
+    const { token } = await post<PayoutsWorld>('/world', { count: 1 });
+    element.token = token;
+    element.refresh();
+    await shows(() => codes(element), ['SAQ-000001']);
+    await shows(() => element.connection, 'live');
+    expect(element.payouts).toHaveLength(1);
   });
 
   it('that ends for good is said, and the rows stay until there is another', async () => {

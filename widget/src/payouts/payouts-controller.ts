@@ -34,6 +34,7 @@ export interface PayoutsHost extends ReactiveControllerHost, HTMLElement {
 
 type Update = Pick<PayoutUpdate, 'payout' | 'previousStatus'> | { payouts: Payout[]; others: Payout[] };
 
+const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 100;
 /** So many rows are loaded unasked to be sorted, and so many at most. */
 const FEW = 1_000;
@@ -43,7 +44,7 @@ const LONGEST_RETRY_MS = 30_000;
 
 /** Reads the account's payouts page by page, and follows all of them. */
 export class PayoutsController implements ReactiveController {
-  readonly list = createPayoutList();
+  list = createPayoutList();
   phase: PayoutsPhase = 'idle';
   connection: CheckoutConnection = 'idle';
   error: CheckoutError | undefined;
@@ -78,11 +79,20 @@ export class PayoutsController implements ReactiveController {
   hostDisconnected(): void {
     this.#connected?.abort();
     this.#running?.abort();
+    // What was asked for by another filter is still wanted when the element is back.
+    if (this.busy === 'view') this.#after = undefined;
     this.#reading?.abort();
     this.#connect('idle');
   }
 
-  /** From the beginning; what is shown stays until the answer is there. */
+  /** Everything anew, of another account for one: what was known is forgotten. */
+  begin(): void {
+    this.list = createPayoutList();
+    this.phase = 'idle';
+    this.restart();
+  }
+
+  /** From the first page; what is shown stays until the answer is there. */
   restart(): void {
     this.#after = undefined;
     this.#reading?.abort();
@@ -122,7 +132,7 @@ export class PayoutsController implements ReactiveController {
       return;
     }
     void this.#read('view', async (ask) => {
-      this.list.start(view, await ask(firstPage(view, this.#host.pageSize)));
+      this.list.start(view, await ask(firstPage(view, this.#pageSize)));
       this.#arrange(false);
     }).then(() => this.#fill());
   }
@@ -131,7 +141,7 @@ export class PayoutsController implements ReactiveController {
   more(): void {
     if (this.busy || this.moreError || this.list.complete || this.phase !== 'ready') return;
     void this.#read('more', async (ask) => {
-      this.list.append(await ask(this.list.next(this.#host.pageSize)));
+      this.list.append(await ask(this.list.next(this.#pageSize)));
       this.arrange();
     });
   }
@@ -192,10 +202,10 @@ export class PayoutsController implements ReactiveController {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { view, pageSize } = this.#host;
+    const { view } = this.#host;
     const { updatesCursor, payouts } = await this.#ask<{ updatesCursor: string; payouts: PayoutPage }>(
       START,
-      firstPage(view, pageSize),
+      firstPage(view, this.#pageSize),
       signal,
     );
     this.#after = updatesCursor;
@@ -208,7 +218,7 @@ export class PayoutsController implements ReactiveController {
   }
 
   #follow(run: AbortSignal): Promise<CheckoutError | undefined> {
-    const { token = '', transport, pageSize } = this.#host;
+    const { token = '', transport } = this.#host;
     const variables = { after: this.#after };
     const stream = new AbortController();
     const signal = AbortSignal.any([run, stream.signal]);
@@ -227,7 +237,7 @@ export class PayoutsController implements ReactiveController {
       read: async () => {
         const { payouts, nodes } = await this.#ask<{ payouts: PayoutPage; nodes: (Payout | null)[] }>(
           POLL,
-          { first: pageSize, ids: this.list.open() },
+          { first: this.#pageSize, ids: this.list.open() },
           signal,
         );
         return { payouts: payouts.nodes, others: nodes.filter((node) => node !== null) };
@@ -241,7 +251,7 @@ export class PayoutsController implements ReactiveController {
           // The first time, under a filter, what is not on the list is not new for that.
           const silent = !polled && this.#host.view.statuses.length > 0;
           // More than a page since the last time: nobody knows what is in between.
-          if (polled && payouts.length === pageSize && !payouts.some(({ id }) => this.list.get(id)))
+          if (polled && payouts.length === this.#pageSize && !payouts.some(({ id }) => this.list.get(id)))
             queueMicrotask(lose);
           for (const payout of [...others, ...payouts].reverse())
             if (silent && !this.list.get(payout.id)) this.list.apply(payout, payout.status);
@@ -368,10 +378,15 @@ export class PayoutsController implements ReactiveController {
   }
 
   #connect(connection: CheckoutConnection, transport?: Transport): void {
-    if (this.connection === connection) return;
+    // A connection that is changed for another, with a new token for one, is back in a moment: nothing to alarm with.
+    if (this.connection === connection || (this.connection === 'live' && connection === 'connecting')) return;
     this.connection = connection;
     this.#host.requestUpdate();
     this.#emit('psa-connection-change', { connection, transport });
+  }
+
+  get #pageSize(): number {
+    return Math.min(LARGEST_PAGE, Math.max(1, Math.floor(this.#host.pageSize) || DEFAULT_PAGE));
   }
 
   get #endpoint(): string | undefined {

@@ -205,9 +205,9 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     return this.#data.error;
   }
 
-  /** Reads everything anew: after another account's token, for one. */
+  /** Forgets everything and reads it anew: after another account's token, for one. */
   refresh(): void {
-    this.#data.restart();
+    this.#data.begin();
   }
 
   /** What the button of an error does. */
@@ -265,8 +265,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       this.view = { statuses: statusesIn(this.statuses), sort: this.sort };
       if (this.hasUpdated) this.#data.show(this.view);
     }
-    if (!this.hasUpdated || changed.has('endpoint')) this.#data.restart();
-    else if (changed.has('token')) this.#data.resume();
+    if (!this.hasUpdated || changed.has('endpoint')) this.#data.begin();
+    else if (changed.has('token') || changed.has('transport')) this.#data.resume();
     const locale = this.#locale;
     const load = LOCALES[locale];
     if (load && !this.#texts[locale])
@@ -328,7 +328,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
           ${this.#filters()}
           <div class="news">
             <button part="new-button" class="new" ?disabled=${list.waiting === 0} @click=${this.showNew}>
-              ${this.#count('new', list.waiting || 10)}
+              ${/* Room for two digits is kept. */ this.#count('new', list.waiting || 10)}
             </button>
             <span part="connection" class="connection ${connection}">${
               connection === 'idle' ? '' : this.#text(connection)
