@@ -37,6 +37,8 @@ export default defineConfig(({ mode, command }): UserConfig => {
       plugins: [...plugins, leanLit(), shortNames()],
       build: {
         outDir: here('dist/standalone'),
+        // The other element's build stands there as well; it is made after this one, but not where both are watched.
+        emptyOutDir: !process.argv.includes('--watch'),
         modulePreload: false,
         target: 'es2022',
         lib: { entry: { 'psa-checkout': here('src/define.ts') }, formats: ['es'] },
