@@ -1,26 +1,16 @@
-import type { CustomerInput, Labels, PsaCheckout } from '@psa/checkout';
+import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
+import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 
-/** React 19 sets properties and takes `onpsa-paid` and the like as they are. */
-type PsaCheckoutProps = DetailedHTMLProps<HTMLAttributes<PsaCheckout>, PsaCheckout> & {
-  endpoint?: string;
-  token?: string;
-  mode?: 'auto' | 'popup' | 'tab' | 'redirect';
-  transport?: 'auto' | 'ws' | 'sse' | 'poll';
-  'amount-cents'?: number;
-  'order-code'?: string;
-  'payment-token'?: string;
-  locale?: string;
-  'resume-key'?: string;
-  disabled?: boolean;
-  customer?: CustomerInput;
-  labels?: Partial<Labels>;
-} & { [event in `onpsa-${string}`]?: (event: CustomEvent) => void };
+/** React 19 sets what the element has as a property, the rest as attributes, and listens to `onpsa-paid` and the like. */
+type Props<Element, Attributes, Events> = DetailedHTMLProps<HTMLAttributes<Element>, Element> &
+  Attributes & { [Name in keyof Events & string as `on${Name}`]?: (event: Events[Name]) => void };
 
 declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {
-      'psa-checkout': PsaCheckoutProps;
+      'psa-checkout': Props<PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
+      'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
     }
   }
 }

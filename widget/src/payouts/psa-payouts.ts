@@ -2,6 +2,8 @@ import { html, LitElement, nothing, type PropertyValues, render, type TemplateRe
 import type { CheckoutConnection, CheckoutError, CheckoutErrorCode } from '../checkout-state.ts';
 import type { Transport } from '../follow/transport.ts';
 import { importAgain } from '../import-again.ts';
+import type { PsaPayoutsAttributes } from './attributes.ts';
+import type { PsaPayoutsEventMap } from './events.ts';
 import { texts as portuguese } from './locales/pt-BR.ts';
 import type { Texts } from './locales/texts.ts';
 import type { Payout, PayoutMethod, PayoutStatus } from './operations.ts';
@@ -18,6 +20,8 @@ export type {
   PayoutSort,
   PayoutStatus,
   PayoutsPhase,
+  PsaPayoutsAttributes,
+  PsaPayoutsEventMap,
   Transport,
 };
 
