@@ -273,7 +273,7 @@ export class PayoutsController implements ReactiveController {
     const previous = this.list.get(payout.id)?.status ?? previousStatus ?? undefined;
     const kind = this.list.apply(payout, previousStatus);
     if (!kind) return;
-    this.#emit('psa-payout-update', { payout, previous });
+    this.emit('psa-payout-update', { payout, previous });
     this.#host.told(kind, payout, previous !== payout.status);
   }
 
@@ -354,7 +354,7 @@ export class PayoutsController implements ReactiveController {
   async #renewOnce(): Promise<void> {
     const host = this.#host;
     const { token } = host;
-    this.#emit('psa-token-expired', {});
+    this.emit('psa-token-expired', {});
     if (host.token === token && host.renewToken) host.token = await host.renewToken();
   }
 
@@ -370,10 +370,10 @@ export class PayoutsController implements ReactiveController {
     this.phase = phase;
     this.error = error;
     this.#host.requestUpdate();
-    if (phase !== previous) this.#emit('psa-phase-change', { phase, previous });
+    if (phase !== previous) this.emit('psa-phase-change', { phase, previous });
     if (error) {
       const { code, message, retryable } = error;
-      this.#emit('psa-error', { code, message, retryable });
+      this.emit('psa-error', { code, message, retryable });
     }
   }
 
@@ -382,7 +382,7 @@ export class PayoutsController implements ReactiveController {
     if (this.connection === connection || (this.connection === 'live' && connection === 'connecting')) return;
     this.connection = connection;
     this.#host.requestUpdate();
-    this.#emit('psa-connection-change', { connection, transport });
+    this.emit('psa-connection-change', { connection, transport });
   }
 
   get #pageSize(): number {
@@ -403,7 +403,7 @@ export class PayoutsController implements ReactiveController {
     else if (!document.hidden && (type !== 'visibilitychange' || this.connection !== 'live')) this.resume();
   };
 
-  #emit(name: string, detail: object): void {
+  emit(name: string, detail: object): void {
     this.#host.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
   }
 }

@@ -654,21 +654,17 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     if (!payout) return;
     this.#active = payout.id;
     this.requestUpdate();
-    this.#emit('psa-payout-select', { payout });
+    this.#data.emit('psa-payout-select', { payout });
   }
 
   #choose(statuses: readonly PayoutStatus[]): void {
     this.statuses = statuses.join(' ');
-    this.#emit('psa-filter-change', { statuses });
+    this.#data.emit('psa-filter-change', { statuses });
   }
 
   #sortBy(sort: PayoutSort): void {
     this.sort = sort;
-    this.#emit('psa-sort-change', { sort });
-  }
-
-  #emit(name: string, detail: object): void {
-    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+    this.#data.emit('psa-sort-change', { sort });
   }
 
   // ── What is said ──────────────────────────────────────────────────────────────────────────────
