@@ -221,6 +221,7 @@ export const styles = css`
     gap: 0.3rem;
     align-items: center;
     min-block-size: 2.25rem;
+    vertical-align: middle;
     border-radius: 6px;
   }
   .sort:hover,
