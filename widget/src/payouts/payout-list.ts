@@ -61,6 +61,8 @@ export function createPayoutList(): PayoutList {
   let order: string[] = [];
   let ordered = new Set<string>();
   let shown: string[] = [];
+  /** The same as payouts, made when it is asked for: a table that scrolls asks often. */
+  let rows: Payout[] | undefined;
   let waiting = 0;
   let total = 0;
   let complete = false;
@@ -75,6 +77,7 @@ export function createPayoutList(): PayoutList {
     const held = known.get(payout.id);
     if (held && held.version >= payout.version) return false;
     known.set(payout.id, payout);
+    rows = undefined;
     return true;
   }
 
@@ -123,7 +126,8 @@ export function createPayoutList(): PayoutList {
 
   return {
     get shown() {
-      return shown.map((id) => known.get(id)!);
+      rows ??= shown.map((id) => known.get(id)!);
+      return rows;
     },
     get waiting() {
       return waiting;
@@ -167,6 +171,7 @@ export function createPayoutList(): PayoutList {
       const standing = new Set(shown);
       let from = next.length;
       while (from > 0 && !standing.has(next[from - 1]!)) from--;
+      rows = undefined;
       shown = still ? [...shown, ...next.slice(from)] : next;
       waiting = still ? next.slice(0, from).filter((id) => !standing.has(id)).length : 0;
     },

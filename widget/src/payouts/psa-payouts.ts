@@ -155,6 +155,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   #data = new PayoutsController(this);
   #internals = this.attachInternals?.();
+  #locale: Locale = 'pt-BR';
   #texts: Partial<Record<Locale, Texts>> = { 'pt-BR': portuguese };
   #rows: readonly Payout[] = [];
   /** The rows that are in the document, of those that are shown. */
@@ -271,7 +272,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     }
     if (!this.hasUpdated || changed.has('endpoint')) this.#data.begin();
     else if (changed.has('token') || changed.has('transport')) this.#data.resume();
-    const locale = this.#locale;
+    const locale = this.#localeNow();
+    this.#locale = locale;
     const load = LOCALES[locale];
     if (load && !this.#texts[locale])
       importAgain(load).then(
@@ -700,7 +702,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     this.requestUpdate();
   }
 
-  get #locale(): Locale {
+  #localeNow(): Locale {
     const nearest = this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
     const wanted = (this.locale || nearest || navigator.language).toLowerCase();
     return wanted.startsWith('en') ? 'en' : wanted.startsWith('es') ? 'es' : 'pt-BR';
