@@ -215,6 +215,9 @@ export const styles = css`
     line-height: 2.375rem;
     text-align: start;
   }
+  th > span {
+    vertical-align: middle;
+  }
   .sort {
     border: 0;
     display: inline-flex;
@@ -351,6 +354,12 @@ export const styles = css`
       grid-template-columns: minmax(0, 1fr) auto auto;
       gap: 0;
       align-content: center;
+    }
+    .filters {
+      gap: 0.125rem;
+    }
+    .filter {
+      padding-inline: 0.55rem;
     }
     .header {
       display: flex;
