@@ -339,8 +339,9 @@ export class CheckoutController implements ReactiveController {
     const { orderCode, paymentToken: token } = visit;
     try {
       const { readPayment } = await this.load();
-      const payment = await readPayment({ endpoint, token, orderCode, signal: new AbortController().signal });
-      if (orderCode === this.#visit?.orderCode) this.#answered(payment);
+      const { signal } = new AbortController();
+      const { cardPayment } = await readPayment({ endpoint, token, orderCode, signal });
+      if (orderCode === this.#visit?.orderCode) this.#answered(cardPayment);
     } catch (thrown) {
       const error = asError(thrown);
       if (!error.retryable && orderCode === this.#visit?.orderCode) this.#lose(error);
@@ -365,7 +366,7 @@ export class CheckoutController implements ReactiveController {
         orderCode,
         transport: this.#host.transport,
         signal,
-        onPayment: (payment) => signal.aborted || this.#answered(payment),
+        onUpdate: ({ cardPayment }) => signal.aborted || this.#answered(cardPayment),
         onConnection: (connection, transport) => signal.aborted || this.#connect(connection, transport),
       });
       if (!error || signal.aborted) return;
