@@ -15,6 +15,7 @@ export const texts: Texts = {
   openPageAgain: 'Reopen the payment page',
   newTab: '(in another tab)',
   expiresIn: 'Time left',
+  expiresHint: 'If it runs out, just start again.',
   checking: 'Checking…',
   cancel: 'Go back',
   paid: 'Payment confirmed',

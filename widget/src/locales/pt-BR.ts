@@ -10,6 +10,7 @@ export const texts: PaymentTexts = {
   openPageAgain: 'Reabrir a página de pagamento',
   newTab: '(em outra aba)',
   expiresIn: 'Tempo restante',
+  expiresHint: 'Se acabar, é só começar de novo.',
   checking: 'Conferindo…',
   cancel: 'Voltar',
   paid: 'Pagamento confirmado',
