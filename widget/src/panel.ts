@@ -62,7 +62,11 @@ function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): 
   if (!payment) return '';
   const { orderCode, refundedAt, paidAt, amountCents, currency, description } = payment;
   const at = refundedAt ?? paidAt;
-  const amount = new Intl.NumberFormat(locale, { style: 'currency', currency });
+  const amount = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+  });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   return html`
     <dl class="facts">
@@ -76,7 +80,7 @@ function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): 
               <dd>
                 <span part="timer" role="timer">${seconds ? left(seconds, locale) : text('checking')}</span>
               </dd>
-              <dd><small>${text('expiresHint')}</small></dd>
+              <dd>${text('expiresHint')}</dd>
             </div>`
           : ''
       }

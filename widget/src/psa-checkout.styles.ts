@@ -18,7 +18,10 @@ export const styles = css`
     max-inline-size: 27rem;
     color: var(--_text);
     font: 400 1rem/1.5 var(--psa-font-family, system-ui, sans-serif);
-    text-align: start;
+    text-align: left;
+  }
+  :host(:dir(rtl)) {
+    text-align: right;
   }
   :host([hidden]) {
     display: none;
@@ -44,13 +47,12 @@ export const styles = css`
     clip-path: inset(50%);
     white-space: nowrap;
   }
-  [part='base'] {
+  [part~='base'] {
     --_tone: var(--_primary);
     position: relative;
     border-radius: var(--_radius);
-    text-align: match-parent;
   }
-  .panel {
+  [part~='panel'] {
     display: grid;
     grid-template-columns: auto 1fr;
     gap: 0.25rem 0.875rem;
@@ -75,7 +77,7 @@ export const styles = css`
   }
   .hint,
   dt,
-  small {
+  dd + dd {
     color: var(--_muted);
     text-wrap: pretty;
   }
@@ -87,7 +89,7 @@ export const styles = css`
   }
   .button {
     display: flex;
-    flex: 1 0 auto;
+    flex: 1;
     gap: 0.6rem;
     align-items: center;
     justify-content: center;
@@ -142,6 +144,7 @@ export const styles = css`
   .actions {
     display: flex;
     flex-wrap: wrap;
+    align-items: baseline;
     grid-column: 1/-1;
   }
   .facts,
@@ -163,11 +166,13 @@ export const styles = css`
     flex-wrap: wrap;
     gap: 0 1rem;
     align-items: baseline;
-    justify-content: space-between;
     padding: 0.6rem 0.9rem;
   }
   .facts > div + div {
     border-block-start: 1px dashed color-mix(in srgb, var(--_text) 18%, transparent);
+  }
+  dt {
+    flex: 1 1 5rem;
   }
   dd {
     font-weight: 600;
@@ -175,7 +180,7 @@ export const styles = css`
     overflow-wrap: anywhere;
     user-select: all;
   }
-  small {
+  dd + dd {
     flex-basis: 100%;
     font-weight: 400;
   }
@@ -207,7 +212,7 @@ export const styles = css`
     scale: -1 1;
   }
   @container (width > 32rem) {
-    .panel {
+    [part~='panel'] {
       --_space: var(--psa-spacing, 1.25rem);
       padding: var(--psa-padding, 1.5rem);
     }
@@ -218,7 +223,7 @@ export const styles = css`
     .facts > div + div {
       border: 0;
     }
-    .button {
+    .actions > * {
       min-inline-size: 0;
     }
     .quiet {
@@ -226,11 +231,14 @@ export const styles = css`
     }
   }
   @container (width < 18rem) {
-    .panel {
+    [part~='panel'] {
       padding: var(--psa-padding, 1rem);
     }
-    .panel > * {
+    [part~='panel'] > * {
       grid-column: 1/-1;
+    }
+    dt {
+      flex-basis: 100%;
     }
   }
   @keyframes draw {

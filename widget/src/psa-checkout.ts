@@ -84,6 +84,7 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
  * @slot popup-blocked - In place of the line that says so.
  *
  * @csspart base - All of it.
+ * @csspart panel - The same, where it is more than the button.
  * @csspart button - The button that starts the payment.
  * @csspart label - The button's text.
  * @csspart spinner - What turns while something is awaited.
@@ -265,8 +266,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     const waiting = resuming || (!chunk && phase !== 'error');
     return html`
       <div
-        part="base"
-        class="${phase} ${shown ? 'panel' : ''}"
+        part=${shown ? 'base panel' : 'base'}
+        class=${phase}
         role=${shown ? 'group' : nothing}
         aria-labelledby="status"
         lang=${this.#spoken?.locale ?? nothing}
