@@ -172,7 +172,7 @@ export const styles = css`
     border-block-start: 1px dashed color-mix(in srgb, var(--_text) 18%, transparent);
   }
   dt {
-    flex: 1 1 5rem;
+    flex: 1 1 4rem;
   }
   dd {
     font-weight: 600;

@@ -8,8 +8,8 @@ export interface Papel {
   pagamento?: Partial<CardPayment>;
   /** What a click gets in place of the payment: no answer, no network, or a refusal. */
   clique?: 'espera' | 'sem-rede' | { __typename: string; code: string; retryAfterSeconds?: number };
-  /** How the payment is told on: `espera` never answers, `cai` ends after its first word. */
-  linha?: 'espera' | 'cai';
+  /** How the payment is told on: `espera` never answers, `cai` ends after its first word, `cala` stays and says no more. */
+  linha?: 'espera' | 'cai' | 'cala';
 }
 
 export const ENDERECO = '/demo/gallery/graphql';
@@ -61,7 +61,7 @@ function responder({ headers, body, signal }: RequestInit): Promise<Response> {
   if (!atuacao || !papel || !pagamento)
     return contar({ errors: [{ message: 'no', extensions: { code: 'UNAUTHENTICATED' } }] });
   if (query.startsWith('mutation')) {
-    if (papel.clique === 'espera') return calar(signal);
+    if (papel.clique === 'espera') return calar();
     if (papel.clique === 'sem-rede') return Promise.reject(new TypeError('Failed to fetch'));
     return contar({
       data: {
@@ -71,10 +71,10 @@ function responder({ headers, body, signal }: RequestInit): Promise<Response> {
       },
     });
   }
-  if (papel.linha === 'espera') return calar(signal);
+  if (papel.linha === 'espera') return calar();
   if (query.startsWith('query')) return contar({ data: { cardPayment: pagamento } });
-  if (papel.linha === 'cai' && atuacao.ligacoes++ > 0) return calar(signal);
-  return Promise.resolve(new Response(fluxo(pagamento, papel.linha === 'cai', signal), EVENTOS));
+  if (papel.linha === 'cai' && atuacao.ligacoes++ > 0) return calar();
+  return Promise.resolve(new Response(fluxo(pagamento, papel, signal), EVENTOS));
 }
 
 const EVENTOS = { headers: { 'content-type': 'text/event-stream' } };
@@ -83,18 +83,20 @@ function contar(answer: object): Promise<Response> {
   return Promise.resolve(Response.json(answer));
 }
 
-function calar(signal?: AbortSignal | null): Promise<Response> {
-  return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+/** Not even an abort is heard: what waits, waits as long as the page is looked at. */
+function calar(): Promise<Response> {
+  return new Promise(() => undefined);
 }
 
-function fluxo(cardPayment: CardPayment, cai: boolean, signal?: AbortSignal | null): ReadableStream {
+function fluxo(cardPayment: CardPayment, { linha }: Papel, signal?: AbortSignal | null): ReadableStream {
   const bytes = new TextEncoder();
   const update = { data: { cardPaymentUpdates: { cursor: 'c1', cardPayment } } };
   let pulso: ReturnType<typeof setInterval>;
   return new ReadableStream({
     start(controller) {
       controller.enqueue(bytes.encode(`event: next\ndata: ${JSON.stringify(update)}\n\n`));
-      if (cai || FINAIS.includes(cardPayment.status)) return controller.close();
+      if (linha === 'cai' || FINAIS.includes(cardPayment.status)) return controller.close();
+      if (linha === 'cala') return;
       // A line on which nothing is heard for long is taken for dead.
       pulso = setInterval(() => controller.enqueue(bytes.encode(':\n\n')), 12_000);
       signal?.addEventListener('abort', () => {

@@ -39,7 +39,7 @@ export const ESTADOS: readonly Estado[] = [
   },
   { nome: 'bloqueado', titulo: 'Janela bloqueada', via: 'clique', com: { mode: 'popup' } },
   { nome: 'cancelado', titulo: 'De volta sem pagar', via: 'retorno' },
-  { nome: 'sem-conexao', titulo: 'Sem conexão', via: 'retorno' },
+  { nome: 'sem-conexao', titulo: 'Sem conexão', via: 'retorno', papel: { linha: 'cala' } },
   { nome: 'reconectando', titulo: 'Reconectando', via: 'retorno', papel: { linha: 'cai' } },
   {
     nome: 'pago',

@@ -92,11 +92,12 @@ async function por(tema: string, estado: Estado): Promise<void> {
 /** Resolves once nothing more is to come: what is waited for without end counts as come. */
 function chegada(checkout: PsaCheckout, { papel, via }: Estado): Promise<unknown> | undefined {
   if (papel?.clique === 'espera' || papel?.linha === 'espera') return undefined;
-  const evento = papel?.linha
-    ? 'psa-connection-change'
-    : via === 'clique'
-      ? 'psa-phase-change'
-      : 'psa-status-change';
+  const evento =
+    papel?.linha === 'cai'
+      ? 'psa-connection-change'
+      : via === 'clique'
+        ? 'psa-phase-change'
+        : 'psa-status-change';
   return new Promise((resolve) => {
     checkout.addEventListener(evento, function ouvir(event) {
       const { connection, phase } = (event as CustomEvent).detail;
