@@ -305,11 +305,16 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #panel(): TemplateResult {
     const { chunk, state, connection, remainingSeconds, checkoutUrl } = this.#checkout;
     const onRetry = () => this.retry();
-    if (!chunk)
+    if (!chunk) {
+      // An error that came before it has its words there.
+      this.#warm();
       return html`
         <div part="hint" class="hint">${this.#text('network')}</div>
-        <button part="retry-button" class="button" @click=${onRetry}>${this.#text('retry')}</button>
+        <div class="actions">
+          <button part="retry-button" class="button" @click=${onRetry}>${this.#text('retry')}</button>
+        </div>
       `;
+    }
     return chunk.panel(html, {
       state,
       connection,
@@ -340,14 +345,16 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #text(name: keyof Labels): string {
-    if (!this.#spoken) return this.labels?.[name] ?? '';
-    const texts: Partial<Labels> = this.#spoken.texts ?? { ...first, ...this.#checkout.chunk?.texts };
+    const texts: Partial<Labels> = {
+      ...(this.#spoken && (this.#spoken.texts ?? { ...first, ...this.#checkout.chunk?.texts })),
+      ...this.labels,
+    };
     const kind = /timeout|network/.test(name)
       ? 'network'
       : /server|unknown|aborted/.test(name)
         ? 'server'
         : 'contact';
-    return this.labels?.[name] ?? texts[name] ?? texts[kind] ?? first.network;
+    return texts[name] ?? (this.#spoken && texts[kind]) ?? '';
   }
 }
 
