@@ -1,27 +1,42 @@
-// The element in a real Chromium: `component` runs inside the page, `page` drives whole pages from outside.
+// The element in a real Chromium: `component` and `beside` run inside the page, `page` drives whole pages from outside.
 // Its files are not called *.test.ts, so that the run for Node does not take them.
+import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import type { BrowserConfigOptions } from 'vitest/node';
+import { leanLit } from '../widget/scripts/lean-lit.ts';
+import { squeezeTemplates } from '../widget/scripts/squeeze-templates.ts';
 import { launchOptions } from './support/launch-options.ts';
+
+const SETUP = [fileURLToPath(new URL('widget/global-setup.ts', import.meta.url))];
+const ELEMENT = 'widget/psa-checkout*.browser-test.ts';
 
 export default defineConfig({
   test: {
     projects: [
       {
+        // What the script-tag bundle does to the templates and to Lit is part of what is tested.
+        plugins: [leanLit(), squeezeTemplates()],
         server: { fs: { allow: ['..'] } },
-        optimizeDeps: { include: ['lit', 'axe-core'] },
+        optimizeDeps: { include: ['axe-core'], exclude: ['lit'] },
         test: {
           name: 'component',
           root: import.meta.dirname,
-          include: ['widget/**/*.browser-test.ts'],
-          globalSetup: ['./widget/global-setup.ts'],
-          browser: {
-            enabled: true,
-            headless: true,
-            screenshotFailures: false,
-            provider: playwright({ launchOptions: launchOptions() }),
-            instances: [{ browser: 'chromium' }],
-          },
+          include: [ELEMENT],
+          globalSetup: SETUP,
+          browser: inChromium(),
+        },
+      },
+      {
+        server: { fs: { allow: ['..'] } },
+        optimizeDeps: { include: ['lit', 'axe-core'] },
+        test: {
+          name: 'beside',
+          root: import.meta.dirname,
+          include: ['widget/**/*.browser-test.{ts,tsx}'],
+          exclude: [ELEMENT],
+          globalSetup: SETUP,
+          browser: inChromium(),
         },
       },
       {
@@ -36,3 +51,13 @@ export default defineConfig({
     ],
   },
 });
+
+function inChromium(): BrowserConfigOptions {
+  return {
+    enabled: true,
+    headless: true,
+    screenshotFailures: false,
+    provider: playwright({ launchOptions: launchOptions() }),
+    instances: [{ browser: 'chromium' }],
+  };
+}

@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
-import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { defineConfig, type UserConfig } from 'vite';
+import { leanLit } from './scripts/lean-lit.ts';
+import { shortNames } from './scripts/short-names.ts';
+import { squeezeTemplates } from './scripts/squeeze-templates.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
 
@@ -26,7 +29,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
     };
   if (mode === 'standalone')
     return {
-      plugins,
+      plugins: [...plugins, leanLit(), shortNames()],
       build: {
         outDir: here('dist/standalone'),
         modulePreload: false,
@@ -68,34 +71,3 @@ export default defineConfig(({ mode, command }): UserConfig => {
     },
   };
 });
-
-/** No minifier touches what stands between backticks; a fifth of the bundle is indentation there. */
-function squeezeTemplates(): Plugin {
-  return {
-    name: 'squeeze-templates',
-    transform(code, id) {
-      if (id.endsWith('.styles.ts'))
-        return code.replace(/css`([^`]*)`/g, (_, css: string) => {
-          const short = css
-            .replace(/\s+/g, ' ')
-            .replace(/ ?([{};,>]) ?/g, '$1')
-            .replace(/: /g, ':')
-            .replace(/;}/g, '}');
-          return `css\`${short.replace(/\b0\./g, '.').trim()}\``;
-        });
-      if (/\/src\/(psa-checkout|panel)\.ts$/.test(id))
-        return code
-          .replace(/([>}])\s*\n\s*(?=[<$])/g, '$1')
-          .replace(/(html`|">)\s*\n\s*(?=[<$])/g, '$1')
-          .replace(/(<\w+|")\s*\n\s*(?=[@?\w-]+=|>)/g, '$1 ')
-          .replace(/(>|})\s*\n\s*`/g, '$1`');
-      return undefined;
-    },
-    generateBundle(_, bundle) {
-      // Notes to bundlers, which a finished bundle has no use for.
-      for (const file of Object.values(bundle))
-        if (file.type === 'chunk')
-          file.code = file.code.replace(/\s*\/\* (@__PURE__|@vite-ignore) \*\/\s*/g, ' ');
-    },
-  };
-}

@@ -1,0 +1,75 @@
+import { transform as squeezeStyles } from 'lightningcss';
+import { type Plugin, parseSync, Visitor } from 'vite';
+
+/** Takes the indentation out of html`` and css`` templates, which no minifier of JavaScript touches. */
+export function squeezeTemplates(): Plugin {
+  return {
+    name: 'squeeze-templates',
+    transform(code, id) {
+      if (id.includes('node_modules') || !/\b(html|css)`/.test(code)) return undefined;
+      const edits: { start: number; end: number; text: string }[] = [];
+      const visitor = new Visitor({
+        TaggedTemplateExpression({ tag, quasi: { quasis } }) {
+          if (tag.type !== 'Identifier' || !/^(html|css)$/.test(tag.name)) return;
+          const texts = quasis.map(({ value }) => value.raw);
+          const squeezed = tag.name === 'html' ? squeezeMarkup(texts) : texts.map(squeezeCss);
+          quasis.forEach(({ start, end, value }, at) => {
+            // Some parsers count the backtick and `${` in, some do not.
+            const from = code.indexOf(value.raw, start);
+            if (from <= end)
+              edits.push({ start: from, end: from + value.raw.length, text: squeezed[at] ?? '' });
+          });
+        },
+      });
+      visitor.visit(parseSync(id, code).program);
+      let squeezed = code;
+      for (const { start, end, text } of edits.sort((a, b) => b.start - a.start))
+        squeezed = squeezed.slice(0, start) + text + squeezed.slice(end);
+      return { code: squeezed, map: null };
+    },
+    generateBundle(_, bundle) {
+      // Notes to bundlers, which a finished bundle has no use for.
+      for (const file of Object.values(bundle))
+        if (file.type === 'chunk')
+          file.code = file.code.replace(/\s*\/\* (@__PURE__|@vite-ignore) \*\/\s*/g, ' ');
+    },
+  };
+}
+
+/**
+ * The texts between a template's expressions. A line break between two tags or expressions is layout and goes; one
+ * beside a word stands for a space, as it does in HTML.
+ */
+function squeezeMarkup(texts: readonly string[]): string[] {
+  let inside: 'text' | 'tag' | '"' | "'" = 'text';
+  return texts.map((text) =>
+    text.replace(/["'<>]|\s+/g, (found, offset: number) => {
+      const before = text.slice(0, offset).at(-1);
+      const after = text.at(offset + found.length);
+      if (inside === '"' || inside === "'") {
+        if (found === inside) inside = 'tag';
+      } else if (found === '<') inside = 'tag';
+      else if (found === '>') inside = 'text';
+      else if (found === '"' || found === "'") inside = inside === 'tag' ? found : inside;
+      else if (inside === 'tag') return after === '>' || after === '/' ? '' : ' ';
+      else if (found.includes('\n') && isEdge(before) && isEdge(after)) return '';
+      else return ' ';
+      return found;
+    }),
+  );
+}
+
+/** A tag, an expression, or the template's own end. */
+function isEdge(character: string | undefined): boolean {
+  return character === undefined || character === '<' || character === '>';
+}
+
+/** Custom properties that begin with `--_` are the element's own, so one letter names them as well. */
+function squeezeCss(text: string): string {
+  const { code } = squeezeStyles({ filename: 'styles.css', code: Buffer.from(text), minify: true });
+  const names = [...new Set(text.match(/--_\w+/g))];
+  return code
+    .toString()
+    .replaceAll(', ', ',')
+    .replace(/--_\w+/g, (name) => `--_${names.indexOf(name).toString(36)}`);
+}
