@@ -161,18 +161,15 @@ export const styles = css`
     block-size: 0.9rem;
   }
   .facts > div {
-    display: flex;
+    display: grid;
     flex: 1 0 100%;
-    flex-wrap: wrap;
+    grid-template-columns: minmax(min-content, 1fr) auto;
     gap: 0 1rem;
     align-items: baseline;
     padding: 0.6rem 0.9rem;
   }
   .facts > div + div {
     border-block-start: 1px dashed color-mix(in srgb, var(--_text) 18%, transparent);
-  }
-  dt {
-    flex: 1 1 4rem;
   }
   dd {
     font-weight: 600;
@@ -181,7 +178,7 @@ export const styles = css`
     user-select: all;
   }
   dd + dd {
-    flex-basis: 100%;
+    grid-column: 1/-1;
     font-weight: 400;
   }
   .large {
@@ -237,8 +234,8 @@ export const styles = css`
     [part~='panel'] > * {
       grid-column: 1/-1;
     }
-    dt {
-      flex-basis: 100%;
+    .facts > div {
+      grid-template-columns: 1fr;
     }
   }
   @keyframes draw {
