@@ -21,16 +21,21 @@ beforeAll(async () => {
     pages: { '/loja': { body: SHOP } },
   });
   browser = await chromium.launch(launchOptions());
+  context = await browser.newContext();
 });
 afterAll(async () => {
   await browser?.close();
   await server?.close();
 });
+// One window for all, for each costs as much as a test: what it keeps of a payment goes with the page.
 beforeEach(async () => {
-  context = await browser.newContext();
   page = await context.newPage();
+  await page.goto(`${server.url}/loja`);
 });
-afterEach(() => context.close());
+afterEach(async () => {
+  await page.evaluate(() => localStorage.clear());
+  await page.close();
+});
 
 describe('by keyboard alone', () => {
   it('a payment is started, looked at again, given up, started again and paid', async () => {
@@ -157,7 +162,6 @@ describe('the focus', () => {
     await place();
     await press('button');
     await until('pending');
-    await page.evaluate(() => sessionStorage.setItem('kept', sessionStorage['psa-checkout:last']));
     await page.route('**/psa-checkout.payment.js', async (route) => {
       await page.locator('psa-checkout').evaluate((element) => element.focus());
       await route.continue();
@@ -271,6 +275,25 @@ describe('who does not see', () => {
   });
 });
 
+it('follows the page into another language, and keeps to its own where it has one', async () => {
+  await place({ resumeKey: 'first' });
+  await place({ resumeKey: 'second', locale: 'es' });
+  const labels = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('psa-checkout')].map((element) => {
+        element.replaceChildren();
+        return element.shadowRoot?.querySelector('[part=label]')?.textContent?.trim();
+      }),
+    );
+  await page.getByText('Pagar con tarjeta').waitFor({ state: 'attached' });
+  expect(await labels()).toEqual(['Pagar com cartão', 'Pagar con tarjeta']);
+  await page.evaluate(() => {
+    document.documentElement.lang = 'en-GB';
+  });
+  await page.getByText('Pay by card').waitFor();
+  expect(await labels()).toEqual(['Pay by card', 'Pagar con tarjeta']);
+});
+
 it('stands still for those who asked for it', async () => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await place({}, { start: { hold: true } });
@@ -286,7 +309,6 @@ it('stands still for those who asked for it', async () => {
 /** Puts an element of a new scenario on the page, which asks to go nowhere. */
 async function place(attributes: object = {}, scenario: Partial<Scenario> = {}): Promise<void> {
   const { token } = await post<Scenario>('/scenario', scenario);
-  if (!page.url().endsWith('/loja')) await page.goto(`${server.url}/loja`);
   await page.evaluate(
     async (given) => {
       await customElements.whenDefined('psa-checkout');

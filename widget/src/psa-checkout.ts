@@ -159,6 +159,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #wanted: Locale | undefined;
   #spoken: { locale: Locale; texts?: Texts | undefined } | undefined;
   #focusInside = false;
+  /** A page may change its language while it is open. */
+  #languages = new MutationObserver(() => this.requestUpdate());
 
   constructor() {
     super();
@@ -221,6 +223,16 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   override focus(options?: FocusOptions): void {
     const target = this.renderRoot?.querySelector<HTMLElement>('.button') ?? this.#base;
     target?.focus(options);
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#languages.observe(document, { subtree: true, attributeFilter: ['lang'] });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#languages.disconnect();
   }
 
   /** @internal Said in the empty window while the payment is created. */
