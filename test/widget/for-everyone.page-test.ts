@@ -294,6 +294,22 @@ it('follows the page into another language, and keeps to its own where it has on
   expect(await labels()).toEqual(['Pay by card', 'Pagar con tarjeta']);
 });
 
+it.each([
+  ['as wide as its place', 'inline-size: 20rem', 320],
+  ['no wider than is read well', 'inline-size: 60rem', 432],
+  ['wide enough in a place that is as wide as what is in it', 'display: inline-block', 208],
+  ['beside another thing', 'display: flex; inline-size: 30rem', 432],
+])('is %s', async (_, css, width) => {
+  await place();
+  const measured = await page.evaluate((css) => {
+    const place = document.body.appendChild(document.createElement('div'));
+    place.style.cssText = css;
+    const element = place.appendChild(document.querySelector('psa-checkout') as Element);
+    return element.getBoundingClientRect().width;
+  }, css);
+  expect(measured).toBe(width);
+});
+
 it('stands still for those who asked for it', async () => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await place({}, { start: { hold: true } });

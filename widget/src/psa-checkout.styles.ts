@@ -3,7 +3,7 @@ const css = String.raw;
 // The public properties are read into private ones, never set here: a value set on :host would win over one that the
 // page inherits down to the element. light-dark() follows the color-scheme that the page gives the element. Borders
 // without colour are for forced colours, which draw them. Each text has the direction of its own words, and stands
-// where the page's direction begins.
+// where the page's direction begins. Its width is its place's, by which its form is chosen, and is never nothing.
 export const styles = css`
   :host {
     --_primary: var(--psa-color-primary, light-dark(#3340d3, #8f9bff));
@@ -15,6 +15,7 @@ export const styles = css`
     container-type: inline-size;
     display: block;
     inline-size: 100%;
+    min-inline-size: 13rem;
     max-inline-size: 27rem;
     color: var(--_text);
     font: 400 1rem/1.5 var(--psa-font-family, system-ui, sans-serif);

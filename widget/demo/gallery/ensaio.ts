@@ -25,7 +25,7 @@ export function dar(token: string, papel: Papel): string {
     status: 'PENDING',
     amountCents: 18_900,
     currency: 'BRL',
-    checkoutUrl: new URL('/checkout', location.href).href,
+    checkoutUrl: new URL('/demo/gallery', location.href).href,
     expiresAt: '2031-01-01T12:00:00.000Z',
     expiresInSeconds: 1694,
     description: null,
