@@ -1,6 +1,8 @@
 // The element in a real Chromium: `component` and `beside` run inside the page, `page` drives whole pages from outside.
 // Its files are not called *.test.ts, so that the run for Node does not take them.
 import { fileURLToPath } from 'node:url';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import vue from '@vitejs/plugin-vue';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import type { BrowserConfigOptions } from 'vitest/node';
@@ -29,7 +31,25 @@ export default defineConfig({
       },
       {
         server: { fs: { allow: ['..'] } },
-        optimizeDeps: { include: ['lit', 'axe-core'] },
+        plugins: [
+          vue({ template: { compilerOptions: { isCustomElement: (tag) => tag.startsWith('psa-') } } }),
+          svelte({ configFile: false }),
+        ],
+        // Found late, they would have the page reloaded in the middle of a test.
+        optimizeDeps: {
+          include: [
+            'lit',
+            'axe-core',
+            'react',
+            'react-dom/client',
+            'react/jsx-dev-runtime',
+            'svelte',
+            'vue',
+            '@angular/compiler',
+            '@angular/core',
+            '@angular/platform-browser',
+          ],
+        },
         test: {
           name: 'beside',
           root: import.meta.dirname,

@@ -1,21 +1,11 @@
-import type { CustomerInput, Labels, PsaCheckout } from '@psa/checkout';
+import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 
-/** React 19 sets properties and takes `onpsa-paid` and the like as they are. */
-type PsaCheckoutProps = DetailedHTMLProps<HTMLAttributes<PsaCheckout>, PsaCheckout> & {
-  endpoint?: string;
-  token?: string;
-  mode?: 'auto' | 'popup' | 'tab' | 'redirect';
-  transport?: 'auto' | 'ws' | 'sse' | 'poll';
-  'amount-cents'?: number;
-  'order-code'?: string;
-  'payment-token'?: string;
-  locale?: string;
-  'resume-key'?: string;
-  disabled?: boolean;
-  customer?: CustomerInput;
-  labels?: Partial<Labels>;
-} & { [event in `onpsa-${string}`]?: (event: CustomEvent) => void };
+/** React 19 sets what the element has as a property, the rest as attributes, and listens to `onpsa-paid` and the like. */
+type PsaCheckoutProps = DetailedHTMLProps<HTMLAttributes<PsaCheckout>, PsaCheckout> &
+  PsaCheckoutAttributes & {
+    [Name in keyof PsaCheckoutEventMap as `on${Name}`]?: (event: PsaCheckoutEventMap[Name]) => void;
+  };
 
 declare module 'react' {
   namespace JSX {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
+import { vitrine } from './demo/vitrine.ts';
 import { leanLit } from './scripts/lean-lit.ts';
 import { shortNames } from './scripts/short-names.ts';
 import { squeezeTemplates } from './scripts/squeeze-templates.ts';
@@ -8,13 +9,14 @@ const here = (path: string) => resolve(import.meta.dirname, path);
 
 // Three builds of one source: `npm` for bundlers, `standalone` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
-  const plugins = command === 'build' && mode !== 'npm' ? [squeezeTemplates()] : [];
+  const plugins = command === 'build' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
     return {
       plugins,
       build: {
         outDir: here('dist'),
-        emptyOutDir: false,
+        // With the other two builds, which follow: what no build makes any more must not be packed.
+        emptyOutDir: true,
         modulePreload: false,
         target: 'es2022',
         lib: {
@@ -48,7 +50,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
   return {
     root: here('demo'),
     base: '/demo/',
-    plugins,
+    plugins: [...plugins, vitrine()],
     build: {
       outDir: here('dist/demo'),
       emptyOutDir: true,

@@ -51,7 +51,14 @@ function compiledTo(source) {
 
 async function ensureWidget() {
   await ensure('widget', {
-    madeOf: [...filesUnder('widget'), 'tsconfig.json', 'schema.graphql', 'pnpm-lock.yaml'],
+    // The build writes into the README itself.
+    madeOf: [
+      ...filesUnder('widget').filter((file) => file !== 'widget/README.md'),
+      ...filesUnder('test/widget/recipes'),
+      'tsconfig.json',
+      'schema.graphql',
+      'pnpm-lock.yaml',
+    ],
     results: ['widget/dist'],
     build: () => packageScript('widget', 'build'),
   });

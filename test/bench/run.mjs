@@ -5,8 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { ensureBuilt } from '../../server/scripts/build.mjs';
 import { ensureInstalled } from '../../server/scripts/install.mjs';
 
+const MAIN = new URL('./main.ts', import.meta.url);
+/** It needs no database. */
+const SIZES = new URL('./widget-sizes.ts', import.meta.url);
+
 const USAGE = `Usage: npm run bench [-- [--save] [--json FILE] [NAME…]]
        npm run bench:soak [-- --minutes 10]
+       npm run bench -- widget-sizes [--save]
 
 Measures on 127.0.0.1, in some eight minutes, and prints a table. Absolute numbers are this machine's; the ratio
 to what was measured in turns with it is what can be compared.
@@ -20,15 +25,18 @@ to what was measured in turns with it is what can be compared.
 bench:soak goes on for so many minutes: subscribers come, reconnect and leave while payments are made, and what the
 server holds in memory is looked at. It fails where that grows.
 
+widget-sizes compares what a page downloads for <psa-checkout> with the checkouts that others publish, each bundled
+and compressed by the same tools in the same run; with --save the table goes into widget/README.md.
+
 The servers of others are installed the first time that they are measured (Mercurius, Apollo Server, Yoga, Hive Gateway:
-some 150 MB from the npm registry).
+some 150 MB from the npm registry), and so are their checkouts (80 MB).
 `;
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) process.stdout.write(USAGE);
 else {
   await ensureInstalled();
   await ensureBuilt();
-  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+  const main = fileURLToPath(process.argv.includes('widget-sizes') ? SIZES : MAIN);
   const bench = spawn(process.execPath, ['--import', 'tsx', main, ...process.argv.slice(2)], {
     stdio: 'inherit',
   });

@@ -30,19 +30,7 @@ const ARTE: Record<string, string> = {
     <path class="mata" d="M262 58c-26-22-52-12-58 6 20 4 42 4 58-6zM282 56c12-26 2-44-16-48-6 18-2 36 16 48z"/>`,
 };
 
-/** A picture as an SVG element, without markup strings going through innerHTML of the page. */
-export function arte(sku: string): Element | undefined {
-  const source = ARTE[sku];
-  if (!source) return undefined;
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  svg.setAttribute('viewBox', '0 0 320 300');
-  svg.setAttribute('aria-hidden', 'true');
-  svg.setAttribute('class', 'arte');
-  for (const [, tag, attributes] of source.matchAll(/<(\w+) ([^>]*?)\/>/g)) {
-    const shape = document.createElementNS('http://www.w3.org/2000/svg', tag ?? 'g');
-    for (const [, name, value] of (attributes ?? '').matchAll(/([\w-]+)="([^"]*)"/g))
-      shape.setAttribute(name ?? '', value ?? '');
-    svg.append(shape);
-  }
-  return svg;
+/** A product's picture, as it stands in the page. */
+export function arte(sku: string): string {
+  return `<svg viewBox="0 0 320 300" aria-hidden="true" class="arte">${(ARTE[sku] ?? '').replace(/\s+</g, '<')}</svg>`;
 }

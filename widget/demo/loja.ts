@@ -1,7 +1,5 @@
 import '../src/define.ts';
 import type { CheckoutMode, PsaCheckout, Transport } from '../src/psa-checkout.ts';
-import { arte } from './arte.ts';
-import products from './products.json' with { type: 'json' };
 import { mostrarContaReal } from './shared/conta-real.ts';
 
 interface Config {
@@ -10,12 +8,6 @@ interface Config {
   simulated: boolean;
   products: { sku: string; name: string; priceCents: number; tokens: { popup: string; redirect: string } }[];
 }
-
-const DESCRICOES: Record<string, string> = {
-  caneca: 'Cerâmica de alta temperatura, 300 ml, pintada à mão com a serra ao amanhecer.',
-  cafe: 'Catuaí amarelo de altitude, torra média. Notas de caramelo, laranja e cacau.',
-  rede: 'Algodão cru tecido no tear, franja de crochê. Aguenta dois adultos e uma tarde inteira.',
-};
 
 const EVENTOS = [
   'psa-before-start',
@@ -34,10 +26,8 @@ const EVENTOS = [
   'psa-error',
 ];
 
-const reais = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
 const hora = new Intl.DateTimeFormat('pt-BR', { timeStyle: 'medium' });
 const form = document.querySelector('form');
-const vitrine = document.querySelector('#produtos');
 const eventos = document.querySelector('#eventos');
 const botoes: { checkout: PsaCheckout; tokens: { popup: string; redirect: string } }[] = [];
 
@@ -56,36 +46,18 @@ async function abrir(): Promise<void> {
     // The shelf is shown without its buttons.
   }
   if (config?.simulated === false) mostrarContaReal();
-  for (const product of config?.products ?? products) vitrine?.append(cartao(product, config));
+  for (const checkout of document.querySelectorAll('psa-checkout')) {
+    const tokens = config?.products.find(({ sku }) => sku === checkout.id)?.tokens;
+    if (config && tokens) {
+      checkout.endpoint = config.endpoint;
+      checkout.disabled = false;
+      botoes.push({ checkout, tokens });
+    } else
+      checkout.replaceWith(
+        elemento('p', 'aviso', 'O servidor da demonstração não respondeu. Recarregue a página.'),
+      );
+  }
   ajustar();
-}
-
-function cartao(product: { sku: string; name: string; priceCents: number }, config?: Config): Element {
-  const article = elemento('article', 'produto');
-  const quadro = elemento('div', `quadro quadro-${product.sku}`);
-  const desenho = arte(product.sku);
-  if (desenho) quadro.append(desenho);
-  const corpo = elemento('div', 'corpo');
-  const linha = elemento('div', 'nome');
-  linha.append(
-    elemento('h2', '', product.name),
-    elemento('p', 'preco', reais.format(product.priceCents / 100)),
-  );
-  corpo.append(linha, elemento('p', 'descricao', DESCRICOES[product.sku] ?? ''));
-  const tokens = config?.products.find(({ sku }) => sku === product.sku)?.tokens;
-  if (config && tokens) {
-    const checkout = document.createElement('psa-checkout');
-    checkout.endpoint = config.endpoint;
-    // One key for both of the product's tokens: switching the mode must not hide a payment that is under way.
-    checkout.resumeKey = `varanda-${product.sku}`;
-    checkout.id = product.sku;
-    checkout.append(`Pagar ${reais.format(product.priceCents / 100)}`);
-    botoes.push({ checkout, tokens });
-    corpo.append(checkout);
-  } else
-    corpo.append(elemento('p', 'aviso', 'O servidor da demonstração não respondeu. Recarregue a página.'));
-  article.append(quadro, corpo);
-  return article;
 }
 
 function ajustar(): void {

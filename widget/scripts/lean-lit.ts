@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 
 /** Text of Lit's, or a pattern, and what stands there instead. */
@@ -179,6 +180,7 @@ const ABSENT = /\s\.\w+=\$\{|['"]lit\/|\b(svg|mathml)`|<(?:script|style|textarea
  */
 export function leanLit(): Plugin {
   const done = new Set<string>();
+  let license = '';
   return {
     name: 'lean-lit',
     enforce: 'pre',
@@ -199,6 +201,7 @@ export function leanLit(): Plugin {
         return undefined;
       }
       done.add(path);
+      license = id.replace(/development\/[\w-]+\.js$/, 'LICENSE');
       const { cuts, without = [] } = CUTS[path] ?? { cuts: [] };
       let lean = code.replace(/^ *\/\*[\s\S]*?\*\/\n|^ *\/\/.*\n/gm, '');
       for (const [from, to = ''] of cuts) {
@@ -211,6 +214,11 @@ export function leanLit(): Plugin {
           withoutMember(lean, member) ??
           this.error(`${path} has changed: there is no ${member} in it any more`);
       return { code: lean, map: null };
+    },
+    // Its licence asks to be kept with it.
+    generateBundle() {
+      const source = readFileSync(license);
+      this.emitFile({ type: 'asset', fileName: 'lit.LICENSE.txt', source });
     },
     buildEnd(error) {
       if (error) return;

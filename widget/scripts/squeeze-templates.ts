@@ -27,12 +27,6 @@ export function squeezeTemplates(): Plugin {
         squeezed = squeezed.slice(0, start) + text + squeezed.slice(end);
       return { code: squeezed, map: null };
     },
-    generateBundle(_, bundle) {
-      // Notes to bundlers, which a finished bundle has no use for.
-      for (const file of Object.values(bundle))
-        if (file.type === 'chunk')
-          file.code = file.code.replace(/\s*\/\* (@__PURE__|@vite-ignore) \*\/\s*/g, ' ');
-    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
+import type { PsaCheckoutAttributes } from './attributes.ts';
 import { CheckoutController, type CheckoutHost } from './checkout-controller.ts';
 import type {
   CheckoutConnection,
@@ -6,6 +7,7 @@ import type {
   CheckoutErrorCode,
   CheckoutPhase,
 } from './checkout-state.ts';
+import type { PsaCheckoutEventMap } from './events.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import { first } from './locales/pt-BR.first.ts';
@@ -23,6 +25,8 @@ export type {
   CheckoutMode,
   CheckoutPhase,
   CustomerInput,
+  PsaCheckoutAttributes,
+  PsaCheckoutEventMap,
   Transport,
 };
 

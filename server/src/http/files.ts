@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import { HttpError, type Route, send } from './routes.ts';
 
 const TYPES: Record<string, string> = {
@@ -12,6 +15,19 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
   '.woff2': 'font/woff2',
 };
+
+/** In the order of what a browser is better off with. Pictures and fonts are compressed already. */
+const PACKERS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
+type Encoding = keyof typeof PACKERS;
+const PACKED = /^(text|application\/json|image\/svg)/;
+
+/** A file as it was read last, compressed when somebody first asks for that. */
+interface Kept {
+  readonly stamp: string;
+  readonly body: Buffer;
+  readonly hash: string;
+  readonly packed: Partial<Record<Encoding, Promise<Buffer>>>;
+}
 
 /**
  * The files of one folder under one path. `index` answers for the folder itself and for names without an extension,
@@ -26,6 +42,22 @@ export function filesRoute({
   folder: string;
   headers: (file: string) => Record<string, string>;
 }): Route {
+  const files = new Map<string, Kept>();
+
+  /** Null where there is no such file. */
+  async function read(path: string): Promise<Kept | null> {
+    const found = await stat(path).catch(() => null);
+    if (!found?.isFile()) return null;
+    const stamp = `${found.mtimeMs} ${found.size}`;
+    const known = files.get(path);
+    if (known?.stamp === stamp) return known;
+    const body = await readFile(path);
+    const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
+    const kept: Kept = { stamp, body, hash, packed: {} };
+    files.set(path, kept);
+    return kept;
+  }
+
   return {
     methods: ['GET', 'HEAD'],
     path: new RegExp(`^${prefix}(?<name>/.*)?$`),
@@ -41,17 +73,38 @@ export function filesRoute({
           ? [name]
           : [`${name}.html`];
       for (const candidate of candidates) {
-        const body = await readFile(join(folder, candidate)).catch(() => null);
-        if (!body) continue;
+        const file = await read(join(folder, candidate));
+        if (!file) continue;
         const type = TYPES[extname(candidate)] ?? 'application/octet-stream';
-        const all = { 'content-type': type, ...headers(candidate) };
-        if (request.method === 'HEAD') {
-          response.writeHead(200, { 'content-length': body.length, ...all }).end();
+        const encoding = PACKED.test(type) ? encodingFor(request.headers['accept-encoding']) : undefined;
+        const etag = `"${file.hash}${encoding ? `-${encoding}` : ''}"`;
+        const all = {
+          'content-type': type,
+          etag,
+          ...(PACKED.test(type) && { vary: 'accept-encoding' }),
+          ...headers(candidate),
+        };
+        if (request.headers['if-none-match'] === etag) {
+          response.writeHead(304, all).end();
           return;
         }
-        return send(response, 200, body, all);
+        if (encoding) file.packed[encoding] ??= PACKERS[encoding](file.body);
+        const body = (encoding && (await file.packed[encoding])) || file.body;
+        const described = { ...all, ...(encoding && { 'content-encoding': encoding }) };
+        if (request.method === 'HEAD') {
+          response.writeHead(200, { 'content-length': body.length, ...described }).end();
+          return;
+        }
+        return send(response, 200, body, described);
       }
       throw new HttpError(404, 'Not found');
     },
   };
+}
+
+/** The best of ours that a browser takes. A weight of zero, which no browser sends, is not looked at. */
+function encodingFor(accepted: string | string[] | undefined): Encoding | undefined {
+  return (Object.keys(PACKERS) as Encoding[]).find((name) =>
+    new RegExp(`\\b${name}\\b`).test(String(accepted)),
+  );
 }

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { root, run, since } from '../../../server/scripts/progress.mjs';
 import { clearStamp, fingerprint, readStamp, writeStamp } from '../../../server/scripts/stamp.mjs';
 
-/** What we are measured against, each in a folder of its own with its lock file: who it is, and whose version says which. */
+/** What we are measured against or by, each in a folder of its own with its lock file: who it is, and whose version says which. */
 const PEERS = {
   apollo: { called: 'Apollo Server', is: '@apollo/server' },
   'hive-gateway': { called: 'Hive Gateway', is: '@graphql-hive/gateway-runtime' },
+  lighthouse: { called: 'Lighthouse', is: 'lighthouse' },
   mercurius: { called: 'Mercurius', is: 'mercurius' },
+  widgets: { called: 'the checkouts of others, Adyen', is: '@adyen/adyen-web' },
   yoga: { called: 'graphql-ws with Yoga', is: 'graphql-yoga' },
 };
 

@@ -1,0 +1,106 @@
+// npm run lighthouse: what Lighthouse thinks of the shop at /demo, on a phone and on a desk. Fails below 95.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBuilt } from '../server/scripts/build.mjs';
+import { ensureInstalled } from '../server/scripts/install.mjs';
+import { fail } from '../server/scripts/progress.mjs';
+
+const USAGE = `Usage: npm run lighthouse [-- [--report FOLDER] [PATH…]]
+
+Starts the built server with the demo on 127.0.0.1 and prints Lighthouse's scores, for a phone and for a desk, each the
+median of three runs. Fails where performance, accessibility or best practices is below 95.
+
+  PATH             other pages than /demo/, such as /demo/obrigado
+  --report FOLDER  keeps Lighthouse's reports there, as HTML
+
+Lighthouse is installed the first time (some 100 MB from the npm registry). Chromium is CHROME_PATH or CHROME_BIN, else
+the one that is installed.
+`;
+
+const LEAST = 95;
+const CATEGORIES = ['performance', 'accessibility', 'best-practices'];
+const RUNS = 3;
+
+const args = process.argv.slice(2);
+if (args.includes('--help') || args.includes('-h')) {
+  process.stdout.write(USAGE);
+} else {
+  const at = args.indexOf('--report');
+  const report = at < 0 ? undefined : (args.splice(at, 2)[1] ?? fail('--report needs a folder'));
+  await look(args.length > 0 ? args : ['/demo/'], report);
+}
+
+/** @param {string[]} paths @param {string | undefined} folder for reports */
+async function look(paths, folder) {
+  await ensureInstalled();
+  await ensureBuilt();
+  const { tsImport } = await import('tsx/esm/api');
+  const load = (/** @type {string} */ path) => tsImport(path, import.meta.url);
+  const { ensurePeer } = await load('./bench/peers/install.ts');
+  const { runProgram } = await load('./support/program.ts');
+  const { launchOptions } = await load('./support/launch-options.ts');
+  if (!(await ensurePeer('lighthouse'))) fail('Lighthouse could not be installed.');
+  const modules = new URL('./bench/peers/lighthouse/node_modules/', import.meta.url);
+  const { default: lighthouse, desktopConfig } = await import(
+    new URL('lighthouse/core/index.js', modules).href
+  );
+  const { launch } = await import(new URL('chrome-launcher/dist/index.js', modules).href);
+
+  const server = runProgram({ PSA_DATA_DIR: 'memory', NODE_ENV: 'production' }, 'built');
+  const { args: chromeFlags, executablePath } = launchOptions();
+  const chrome = await launch({
+    chromePath: process.env.CHROME_PATH ?? executablePath,
+    chromeFlags: [...chromeFlags, '--headless=new'],
+  });
+  let ok = true;
+  try {
+    const url = (await server.started).replace('localhost', '127.0.0.1');
+    for (const path of paths)
+      for (const [device, config] of /** @type {const} */ ([
+        ['mobile', undefined],
+        ['desktop', desktopConfig],
+      ])) {
+        const runs = [];
+        for (let run = 0; run < RUNS; run++) {
+          const options = {
+            port: chrome.port,
+            onlyCategories: CATEGORIES,
+            output: 'html',
+            logLevel: 'error',
+          };
+          runs.push(await lighthouse(new URL(path, url).href, options, config));
+        }
+        ok = tell(`${path} ${device}`, runs) && ok;
+        if (folder) {
+          mkdirSync(folder, { recursive: true });
+          writeFileSync(join(folder, `${path.replace(/\W+/g, '-')}${device}.html`), runs[0].report);
+        }
+      }
+  } finally {
+    chrome.kill();
+    server.child.kill('SIGTERM');
+    await server.exited;
+  }
+  if (!ok) process.exitCode = 1;
+}
+
+/** Prints the scores and what cost points; whether they suffice. @param {string} name @param {any[]} runs */
+function tell(name, runs) {
+  const median = (/** @type {string} */ category) =>
+    runs.map(({ lhr }) => Math.round(lhr.categories[category].score * 100)).sort((a, b) => a - b)[
+      Math.floor(runs.length / 2)
+    ] ?? 0;
+  const scores = CATEGORIES.map((category) => ({ category, score: median(category) }));
+  const ok = scores.every(({ score }) => score >= LEAST);
+  console.log(
+    `${ok ? '✓' : '✗'} ${name}: ${scores.map(({ category, score }) => `${category} ${score}`).join(', ')}`,
+  );
+  const [{ lhr }] = runs;
+  for (const { category } of scores)
+    for (const { id, weight } of lhr.categories[category].auditRefs) {
+      const { score, title, displayValue = '' } = lhr.audits[id];
+      if (weight > 0 && score !== null && score < 0.9)
+        console.log(`    ${category}: ${title} ${displayValue}`);
+    }
+  return ok;
+}

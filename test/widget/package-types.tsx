@@ -1,0 +1,34 @@
+// Compiled against the packed types, never run: package.test.ts. Each line that must be refused says so.
+import { PsaCheckout, type PsaCheckoutEventMap } from '@psa/checkout';
+import type {} from '@psa/checkout/react';
+
+const element = document.querySelector('psa-checkout');
+const own: PsaCheckout | null = element;
+export const phases: 'paid' | undefined = own?.phase === 'paid' ? own.phase : undefined;
+// @ts-expect-error the server alone says so
+if (element) element.status = 'PAID';
+
+element?.addEventListener('psa-error', ({ detail }) => detail.code === 'unsafe_url');
+document.body.addEventListener('psa-paid', ({ detail }) => detail.payment.amountCents.toFixed());
+// @ts-expect-error no such code
+element?.addEventListener('psa-error', ({ detail }) => detail.code === 'no_such_code');
+
+export const detail: PsaCheckoutEventMap['psa-status-change']['detail']['status'] = 'REFUNDED';
+export const made = new PsaCheckout();
+
+export const right = (
+  <psa-checkout
+    mode="redirect"
+    transport="sse"
+    amount-cents={4990}
+    labels={{ pay: 'Assinar', unsafe_url: 'Endereço inseguro' }}
+    onpsa-status-change={({ detail: { status, previous } }) => status !== previous}
+    className="pay"
+    slot="side"
+    disabled
+  />
+);
+// @ts-expect-error no such mode
+export const wrong = <psa-checkout mode="blink" />;
+// @ts-expect-error no such attribute
+export const unknown = <psa-checkout amount={1} />;

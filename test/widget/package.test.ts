@@ -1,0 +1,156 @@
+// @psa/checkout as somebody gets it who installs it: the tarball of `npm pack`, unpacked.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const widget = here('../../widget');
+
+let shop: string;
+let packed: string;
+let tarball: Buffer;
+
+beforeAll(async () => {
+  // Beside what the tests have installed, so that it finds lit, react and vue as it would in a shop.
+  await mkdir(here('../node_modules/.cache'), { recursive: true });
+  shop = await mkdtemp(here('../node_modules/.cache/shop-'));
+  await run('npm', ['pack', '--silent', '--pack-destination', shop], { cwd: widget });
+  const [name = ''] = await readdir(shop);
+  tarball = await readFile(join(shop, name));
+  await run('tar', ['xzf', name], { cwd: shop });
+  packed = join(shop, 'node_modules/@psa/checkout');
+  await cp(join(shop, 'package'), packed, { recursive: true });
+  await rm(join(shop, 'package'), { recursive: true });
+});
+
+afterAll(() => rm(shop, { recursive: true, force: true }));
+
+it('packs what its exports name, and nothing of the demo or the sources', async () => {
+  const files = await readdir(packed, { recursive: true });
+  expect(files.filter((file) => /demo|\bsrc\b|tsconfig|vite/.test(file))).toEqual([]);
+  expect(files).toEqual(
+    expect.arrayContaining([
+      'LICENSE',
+      'README.md',
+      'custom-elements.json',
+      'dist/standalone/lit.LICENSE.txt',
+    ]),
+  );
+  expect(await readFile(join(packed, 'LICENSE'), 'utf8')).toBe(await readFile(here('../../LICENSE'), 'utf8'));
+});
+
+it('leaves publint without a word', async () => {
+  const { messages } = await publint({ pkgDir: packed, level: 'suggestion', strict: true, pack: false });
+  expect(messages).toEqual([]);
+});
+
+it('has types that are right wherever ES modules are loaded', async () => {
+  const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
+  if (!analysis.types) throw new Error('no types');
+  // It is ESM alone; what knows neither that nor `exports` is out.
+  const problems = analysis.problems.filter((problem) => {
+    const place = { resolutionKind: '', resolutionOption: '', ...problem };
+    return !/node10|node16-cjs/.test(place.resolutionKind + place.resolutionOption);
+  });
+  expect(problems).toEqual([]);
+  expect(Object.keys(analysis.entrypoints)).toEqual(
+    expect.arrayContaining(['.', './define', './react', './vue']),
+  );
+});
+
+it('has types for React, Vue and whoever uses the DOM, which find mistakes', async () => {
+  await cp(here('recipes'), shop, { recursive: true });
+  for (const file of ['package-types.tsx', 'package-types.vue']) await cp(here(file), join(shop, file));
+  const compilerOptions = {
+    target: 'ES2022',
+    module: 'ESNext',
+    moduleResolution: 'Bundler',
+    jsx: 'react-jsx',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    // Else most of the time goes by over React's and the DOM's own.
+    skipLibCheck: true,
+    types: [],
+  };
+  await writeFile(
+    join(shop, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions,
+      vueCompilerOptions: { strictTemplates: true },
+      include: ['*.tsx', '*.vue'],
+    }),
+  );
+  const vueTsc = here('../node_modules/vue-tsc/bin/vue-tsc.js');
+  await run(process.execPath, [vueTsc, '-p', shop]).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
+}, 120_000);
+
+it('is importable on a server, every part of it', async () => {
+  const { exports } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
+  const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
+  expect(parts.map(([name]) => name)).toEqual(['.', './define', './standalone']);
+  for (const [name] of parts)
+    expect(
+      await inNode(`import * as all from '${join('@psa/checkout', name)}'; console.log(Object.keys(all))`),
+    ).toBe("[ 'PsaCheckout' ]");
+});
+
+it('registers the element with /define alone, and once', async () => {
+  const told = await inNode(`
+    const known = new Map();
+    globalThis.customElements = { get: (name) => known.get(name), define: (name, type) => known.set(name, type) };
+    const { PsaCheckout } = await import('@psa/checkout');
+    const before = known.size;
+    const own = class {};
+    known.set('psa-checkout', own);
+    await import('@psa/checkout/define');
+    const guarded = known.get('psa-checkout') === own;
+    known.clear();
+    await import(new URL('./node_modules/@psa/checkout/dist/define.js?again', 'file://' + process.cwd() + '/'));
+    console.log(before, guarded, known.get('psa-checkout') === PsaCheckout);
+  `);
+  expect(told).toBe('0 true true');
+});
+
+it('describes the element as it is', async () => {
+  const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
+  const names = (list: { name: string }[]) => list.map(({ name }) => name).sort();
+  const [{ declarations, path }] = manifest.modules;
+  const { attributes, events, members } = declarations.find(
+    ({ name }: { name: string }) => name === 'PsaCheckout',
+  );
+  expect(await readFile(join(packed, path), 'utf8')).toContain('PsaCheckout');
+
+  const observed = await inNode(
+    "import { PsaCheckout } from '@psa/checkout'; console.log(PsaCheckout.observedAttributes.join())",
+  );
+  expect(names(attributes)).toEqual(observed.split(',').sort());
+
+  const types = await readFile(join(packed, 'dist/types/events.d.ts'), 'utf8');
+  expect(names(events)).toEqual([...types.matchAll(/^ {4}'(psa-[\w-]+)'/gm)].map(([, name]) => name).sort());
+
+  const shown = 'payment status phase connection error expiresAt customer labels';
+  const methods = 'start openCheckout refresh retry reset focus';
+  expect(names(members)).toEqual(expect.arrayContaining(`${shown} ${methods}`.split(' ')));
+});
+
+it('has a README with the recipes that are tested and the hashes of the bundle that was built', async () => {
+  await run(process.execPath, [join(widget, 'scripts/readme.mjs'), '--check']);
+  const readme = await readFile(join(packed, 'README.md'), 'utf8');
+  const recipes = (await readdir(here('recipes'))).filter((file) => file !== 'tsconfig.json');
+  for (const recipe of recipes)
+    expect(readme).toContain(await readFile(join(here('recipes'), recipe), 'utf8'));
+});
+
+async function inNode(code: string): Promise<string> {
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: shop });
+  return stdout.trim();
+}

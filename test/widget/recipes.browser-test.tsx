@@ -1,0 +1,98 @@
+// The recipes of the README, as they stand there, on the built package.
+import '@angular/compiler';
+import { createComponent, inputBinding, provideZonelessChangeDetection } from '@angular/core';
+import { createApplication } from '@angular/platform-browser';
+import { createElement, StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { mount, unmount } from 'svelte';
+import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest';
+import { createApp } from 'vue';
+import type { Scenario } from './fake-server.ts';
+import { Pay as AngularPay } from './recipes/angular.ts';
+import { Pay } from './recipes/react.tsx';
+import SveltePay from './recipes/svelte.svelte';
+import VuePay from './recipes/vue.vue';
+
+const url = inject('fakeUrl');
+const endpoint = `${url}/graphql`;
+let end: () => unknown;
+let token: string;
+
+beforeEach(async () => {
+  sessionStorage.clear();
+  localStorage.clear();
+  vi.spyOn(window, 'open').mockReturnValue(null);
+  vi.spyOn(console, 'error');
+  ({ token } = await tell({}));
+});
+
+afterEach(async () => {
+  await end();
+  vi.restoreAllMocks();
+  document.body.replaceChildren();
+});
+
+it('pays once with React 19, mounted twice by its strict mode', async () => {
+  const root = createRoot(box());
+  end = () => root.unmount();
+  root.render(createElement(StrictMode, null, createElement(Pay, { endpoint, token })));
+  await pays();
+});
+
+it('pays once with Vue 3', async () => {
+  const app = createApp(VuePay, { endpoint, token });
+  end = () => app.unmount();
+  app.mount(box());
+  await pays();
+});
+
+it('pays once with Svelte 5', async () => {
+  const pay = mount(SveltePay, { target: box(), props: { endpoint, token } });
+  end = () => unmount(pay);
+  await pays();
+});
+
+it('pays once with Angular', async () => {
+  const app = await createApplication({ providers: [provideZonelessChangeDetection()] });
+  end = () => app.destroy();
+  const pay = createComponent(AngularPay, {
+    environmentInjector: app.injector,
+    hostElement: box(),
+    bindings: [inputBinding('endpoint', () => endpoint), inputBinding('token', () => token)],
+  });
+  app.attachView(pay.hostView);
+  await pays();
+});
+
+/** Properties arrive, a click pays once, and the event comes back into the framework. */
+async function pays(): Promise<void> {
+  await vi.waitUntil(() => document.querySelector('psa-checkout')?.shadowRoot?.querySelector('.button'));
+  const element = document.querySelector('psa-checkout');
+  if (!element) throw new Error('nothing was rendered');
+  expect(element).toMatchObject({ endpoint, token, customer: { externalId: 'u-17' } });
+  expect(element.textContent).toContain('Pagar R$ 49,90');
+  const button = element.shadowRoot?.querySelector<HTMLElement>('.button');
+  button?.click();
+  button?.click();
+  await vi.waitUntil(() => element.phase === 'pending');
+  const { orderCode } = element.payment ?? {};
+  await post('/act', { orderCode, values: { status: 'PAID' } });
+  await vi.waitUntil(() => document.querySelector('p'));
+  expect(document.querySelector('p')?.textContent).toBe(`Obrigado! Pedido ${orderCode}`);
+  const { starts } = await tell({ token });
+  expect(starts).toHaveLength(1);
+  expect(starts[0]).toMatchObject({ customer: { externalId: 'u-17' } });
+  expect(console.error).not.toHaveBeenCalled();
+}
+
+function box(): HTMLElement {
+  return document.body.appendChild(document.createElement('div'));
+}
+
+async function tell(scenario: Partial<Scenario>): Promise<Scenario> {
+  return (await post('/scenario', scenario)).json() as Promise<Scenario>;
+}
+
+function post(path: string, body: object): Promise<Response> {
+  return fetch(url + path, { method: 'POST', body: JSON.stringify(body) });
+}

@@ -1,0 +1,69 @@
+// The recipe for a page without a framework, and the script tag with hashes, as the README has them.
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchOptions } from '../support/launch-options.ts';
+import { type FakeServer, startFakeServer } from './fake-server.ts';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const ORIGIN = 'https://pay.example';
+
+let server: FakeServer;
+let browser: Browser;
+let token: string;
+
+beforeAll(async () => {
+  const plain = await readFile(here('recipes/plain.html'), 'utf8');
+  const readme = await readFile(here('../../widget/README.md'), 'utf8');
+  const tag = /<!-- integrity -->\n\n```html\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const hashed = plain.replace(/<script type="module" src.*<\/script>/, tag);
+  const served = (page: string) => ({
+    body: page.replaceAll(ORIGIN, '{{url}}').replace('ps_checkout_…', ''),
+  });
+  server = await startFakeServer({
+    files: { '/widget/': { folder: here('../../widget/dist/standalone') } },
+    pages: {
+      '/plain': served(plain),
+      '/hashed': served(hashed),
+      // A byte has changed on its way.
+      '/forged': served(hashed.replace(/(payment\.js(\?again)?": "sha384-)..../g, '$1AAAA')),
+    },
+  });
+  const made = await fetch(`${server.url}/scenario`, { method: 'POST', body: '{}' });
+  ({ token } = (await made.json()) as { token: string });
+  browser = await chromium.launch(launchOptions());
+}, 30_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+it.each(['plain', 'hashed'])('pays on a %s page', async (name) => {
+  const page = await open(name);
+  await page.getByRole('button').click();
+  await page.waitForFunction(() => document.querySelector('psa-checkout')?.phase === 'pending');
+  const orderCode = await page.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
+  await fetch(`${server.url}/act`, {
+    method: 'POST',
+    body: JSON.stringify({ orderCode, values: { status: 'PAID' } }),
+  });
+  await page.getByText(`Obrigado! Pedido ${orderCode}`).waitFor();
+  await page.context().close();
+});
+
+it('loads no chunk that is not the one of the hash', async () => {
+  const page = await open('forged');
+  await page.getByRole('button').click();
+  await page.waitForFunction(() => document.querySelector('psa-checkout')?.phase === 'error');
+  expect(await page.evaluate(() => document.querySelector('psa-checkout')?.error?.code)).toBe('network');
+  await page.context().close();
+});
+
+async function open(name: string) {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(`${server.url}/${name}`);
+  await page.evaluate((token) => document.querySelector('psa-checkout')?.setAttribute('token', token), token);
+  return page;
+}

@@ -1,0 +1,54 @@
+// Writes into README.md what must not be copied by hand: the recipes, which are files that the tests run, and the
+// hashes of the script-tag bundle. The build calls it; with `--check` it only says whether all is as it should be.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+const README = new URL('../README.md', import.meta.url);
+const RECIPES = new URL('../../test/widget/recipes/', import.meta.url);
+const BUNDLE = new URL('../dist/standalone/', import.meta.url);
+
+const written = readFileSync(README, 'utf8');
+const right = written
+  .replace(/(<!-- recipe: (\S+) -->\n\n```\w+\n)[\s\S]*?(?=```)/g, (all, head, name) =>
+    // A packed widget has no tests beside it.
+    existsSync(new URL(name, RECIPES)) ? head + readFileSync(new URL(name, RECIPES), 'utf8') : all,
+  )
+  .replace(/(<!-- integrity -->\n\n```html\n)[\s\S]*?(?=```)/, (_, head) => head + scriptTag());
+
+if (process.argv.includes('--check')) {
+  if (written !== right) {
+    console.error('README.md is not what the build writes. To renew it: pnpm --filter @psa/checkout build');
+    process.exitCode = 1;
+  }
+} else if (written !== right) writeFileSync(README, right);
+
+function scriptTag() {
+  const chunks = readdirSync(BUNDLE).filter((name) => /\.\w+\.js$/.test(name));
+  // A chunk that did not load is asked for once more, under an address that the browser does not know yet.
+  const lines = chunks
+    .sort()
+    .flatMap((name) =>
+      [name, `${name}?again`].map((path) => `    "https://pay.example/widget/${path}": "${hash(name)}"`),
+    );
+  return `<script type="importmap">
+{
+  "integrity": {
+${lines.join(',\n')}
+  }
+}
+</script>
+<script
+  type="module"
+  src="https://pay.example/widget/psa-checkout.js"
+  integrity="${hash('psa-checkout.js')}"
+  crossorigin="anonymous"
+></script>
+`;
+}
+
+/** @param {string} name */
+function hash(name) {
+  return `sha384-${createHash('sha384')
+    .update(readFileSync(new URL(name, BUNDLE)))
+    .digest('base64')}`;
+}

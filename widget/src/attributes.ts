@@ -1,0 +1,19 @@
+import type { CustomerInput } from './operations.ts';
+import type { CheckoutMode } from './payment-window.ts';
+import type { Labels, PsaCheckout } from './psa-checkout.ts';
+
+/** What markup can give `<psa-checkout>`, by the names of markup; the last two are properties that have no attribute. */
+export interface PsaCheckoutAttributes {
+  endpoint?: string | undefined;
+  token?: string | undefined;
+  mode?: CheckoutMode | undefined;
+  transport?: PsaCheckout['transport'] | undefined;
+  'amount-cents'?: number | undefined;
+  'order-code'?: string | undefined;
+  'payment-token'?: string | undefined;
+  locale?: string | undefined;
+  'resume-key'?: string | undefined;
+  disabled?: boolean | undefined;
+  customer?: CustomerInput | undefined;
+  labels?: Partial<Labels> | undefined;
+}

@@ -1,0 +1,37 @@
+import type { CheckoutConnection, CheckoutError, CheckoutPhase } from './checkout-state.ts';
+import type { Transport } from './follow/transport.ts';
+import type { CardPayment, CardPaymentStatus } from './operations.ts';
+
+interface PaymentDetail {
+  payment: CardPayment;
+}
+
+/** What `<psa-checkout>` dispatches. All bubble and are composed. */
+export interface PsaCheckoutEventMap {
+  /** Cancelable. */
+  'psa-before-start': CustomEvent<object>;
+  /** Cancelable. */
+  'psa-before-redirect': CustomEvent<PaymentDetail & { url: string }>;
+  'psa-created': CustomEvent<PaymentDetail>;
+  'psa-checkout-open': CustomEvent<PaymentDetail>;
+  'psa-checkout-close': CustomEvent<PaymentDetail>;
+  'psa-popup-blocked': CustomEvent<PaymentDetail & { url: string }>;
+  'psa-status-change': CustomEvent<
+    PaymentDetail & { status: CardPaymentStatus; previous: CardPaymentStatus | undefined }
+  >;
+  'psa-paid': CustomEvent<PaymentDetail>;
+  'psa-expired': CustomEvent<PaymentDetail>;
+  'psa-refunded': CustomEvent<PaymentDetail>;
+  'psa-failed': CustomEvent<PaymentDetail>;
+  'psa-connection-change': CustomEvent<{
+    connection: CheckoutConnection;
+    transport: Transport | undefined;
+  }>;
+  'psa-phase-change': CustomEvent<{ phase: CheckoutPhase; previous: CheckoutPhase }>;
+  'psa-error': CustomEvent<Pick<CheckoutError, 'code' | 'message' | 'retryable'>>;
+}
+
+declare global {
+  // They bubble, so that any element may listen.
+  interface HTMLElementEventMap extends PsaCheckoutEventMap {}
+}
