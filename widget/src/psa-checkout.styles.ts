@@ -61,6 +61,7 @@ export const styles = css`
     background: var(--psa-color-surface, light-dark(#fff, #181b22));
     border: 1px solid var(--_tint);
     box-shadow: 0 12px 32px -18px rgb(15 20 40/35%);
+    animation: rise 0.25s ease-out;
   }
   :focus-visible {
     outline: 3px solid var(--psa-focus-ring-color, color-mix(in srgb, var(--_primary) 65%, transparent));
@@ -110,6 +111,9 @@ export const styles = css`
   }
   .button:hover {
     background: color-mix(in srgb, var(--_primary) 88%, var(--_text));
+  }
+  .button:active {
+    translate: 0 1px;
   }
   .button:disabled {
     opacity: 0.55;
@@ -196,11 +200,13 @@ export const styles = css`
   .quiet:hover {
     color: var(--_text);
   }
-  .paid .facts {
-    padding-block-end: 0.5rem;
-    border-end-start-radius: 0;
-    border-end-end-radius: 0;
-    mask: conic-gradient(from -45deg at bottom, #0000, #000 1deg 89deg, #0000 90deg) 50%/0.75rem;
+  @media (forced-colors: none) {
+    .paid .facts {
+      padding-block-end: 0.5rem;
+      border-end-start-radius: 0;
+      border-end-end-radius: 0;
+      mask: conic-gradient(from -45deg at bottom, #0000, #000 1deg 89deg, #0000 90deg) 50%/0.75rem;
+    }
   }
   .paid path {
     stroke-dasharray: 1;
@@ -237,6 +243,12 @@ export const styles = css`
     }
     .facts > div {
       grid-template-columns: 1fr;
+    }
+  }
+  @keyframes rise {
+    from {
+      opacity: 0;
+      translate: 0 0.375rem;
     }
   }
   @keyframes draw {
