@@ -71,7 +71,7 @@ function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): 
   return html`
     <dl class="facts">
       <div><dt>${description || text('amount')}</dt><dd class="large">${amount.format(amountCents / 100)}</dd></div>
-      <div><dt>${text('order')}</dt><dd>${orderCode}</dd></div>
+      <div><dt>${text('order')}</dt><dd><small>${orderCode}</small></dd></div>
       ${at ? html`<div><dt>${text('time')}</dt><dd>${date.format(new Date(at))}</dd></div>` : ''}
       ${
         phase === 'pending' && seconds !== undefined

@@ -166,9 +166,9 @@ export const styles = css`
     block-size: 0.9rem;
   }
   .facts > div {
-    display: grid;
+    display: flex;
     flex: 1 0 100%;
-    grid-template-columns: minmax(min-content, 1fr) auto;
+    flex-wrap: wrap;
     gap: 0 1rem;
     align-items: baseline;
     padding: 0.6rem 0.9rem;
@@ -182,8 +182,14 @@ export const styles = css`
     overflow-wrap: anywhere;
     user-select: all;
   }
+  dt {
+    flex: 1;
+  }
   dd + dd {
-    grid-column: 1/-1;
+    flex-basis: 100%;
+  }
+  dd + dd,
+  small {
     font-weight: 400;
   }
   .large {
@@ -196,6 +202,7 @@ export const styles = css`
     color: var(--_muted);
     background: none !important;
     box-shadow: none;
+    outline-offset: -3px;
   }
   .quiet:hover {
     color: var(--_text);
@@ -215,14 +222,21 @@ export const styles = css`
   .refunded:dir(rtl) svg {
     scale: -1 1;
   }
-  @container (width > 32rem) {
+  @container (width > 36rem) {
     [part~='panel'] {
       --_space: var(--psa-spacing, 1.25rem);
       padding: var(--psa-padding, 1.5rem);
     }
+    .facts {
+      flex-wrap: nowrap;
+    }
     .facts > div {
-      flex: 1;
+      flex: auto;
       display: block;
+    }
+    .large,
+    small {
+      white-space: nowrap;
     }
     .facts > div + div {
       border: 0;
@@ -241,8 +255,8 @@ export const styles = css`
     [part~='panel'] > * {
       grid-column: 1/-1;
     }
-    .facts > div {
-      grid-template-columns: 1fr;
+    dt {
+      flex-basis: 100%;
     }
   }
   @keyframes rise {

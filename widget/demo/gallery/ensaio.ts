@@ -19,7 +19,7 @@ const FINAIS = ['PAID', 'FAILED', 'REFUNDED'];
 
 /** Gives an element its part. @returns the order code under which the payment can be followed */
 export function dar(token: string, papel: Papel): string {
-  const orderCode = `PSA-2026-${1001 + papeis.size}`;
+  const orderCode = `PSC-TKDQ8J76ZGXA6VWCSTP6${1001 + papeis.size}`;
   const pagamento: CardPayment = {
     orderCode,
     status: 'PENDING',
