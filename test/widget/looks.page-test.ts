@@ -66,7 +66,7 @@ describe('the comparison', () => {
     ['rounder corners', 'psa-checkout { --psa-radius: 18px !important; }'],
     ['another shade of a button', 'psa-checkout { --psa-color-primary: #3a4ad3 !important; }'],
     ['an icon of another colour', 'psa-checkout { --psa-color-success: #0b7a7b !important; }'],
-    ['a text of another colour', 'psa-checkout { --psa-color-muted: #7a6070 !important; }'],
+    ['a text of another colour', 'psa-checkout { --psa-color-muted: #8c5060 !important; }'],
     ['a state that is missing', '[data-estado=pago] psa-checkout { visibility: hidden; }'],
   ])('sees %s', async (_, css) => {
     expect(await changed(css)).toMatch(/looks different/);
