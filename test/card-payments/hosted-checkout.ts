@@ -58,7 +58,11 @@ export async function servePage({
   publicUrl?: string;
 } = {}) {
   const state = { payment, answer, charged: [] as CardDetails[], faults: [] as unknown[], now: NOW };
-  const clock: Clock = { now: () => state.now, schedule: () => () => undefined };
+  const clock: Clock = {
+    now: () => state.now,
+    ms: () => state.now.getTime(),
+    schedule: () => () => undefined,
+  };
   const checkout: HostedCheckout = {
     async open(orderCode) {
       return orderCode === state.payment.orderCode ? { payment: state.payment, merchantName } : null;

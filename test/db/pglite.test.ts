@@ -192,6 +192,7 @@ test('checkpoints and vacuums by the clock, and not when nothing has changed', a
   let scheduled = deferred<() => void>();
   const clock: Clock = {
     now: () => now,
+    ms: () => now.getTime(),
     schedule(_at, task) {
       scheduled.resolve(task);
       return () => undefined;

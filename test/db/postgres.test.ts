@@ -144,6 +144,7 @@ test('tries again by the clock while the server is away', async () => {
   const now = new Date('2026-01-01T00:00:00Z');
   const clock: Clock = {
     now: () => now,
+    ms: () => now.getTime(),
     schedule(at, run) {
       scheduled.resolve({ ms: at.getTime() - now.getTime(), run });
       return () => undefined;
@@ -165,6 +166,7 @@ test('closes while the server is away', async () => {
   const waiting = deferred();
   const clock: Clock = {
     now: () => new Date(0),
+    ms: () => 0,
     schedule() {
       waiting.resolve();
       return () => undefined;

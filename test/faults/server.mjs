@@ -24,6 +24,7 @@ const system = createSystemClock();
 /** @type {import('../../server/src/kernel/clock.ts').Clock} */
 const clock = {
   now: () => plusMs(system.now(), aheadMs),
+  ms: () => system.ms() + aheadMs,
   schedule: (at, task) => system.schedule(plusMs(at, -aheadMs), task),
 };
 

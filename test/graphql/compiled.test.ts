@@ -9,9 +9,10 @@ import {
   parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { compileQuery } from '../../server/src/graphql/compiled.ts';
+import { compileOperation } from '../../server/src/graphql/compiled.ts';
 
 const schema: GraphQLSchema = buildSchema(`
+  type Subscription { told: Thing told2(text: String): Thing! }
   type Query { thing: Thing must: Thing! things: [Thing] musts: [Thing!]! echo(text: String = "x", many: [Int!]): String }
   type Thing {
     text: String textMust: String! number: Int numberMust: Int! flag: Boolean id: ID color: Color
@@ -107,7 +108,7 @@ async function both(given: unknown, query: string) {
   for (const name of ['thing', 'must', 'things', 'musts'])
     queryFields[name]!.resolve = () => (alive(given) as Record<string, unknown>)[name];
   const { data, errors = [] } = await execute({ schema, document });
-  const compiled = await compileQuery(schema, document, getOperationAST(document)!)!({}, {});
+  const compiled = await compileOperation(schema, document, getOperationAST(document)!)!({}, {});
   return [
     { data: JSON.stringify(data), errors: errors.map((error) => error.toJSON()) },
     { data: compiled.data, errors: compiled.errors.map((error) => error.toJSON()) },
@@ -156,10 +157,28 @@ test('arguments are given as they are, with variables and without', async () => 
   const document = parse(
     'query ($text: String, $many: [Int!]) { a: echo b: echo(text: null, many: [1]) c: echo(text: $text, many: $many) }',
   );
-  const compiled = compileQuery(schema, document, getOperationAST(document)!)!;
+  const compiled = compileOperation(schema, document, getOperationAST(document)!)!;
   for (const variableValues of [{}, { text: 'y' }, { text: null, many: [1, 2] }]) {
     const expected = await execute({ schema, document, variableValues });
     expect((await compiled({}, variableValues)).data).toBe(JSON.stringify(expected.data));
+  }
+});
+
+test('of a subscription, each event', async () => {
+  const { told, told2 } = schema.getSubscriptionType()!.getFields();
+  told!.resolve = (item, _args, context) => ({ text: `${item} ${context}` });
+  told2!.resolve = (_item, args, context, info) => ({ text: `${info.rootValue} ${args.text} ${context}` });
+  const document = parse(
+    'subscription ($text: String) { told { text } more: told2(text: $text) { text textMust } }',
+  );
+  const compiled = compileOperation(schema, document, getOperationAST(document)!)!;
+  for (const rootValue of ['an event', 'another']) {
+    const variableValues = { text: 'y' };
+    const expected = await execute({ schema, document, rootValue, contextValue: 'context', variableValues });
+    const { data, errors } = await compiled('context', variableValues, rootValue);
+    expect(JSON.parse(data)).toEqual(expected.data);
+    expect(errors.map((error) => error.toJSON())).toEqual(expected.errors?.map((error) => error.toJSON()));
+    expect(errors).toHaveLength(1);
   }
 });
 
@@ -169,5 +188,5 @@ test.each([
   ['a type', '{ __type(name: "Thing") { name } }'],
 ])('%s is left to execute', (_, query) => {
   const document = parse(query);
-  expect(compileQuery(schema, document, getOperationAST(document)!)).toBeNull();
+  expect(compileOperation(schema, document, getOperationAST(document)!)).toBeNull();
 });

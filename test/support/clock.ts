@@ -27,6 +27,7 @@ export function createManualClock(start = new Date('2026-03-02T12:00:00.000Z')):
 
   return {
     now: () => new Date(now),
+    ms: () => now,
     schedule(at, task) {
       const entry = { at: at.getTime(), task };
       if (entry.at <= now) setImmediate(() => tasks.delete(entry) && task());

@@ -171,8 +171,12 @@ const CUTS: Record<string, { cuts: Cut[]; without?: string[] }> = {
   },
 };
 
-/** What a template must not use because it is left out. */
-const ABSENT = /\s\.\w+=\$\{|['"]lit\/|\b(svg|mathml)`|<(?:script|style|textarea|title)[ >]/;
+/** What must not be used because it is left out: in a template, and of the element's base class. */
+const ABSENT = [
+  /\s\.\w+=\$\{|['"]lit\/|\b(svg|mathml)`|<(?:script|style|textarea|title)[ >]/,
+  /\b(firstUpdated|shouldUpdate|scheduleUpdate|getUpdateComplete|hostUpdated?|removeController)\b/,
+  /\b(converter|hasChanged|useDefault|noAccessor|state: true|type: (Object|Array)|styles = \[)/,
+];
 
 /**
  * Leaves out of the script-tag bundle what of Lit the element has no use for, a sixth of the bundle. The build fails
@@ -196,7 +200,7 @@ export function leanLit(): Plugin {
     transform(code, id) {
       const path = Object.keys(CUTS).find((name) => id.endsWith(`/${name}`));
       if (!path) {
-        const used = id.includes('/widget/src/') ? ABSENT.exec(code)?.[0] : undefined;
+        const used = id.includes('/widget/src/') && ABSENT.map((use) => use.exec(code)?.[0]).find(Boolean);
         if (used) this.error(`${id} uses ${used.trim()}, which scripts/lean-lit.ts has left out of Lit`);
         return undefined;
       }

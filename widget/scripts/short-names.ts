@@ -1,9 +1,12 @@
 import { type MinifyOptions, minify } from 'terser';
 import type { Plugin } from 'vite';
 
-/** Members that only classes here and their base in Lit know of. Of the rest of Lit's names a page may make use. */
+/**
+ * Members that only the files of one bundle know of: of Lit's base class those of which no page makes use, and ours that
+ * are neither the element's own interface nor what a server or an event says.
+ */
 const INNER =
-  /^(_.+|createProperty|getPropertyDescriptor|getPropertyOptions|elementStyles|shadowRootOptions|addController|hostConnected|hostDisconnected|enableUpdating|createRenderRoot|isUpdatePending|hasUpdated|performUpdate|willUpdate|renderOptions|renderBefore)$/;
+  /^(_.+|createProperty|getPropertyDescriptor|getPropertyOptions|elementStyles|shadowRootOptions|addController|hostConnected|hostDisconnected|enableUpdating|createRenderRoot|isUpdatePending|hasUpdated|performUpdate|willUpdate|renderOptions|renderBefore|remainingSeconds|openingText|resuming|onLink|onPayment|onConnection|onOpen|onUpdate|onRetry|onReset)$/;
 
 /** Gives members that nobody outside of the bundle names a short name, the same one in every chunk. */
 export function shortNames(): Plugin {

@@ -9,8 +9,11 @@ const REMEMBERED_MS = 1_000;
 const REMEMBERED = 10_000;
 
 export interface RecentCallers {
-  /** At once where it is remembered. @throws as `AccessService.authenticate`, later */
-  authenticate(authorization: string | null | undefined): Caller | Promise<Caller>;
+  /**
+   * At once where it is remembered. Who presents the same credential on the same `connection` again need not be hashed
+   * again. @throws as `AccessService.authenticate`, later
+   */
+  authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   /** Something was committed for this tenant, by its key, here or on another instance; null: for whichever. */
   changed(tenant: string | null): void;
 }
@@ -42,6 +45,17 @@ export function createRecentCallers({
     return unchanged;
   }
 
+  /** What was presented last on each connection, and with it forgotten. */
+  const presented = new WeakMap<object, { authorization: string; hash: string }>();
+
+  function hashOf(authorization: string, connection: object | undefined): string {
+    const before = connection && presented.get(connection);
+    if (before?.authorization === authorization) return before.hash;
+    const hash = hashSecret(authorization);
+    if (connection) presented.set(connection, { authorization, hash });
+    return hash;
+  }
+
   function forgetAll(): void {
     for (const unchanged of tenants.values()) unchanged.holds = false;
     tenants.clear();
@@ -51,7 +65,7 @@ export function createRecentCallers({
     const changed = new Set<string | null>();
     asking.add(changed);
     try {
-      const at = clock.now().getTime();
+      const at = clock.ms();
       const caller = await access.authenticate(authorization);
       const key = tenantKey(caller.tenant);
       if (!changed.has(key) && !changed.has(null))
@@ -63,11 +77,11 @@ export function createRecentCallers({
   }
 
   return {
-    authenticate(authorization) {
-      const hash = hashSecret(authorization ?? '');
+    authenticate(authorization, connection) {
+      const hash = hashOf(authorization ?? '', connection);
       const known = remembered.get(hash);
       if (!known?.unchanged.holds) return ask(authorization, hash);
-      const now = clock.now().getTime();
+      const now = clock.ms();
       const { caller, at } = known;
       // `at` lies ahead where the clock was set back.
       const holds = at <= now && now < at + REMEMBERED_MS;

@@ -190,7 +190,7 @@ export function createCardPaymentRequests({
 
   async function look(tenant: Tenant, intent: Intent): Promise<Found> {
     const found = await search(tenant, intent);
-    const ageMs = clock.now().getTime() - intent.createdAt.getTime();
+    const ageMs = clock.ms() - intent.createdAt.getTime();
     // Whatever was made has expired, and nobody has ever seen its page.
     return found === 'unclear' && ageMs >= CHECKOUT_SESSION_MS ? 'not_there' : found;
   }

@@ -87,7 +87,7 @@ builder.node(CardPaymentRef, {
       description:
         'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
       resolve: ({ expiresAt }, _, { clock }) =>
-        Math.max(0, Math.ceil((expiresAt.getTime() - clock.now().getTime()) / 1_000)),
+        Math.max(0, Math.ceil((expiresAt.getTime() - clock.ms()) / 1_000)),
     }),
     description: t.exposeString('description', { nullable: true }),
     customer: t.field({

@@ -137,7 +137,7 @@ export function createCommitter({
 
   async function runGroup(group: readonly Waiting[]): Promise<void> {
     const { tenant } = group[0]!.command;
-    const begunAt = clock.now().getTime();
+    const begunAt = clock.ms();
     let done: Awaited<ReturnType<typeof decideAll>>;
     try {
       done = await database.transaction((sql) => decideAll(sql, tenant, group, { clock, outbox }));
@@ -159,7 +159,7 @@ export function createCommitter({
       commands: group.length,
       ...posted,
       events: committed.events.length,
-      ms: clock.now().getTime() - begunAt,
+      ms: clock.ms() - begunAt,
     });
     if (committed.events.length > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
   }

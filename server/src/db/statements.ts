@@ -30,11 +30,11 @@ export async function timedBy<Result>(
   work: () => Promise<Result>,
   tell: (ms: number) => void,
 ): Promise<Result> {
-  const begunAt = clock.now().getTime();
+  const begunAt = clock.ms();
   try {
     return await work();
   } finally {
-    tell(clock.now().getTime() - begunAt);
+    tell(clock.ms() - begunAt);
   }
 }
 

@@ -20,6 +20,8 @@ export interface Follower {
    * that leaves gives the live end up.
    */
   join(tenant: Tenant, listener: Listener): (() => void) | null;
+  /** How many have joined the tenant's live end here. */
+  listening(tenant: Tenant): number;
   /** From now on `heard` gets each event of the topic. */
   listen(tenant: Tenant, topic: Topic, heard: (event: StoredEvent) => void): Promise<() => void>;
   /** Begins to hear what other instances commit. */
@@ -178,6 +180,7 @@ export function createFollower({
 
   return {
     wake,
+    listening: (tenant) => liveEnds.get(tenantKey(tenant))?.listening ?? 0,
     join,
     listen,
     async start() {

@@ -22,6 +22,8 @@ export interface Presented {
   origin: string | null;
   /** The client's network address. */
   address: string;
+  /** One object for all that comes by one connection. */
+  connection: object;
 }
 
 export interface ContextFactory {
@@ -57,7 +59,7 @@ export function createContextFactory({
 }: {
   servicesFor: ServicesFor;
   /** At once where it is known. Throws, or rejects, as `AccessService.authenticate`. */
-  access: { authenticate(authorization: string): Caller | Promise<Caller> };
+  access: { authenticate(authorization: string, connection?: object): Caller | Promise<Caller> };
   updates: Updates;
   cursorsFor: CursorsFor;
   watchCredential: WatchCredential;
@@ -81,7 +83,7 @@ export function createContextFactory({
 
   const contexts: ContextFactory = {
     watch,
-    identify({ authorization, origin }) {
+    identify({ authorization, origin, connection }) {
       // GraphiQL opens with `Bearer ` and nothing behind it: no credential, rather than a wrong one.
       if (authorization === null || /^(bearer)?\s*$/i.test(authorization)) return null;
       const allowed = (caller: Caller) => {
@@ -89,7 +91,7 @@ export function createContextFactory({
           throw new PermissionError('This token may not be used on this page');
         return caller;
       };
-      const caller = access.authenticate(authorization);
+      const caller = access.authenticate(authorization, connection);
       return caller instanceof Promise ? caller.then(allowed) : allowed(caller);
     },
     create(presented, caller, transport): Context {
@@ -188,7 +190,7 @@ function createAge(caller: Caller | null, clock: Clock) {
   return {
     asker,
     seen: () => ({
-      ageSeconds: oldest && Math.max(0, (clock.now().getTime() - oldest.getTime()) / 1_000),
+      ageSeconds: oldest && Math.max(0, (clock.ms() - oldest.getTime()) / 1_000),
       stale,
     }),
   };

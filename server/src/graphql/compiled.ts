@@ -30,9 +30,10 @@ import {
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 
-/** A query that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
-export interface CompiledQuery {
-  (context: unknown, variables: Variables): Answer | Promise<Answer>;
+/** An operation that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
+export interface CompiledOperation {
+  /** `root` is of a subscription what it is told of. */
+  (context: unknown, variables: Variables, root?: unknown): Answer | Promise<Answer>;
   /** How many it is made of, wherever they are written: some 2 kB of memory each. */
   readonly fields: number;
 }
@@ -47,20 +48,21 @@ export interface Answer {
 }
 
 /**
- * A query made into functions, once, that write JSON. They do what graphql's `execute` does, error by error, and ask its
+ * A query, or what a subscription answers each event with, made into functions, once, that write JSON. They do what graphql's `execute` does, error by error, and ask its
  * own parts for whatever depends on the request; what they do not find out again at each request is which fields there
  * are, of which types, and with which arguments.
  *
- * Null for what is left to `execute`: other operations than queries, directives, abstract types, the schema itself, and
+ * Null for what is left to `execute`: mutations, directives, abstract types, the schema itself, and
  * what has more than `MOST_FIELDS`, for it would take long, and much room.
  */
-export function compileQuery(
+export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): CompiledQuery | null {
-  const queryType = schema.getQueryType();
-  if (!queryType || operation.operation !== OperationTypeNode.QUERY || hasNode(document, Kind.DIRECTIVE))
+): CompiledOperation | null {
+  const rootType = schema.getRootType(operation.operation);
+  // Mutations run one behind the other.
+  if (!rootType || operation.operation === OperationTypeNode.MUTATION || hasNode(document, Kind.DIRECTIVE))
     return null;
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions)
@@ -69,20 +71,20 @@ export function compileQuery(
   const compilation: Compilation = { schema, operation, fragments, fields: 0 };
   let write: WriteFields;
   try {
-    write = compileFields(compilation, queryType, [operation.selectionSet]);
+    write = compileFields(compilation, rootType, [operation.selectionSet]);
   } catch (error) {
     if (error === LEFT_TO_EXECUTE) return null;
     throw error;
   }
-  const compiled = (context: unknown, variables: Variables) => {
-    const run: Run = { context, variables, errors: [] };
+  const compiled = (context: unknown, variables: Variables, root?: unknown) => {
+    const run: Run = { context, variables, root, errors: [] };
     const answered = (data: string): Answer => ({ data, errors: run.errors });
     const failed = (error: unknown): Answer => {
       run.errors.push(error as GraphQLError);
       return answered('null');
     };
     try {
-      const data = write(undefined, undefined, run);
+      const data = write(root, undefined, run);
       return typeof data === 'string' ? answered(data) : data.then(answered, failed);
     } catch (error) {
       return failed(error);
@@ -107,6 +109,7 @@ interface Compilation {
 interface Run {
   context: unknown;
   variables: Variables;
+  root: unknown;
   errors: GraphQLError[];
 }
 
@@ -142,11 +145,17 @@ function compileFields(
   const fields = collected.map(([key, nodes]) => compileField(compilation, type, key, nodes));
   const before = collected.map(([key], index) => `${index === 0 ? '{' : ','}"${key}":`);
 
+  function whole(texts: readonly string[]): string {
+    let text = '';
+    for (let index = 0; index < texts.length; index += 1) text += before[index]! + texts[index]!;
+    return `${text}}`;
+  }
   function join(texts: readonly Text[]): Text {
-    const parts = texts.flatMap((text, index) => [before[index]!, text]);
-    return texts.some(isPromise)
-      ? Promise.all(parts).then((resolved) => `${resolved.join('')}}`)
-      : `${parts.join('')}}`;
+    if (!texts.some(isPromise)) return whole(texts as readonly string[]);
+    // Most operations ask for one thing.
+    return texts.length === 1
+      ? (texts[0] as Promise<string>).then((text) => whole([text]))
+      : Promise.all(texts).then(whole);
   }
   /** From the field that threw, one by one. */
   function goOn(texts: readonly Text[], thrown: unknown, source: unknown, path: Path | undefined, run: Run) {
@@ -168,23 +177,36 @@ function compileFields(
   const steps = fields.map(({ inline, ...field }, index) => {
     for (const [name, value] of Object.entries({ ...field, ...inline?.given }))
       given[`${name}${index}`] = value;
-    const text = inline ? inline.text.replaceAll('#', String(index)) : `write${index}(source, path, run)`;
-    return `at = ${index}; if (typeof (t${index} = ${text}) !== 'string') waits = true;`;
+    const step = inline
+      ? `v = ${inline.read};
+        if (${inline.isPlain}) t# = ${inline.text};
+        else { ${inline.quote && `q# = ''; plain = false;`} if (typeof (t# = ${inline.otherwise}) !== 'string') waits = true; }`
+      : `if (typeof (t# = write#(source, path, run)) !== 'string') waits = true;`;
+    return `at = #; ${step}`.replaceAll('#', String(index));
   });
-  const texts = fields.map((_, index) => `t${index}`);
+  const quotes = fields.map(({ inline }) => inline?.quote ?? '');
+  const texts = fields.map((_, index) =>
+    quotes[index] ? `(q${index} ? q${index} + t${index} + q${index} : t${index})` : `t${index}`,
+  );
+  // Where all is as most are, the quotes are part of the text between them: there is less to put together.
+  const plain = fields.map(
+    (_, index) => `'${quotes[index - 1] ?? ''}${before[index]}${quotes[index]}' + t${index}`,
+  );
   return new Function(
     ...Object.keys(given),
     `'use strict';
     return (source, path, run) => {
       const object = typeof source === 'object' || typeof source === 'function' ? source : {};
-      let at = 0, waits = false, v, w, ${texts.join(', ')};
+      let at = 0, waits = false, plain = true, v, w;
+      let ${fields.map((_, index) => `t${index}, q${index} = '${quotes[index]}'`).join(', ')};
       try {
         ${steps.join('\n')}
       } catch (error) {
         return goOn([${texts.join(', ')}].slice(0, at), error, source, path, run);
       }
       if (waits) return join([${texts.join(', ')}]);
-      return ${before.map((text, index) => `'${text}' + t${index}`).join(' + ')} + '}';
+      if (plain) return ${plain.join(' + ')} + '${quotes.at(-1)}}';
+      return ${before.map((text, index) => `'${text}' + ${texts[index]}`).join(' + ')} + '}';
     };`,
   )(...Object.values(given));
 }
@@ -242,8 +264,8 @@ interface CompiledField {
   settle: Complete;
   /** Null, and the error is told; throws it where the field may not be null. */
   fail(thrown: unknown, parent: Path | undefined, run: Run): string;
-  /** The same as `write` in text, where most of it needs no function of ours; `#` is the field's number. */
-  inline: { text: string; given: Record<string, unknown> } | null;
+  /** The same as `write` in parts of a program, where most of it needs no function of ours. */
+  inline: (InlineLeaf & { read: string; otherwise: string; given: Record<string, unknown> }) | null;
 }
 
 function compileField(
@@ -273,12 +295,12 @@ function compileField(
     return 'null';
   };
   const settle: Complete = (value, parent, run) => {
+    const failed = (thrown: unknown) => fail(thrown, parent, run);
     try {
       const path = needsPath ? pathIn(parent) : undefined;
-      const text = isPromise(value)
-        ? value.then((resolved) => complete(resolved, path, run))
-        : complete(value, path, run);
-      return typeof text === 'string' ? text : text.then(undefined, (thrown) => fail(thrown, parent, run));
+      if (isPromise(value)) return value.then((resolved) => settle(resolved, parent, run), failed);
+      const text = complete(value, path, run);
+      return typeof text === 'string' ? text : text.then(undefined, failed);
     } catch (thrown) {
       return fail(thrown, parent, run);
     }
@@ -293,38 +315,50 @@ function compileField(
     return settle(value, parent, run);
   };
 
-  const { isPlain, text, ...given } = inlineLeaf(getNullableType(type));
-  const other = (otherwise: string) => `${isPlain} ? ${text} : ${otherwise}`;
-  const inlined = !resolve
-    ? `(v = object.${name}, ${other("typeof v === 'function' ? write#(source, path, run) : settle#(v, path, run)")})`
-    : takesInfo(resolve)
-      ? null
-      : `(v = resolve#(source, argumentsOf#(run), run.context), ${other('settle#(v, path, run)')})`;
+  const { isPlain, text, quote, ...given } = inlineLeaf(getNullableType(type));
+  const settled = isNonNull ? 'settle#(v, path, run)' : `v == null ? 'null' : settle#(v, path, run)`;
+  const inline = !resolve
+    ? {
+        read: `object.${name}`,
+        otherwise: `typeof v === 'function' ? write#(source, path, run) : ${settled}`,
+      }
+    : { read: 'resolve#(source, argumentsOf#(run), run.context)', otherwise: settled };
   return {
     ...{ write, settle, fail },
-    inline: inlined === null ? null : { text: inlined, given: { ...given, resolve, argumentsOf } },
+    inline:
+      resolve && takesInfo(resolve)
+        ? null
+        : { ...inline, isPlain, text, quote, given: { ...given, resolve, argumentsOf } },
   };
 }
 
-/** What makes JSON of most values of a type at once: `isPlain` looks at `v`, and may leave something in `w` for `text`. */
-function inlineLeaf(type: GraphQLOutputType): { isPlain: string; text: string } & Record<string, unknown> {
+/** What makes JSON of most values of a type at once. In its texts `#` is the number of the field, whose value is `v`. */
+interface InlineLeaf {
+  /** Whether it is one of those; may leave something in `w` for `text`. */
+  isPlain: string;
+  text: string;
+  /** What stands around the text. */
+  quote: '"' | '';
+}
+
+function inlineLeaf(type: GraphQLOutputType): InlineLeaf & Record<string, unknown> {
   switch (type) {
     case GraphQLString:
     case GraphQLID:
-      return { isPlain: `typeof v === 'string' && PLAIN.test(v)`, text: `'"' + v + '"'` };
+      return { isPlain: `typeof v === 'string' && PLAIN.test(v)`, text: 'v', quote: '"' };
     case GraphQLInt:
-      return { isPlain: `typeof v === 'number' && (v | 0) === v`, text: `'' + v` };
+      return { isPlain: `typeof v === 'number' && (v | 0) === v`, text: `'' + v`, quote: '' };
     case GraphQLBoolean:
-      return { isPlain: `typeof v === 'boolean'`, text: `v ? 'true' : 'false'` };
+      return { isPlain: `typeof v === 'boolean'`, text: `v ? 'true' : 'false'`, quote: '' };
     default:
   }
   if (isEnumType(type)) {
     const names = new Map<unknown, string>(type.getValues().map(({ name, value }) => [value, `"${name}"`]));
-    return { isPlain: '(w = names#.get(v)) !== undefined', text: 'w', names };
+    return { isPlain: '(w = names#.get(v)) !== undefined', text: 'w', quote: '', names };
   }
   const toJson = isLeafType(type) ? (type.extensions as ScalarExtensions).toJson : undefined;
-  if (toJson) return { isPlain: '(w = toJson#(v)) !== null', text: 'w', toJson };
-  return { isPlain: 'false', text: `''` };
+  if (toJson) return { isPlain: '(w = toJson#(v)) !== null', text: 'w', quote: '', toJson };
+  return { isPlain: 'false', text: `''`, quote: '' };
 }
 
 export interface ScalarExtensions {
@@ -379,7 +413,7 @@ const NO_INFO = undefined as unknown as GraphQLResolveInfo;
 function infoOf(
   { compilation: { schema, operation, fragments }, definition, parentType, nodes }: Field,
   path: Path,
-  { variables }: Run,
+  { variables, root }: Run,
 ): GraphQLResolveInfo {
   return {
     fieldName: definition.name,
@@ -389,7 +423,7 @@ function infoOf(
     path,
     schema,
     fragments,
-    rootValue: undefined,
+    rootValue: root,
     operation,
     variableValues: variables as Record<string, unknown>,
   };

@@ -7,8 +7,9 @@ import {
   getVariableValues,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { endTogether } from '../http/routes.ts';
 import { createRecent } from '../kernel/recent.ts';
-import { type CompiledQuery, compileQuery } from './compiled.ts';
+import { type CompiledOperation, compileOperation } from './compiled.ts';
 import type { Context } from './context.ts';
 import { asksForSchema } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
@@ -58,9 +59,9 @@ export function createFastPath({
   compileAfter?: number | undefined;
 }): FastPath {
   const documents = createRecent<KnownDocument>(DOCUMENTS, (_, text) => text.length);
-  const compiled = createRecent<CompiledQuery | null>(FIELDS, (run) => run?.fields ?? 1);
+  const compiled = createRecent<CompiledOperation | null>(FIELDS, (run) => run?.fields ?? 1);
   const bodies = createRecent<Operation>(BODIES, ({ run }) => Math.max(LEAST_OF_BODY, run.fields));
-  const headersByAccept = createRecent<readonly string[]>(MEDIA_TYPES);
+  const headersByAccept = createRecent<string[]>(MEDIA_TYPES);
   let answers = 0;
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
@@ -81,7 +82,7 @@ export function createFastPath({
     const name = `${ast.name?.value ?? ''} ${params.query}`;
     let run = compiled.get(name);
     if (run === undefined) {
-      run = compileQuery(schema, document, ast);
+      run = compileOperation(schema, document, ast);
       compiled.set(name, run);
     }
     if (!run) return null;
@@ -120,8 +121,11 @@ export function createFastPath({
       const text = extensions
         ? `{"data":${data},"extensions":${JSON.stringify(extensions)}}`
         : `{"data":${data}}`;
-      response.writeHead(200, [...headers, 'content-length', String(Buffer.byteLength(text))]);
-      response.end(text);
+      // Node reads them at once.
+      const bytes = Buffer.byteLength(text);
+      headers[headers.length - 1] = String(bytes);
+      response.writeHead(200, headers);
+      endTogether(response, { text, isAscii: bytes === text.length });
       answers += 1;
       return true;
     },
@@ -131,7 +135,10 @@ export function createFastPath({
     learn(request, response) {
       const type = response.getHeader('content-type');
       if (response.statusCode === 200 && typeof type === 'string' && JSON_ANSWER.test(type))
-        headersByAccept.set(acceptOf(request), [...Object.entries(always).flat(), 'content-type', type]);
+        headersByAccept.set(acceptOf(request), [
+          ...Object.entries(always).flat(),
+          ...['content-type', type, 'content-length', ''],
+        ]);
     },
 
     plugin: {
@@ -174,7 +181,7 @@ interface Asked {
 }
 
 interface Operation {
-  run: CompiledQuery;
+  run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
 }
 

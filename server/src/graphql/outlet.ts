@@ -1,5 +1,7 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Reader } from '../events/subscribe.ts';
+import { textFrame } from './frame.ts';
 import { type Answer, answerNow, type Opened } from './shared-execution.ts';
 
 /** With so much unsent, a subscription's updates wait in its own queue, and whatever that one allows is done there. */
@@ -10,6 +12,8 @@ const SHORT = MAX_AHEAD_BYTES / 4;
 /** All that one socket is sent. */
 export interface Outlet {
   readonly socket: WebSocket;
+  /** What `socket` speaks over: nothing is compressed, so what the two of them write goes out as it comes. */
+  readonly wire: Duplex;
   /** What waits for the client to read, in the order in which it began to. */
   readonly waiting: Set<Sending>;
   sent(): void;
@@ -18,7 +22,7 @@ export interface Outlet {
 }
 
 /** `onSent` is called when something has left that may have waited. */
-export function createOutlet(socket: WebSocket, onSent: () => void): Outlet {
+export function createOutlet(socket: WebSocket, wire: Duplex, onSent: () => void): Outlet {
   const waiting = new Set<Sending>();
 
   function sent(): void {
@@ -32,6 +36,7 @@ export function createOutlet(socket: WebSocket, onSent: () => void): Outlet {
 
   return {
     socket,
+    wire,
     waiting,
     sent,
     send: (text) =>
@@ -140,13 +145,13 @@ function nextOf(sending: Sending): Answer | Promise<Answer> | null {
   return null;
 }
 
-function write(sending: Sending, { rest }: Answer, bufferedAmount: number): void {
+function write(sending: Sending, answer: Answer, bufferedAmount: number): void {
   const { socket, begin, hasLeft, outlet } = sending;
   if (hasLeft || socket.readyState !== socket.OPEN) return;
-  const text = `${begin}${rest}`;
+  const frame = textFrame(begin, answer.rest);
   // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
-  if (text.length > SHORT || bufferedAmount > 0) socket.send(text, outlet.sent);
-  else socket.send(text);
+  if (frame.length > SHORT || bufferedAmount > 0) outlet.wire.write(frame, outlet.sent);
+  else outlet.wire.write(frame);
 }
 
 function fail({ opened, end }: Sending, error: unknown): void {

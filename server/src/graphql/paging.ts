@@ -34,7 +34,7 @@ export function connectionOf<Node>(
     ...more
   }: { hasNextPage: boolean; hasPreviousPage: boolean; total: () => number | Promise<number> },
 ) {
-  const edges = items.map(({ place, node }) => ({ __proto__: EDGE, cursors, place, node }));
+  const edges = items.map(({ place, node }) => new Edge(cursors, place, node));
   const pageInfo = { __proto__: PAGE_INFO, ...more, edges };
   return { edges, pageInfo, total } as unknown as {
     edges: { cursor: string; node: Node }[];
@@ -43,27 +43,28 @@ export function connectionOf<Node>(
   };
 }
 
-interface Edge {
-  cursors: Cursors;
-  place: number;
-  readonly cursor: string;
-}
-
 // A cursor is a block of AES, which most pages are not asked for: it is made where it is. One object of getters for all:
 // where each had its own, each would have a shape of its own, which V8 keeps until it looks through all the memory.
-const EDGE: object = {
-  get cursor() {
-    const { cursors, place } = this as unknown as Edge;
-    return cursors.encode(place);
-  },
-};
+class Edge<Node> {
+  readonly cursors: Cursors;
+  readonly place: number;
+  readonly node: Node;
+  constructor(cursors: Cursors, place: number, node: Node) {
+    this.cursors = cursors;
+    this.place = place;
+    this.node = node;
+  }
+  get cursor(): string {
+    return this.cursors.encode(this.place);
+  }
+}
 
 const PAGE_INFO: object = {
   get startCursor() {
-    return (this as unknown as { edges: Edge[] }).edges[0]?.cursor ?? null;
+    return (this as unknown as { edges: Edge<unknown>[] }).edges[0]?.cursor ?? null;
   },
   get endCursor() {
-    return (this as unknown as { edges: Edge[] }).edges.at(-1)?.cursor ?? null;
+    return (this as unknown as { edges: Edge<unknown>[] }).edges.at(-1)?.cursor ?? null;
   },
 };
 

@@ -42,8 +42,8 @@ function admitted<Types extends SchemaTypes>(
 
   return (parent, args, context, info) => {
     const { clock, onRootField } = context as Context;
-    const begunAt = clock.now().getTime();
-    const tell = (error: unknown) => onRootField(kind, name, error, clock.now().getTime() - begunAt);
+    const begunAt = clock.ms();
+    const tell = (error: unknown) => onRootField(kind, name, error, clock.ms() - begunAt);
     const begin = () => resolve(parent, args, context, info);
     const answer = () => {
       callerOf(context as Context);

@@ -5,12 +5,15 @@ import {
   type ExecutionResult,
   execute,
   getOperationAST,
+  getVariableValues,
   Kind,
   type OperationDefinitionNode,
   print,
   visit,
 } from 'graphql';
 import type { LiveUpdates } from '../events/subscribe.ts';
+import { createRecent } from '../kernel/recent.ts';
+import { type Answer as CompiledAnswer, type CompiledOperation, compileOperation } from './compiled.ts';
 import type { Context } from './context.ts';
 import { messageOf, toGraphQLError } from './errors.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
@@ -18,9 +21,10 @@ import { tooManyListItems } from './list-items.ts';
 
 /** What a subscriber is told of one update: as a result, and as the text that all are sent. */
 export interface Answer {
-  readonly result: ExecutionResult;
+  /** Yoga writes a result by its `stringify`, where there is one. */
+  readonly result: ExecutionResult & { stringify: () => string };
   /** The rest of a message behind its id and type: `"payload":…}`. */
-  readonly rest: string;
+  readonly rest: Buffer;
 }
 
 /** One subscription. */
@@ -75,10 +79,11 @@ function answering(
   operation: Operation,
   { sharedAs, renewed, onFault }: Pick<Kept, 'sharedAs'> & Pick<Context, 'renewed'> & { onFault: OnFault },
 ): Opened['answerTo'] {
+  const run = runner(operation);
   return function answerTo(item) {
     const known = answers.get(item);
     if (known?.sharedAs === sharedAs) return known.answer;
-    const executing = execute({ ...operation, rootValue: item, contextValue: renewed() });
+    const executing = run(item, renewed());
     const kept: Kept = {
       sharedAs,
       answer:
@@ -94,18 +99,66 @@ function answering(
   };
 }
 
-function written({ errors, ...result }: ExecutionResult, onFault: OnFault): Answer {
-  // In one piece, and not put together: that would be done again with each message that ends in it.
-  const restOf = (payload: object) => JSON.stringify({ payload }).slice('{'.length);
-  if (!errors) return { result, rest: restOf(result) };
-  const told = errors.map((error) => toGraphQLError(error, onFault));
-  const messages = told.map((error) => messageOf(error, onFault));
-  return { result: { errors: told, ...result }, rest: restOf({ errors: messages, ...result }) };
+type Executed = ExecutionResult | CompiledAnswer;
+
+/** How one operation is answered: once it has been answered often, by what it was compiled into. */
+function runner(operation: Operation): (item: object, context: Context) => Executed | Promise<Executed> {
+  const { schema, document, variableValues, operationName } = operation;
+  const ast = getOperationAST(document, operationName);
+  const name = `${operationName ?? ''} ${textOf(document)}`;
+  let variables: Record<string, unknown> | undefined;
+
+  function compiledNow(): CompiledOperation | null {
+    if (!ast) return null;
+    const known = compiled.get(name);
+    if (known !== undefined) return known;
+    const times = (answered.get(name) ?? 0) + 1;
+    answered.set(name, times);
+    if (times <= COMPILE_AFTER) return null;
+    const run = compileOperation(schema, document, ast);
+    compiled.set(name, run);
+    return run;
+  }
+
+  return function answer(item, context) {
+    const run = compiledNow();
+    if (!run) return execute({ ...operation, rootValue: item, contextValue: context });
+    variables ??= getVariableValues(schema, ast?.variableDefinitions ?? [], variableValues ?? {}).coerced;
+    return run(context, variables ?? {}, item);
+  };
 }
 
-/** As the result alone would be written. */
-function jsonOf({ rest }: Answer): string {
-  return rest.slice('"payload":'.length, -'}'.length);
+/** How often an operation is answered before it is compiled. */
+const COMPILE_AFTER = 2;
+/** Fields of all that are compiled, each some 2 kB. A process has one schema. */
+const FIELDS = 10_000;
+const compiled = createRecent<CompiledOperation | null>(FIELDS, (run) => run?.fields ?? 1);
+/** Characters of the operations that are counted. */
+const answered = createRecent<number>(200_000, (_, name) => name.length);
+
+function written(executed: Executed, onFault: OnFault): Answer {
+  const { data, errors } = executed;
+  if (errors && errors.length > 0) {
+    const told = errors.map((error) => toGraphQLError(error, onFault));
+    const messages = told.map((error) => messageOf(error, onFault));
+    const parsed = typeof data === 'string' ? JSON.parse(data) : data;
+    const json = JSON.stringify({ errors: messages, data: parsed });
+    return { result: { errors: told, data: parsed, stringify: () => json }, rest: restOf(json) };
+  }
+  const json = typeof data === 'string' ? `{"data":${data}}` : JSON.stringify(executed);
+  return {
+    result: {
+      get data() {
+        return typeof data === 'string' ? JSON.parse(data) : data;
+      },
+      stringify: () => json,
+    },
+    rest: restOf(json),
+  };
+}
+
+function restOf(json: string): Buffer {
+  return Buffer.from(`"payload":${json}}`);
 }
 
 /** The same, pulled: for who writes one answer after the other. */
@@ -123,9 +176,8 @@ function pulled({ updates, answerTo }: Opened): AsyncGenerator<ExecutionResult> 
     async next() {
       const { value: item, done } = await updates.next();
       if (done) return { value: undefined, done };
-      const answer = await answerTo(item);
-      // Yoga writes a result by this where there is one.
-      return { value: { ...answer.result, ...{ stringify: () => jsonOf(answer) } }, done: false };
+      const { result } = await answerTo(item);
+      return { value: result, done: false };
     },
     async return(value) {
       updates.end();
@@ -157,7 +209,11 @@ function nameOf({ document, variableValues, operationName }: Operation): string 
     if (name !== begins && variableValues && Object.hasOwn(variableValues, name))
       values[name] = variableValues[name];
   }
-  return JSON.stringify([document.loc?.source.body ?? print(document), operation?.name?.value, values]);
+  return JSON.stringify([textOf(document), operation?.name?.value, values]);
+}
+
+function textOf(document: DocumentNode): string {
+  return document.loc?.source.body ?? print(document);
 }
 
 const beginnings = new WeakMap<OperationDefinitionNode, string | null>();

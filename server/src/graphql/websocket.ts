@@ -189,7 +189,7 @@ export function createGraphQLSockets({
   }
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
-    const outlet = createOutlet(socket, () => {
+    const outlet = createOutlet(socket, request.socket, () => {
       if (socket.isPaused && socket.bufferedAmount < MAX_UNSENT_BYTES) socket.resume();
     });
     const connection: Connection = {

@@ -93,7 +93,9 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
     async handle({ request, response, url }) {
       try {
         if (request.method === 'POST') {
-          const body = await readOperation(request);
+          if (request.headers['content-type'] !== 'application/json') checkType(request);
+          const body = await readBody(request, BODY_LIMIT_BYTES);
+          if (!/\S/.test(body)) throw new HttpError(400, 'The body is empty');
           if (url.search === '' && (await fastPath.answer(request, response, body))) return;
           // Yoga takes this one spelling alone, and looks here for a body that was read before it.
           request.headers['content-type'] = 'application/json';
@@ -150,14 +152,7 @@ function checkParams({ searchParams }: URL): void {
       }
 }
 
-/** @throws HttpError 415, 413, 400 */
-async function readOperation(request: IncomingMessage): Promise<string> {
-  if (request.headers['content-type'] !== 'application/json') checkType(request);
-  const body = await readBody(request, BODY_LIMIT_BYTES);
-  if (!/\S/.test(body)) throw new HttpError(400, 'The body is empty');
-  return body;
-}
-
+/** @throws HttpError 415 */
 function checkType(request: IncomingMessage): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
@@ -182,7 +177,12 @@ export function presentedBy(
   addressOf: ClientAddress,
   authorization: string | null,
 ): Presented {
-  return { authorization, origin: request.headers.origin ?? null, address: addressOf(request) };
+  return {
+    authorization,
+    origin: request.headers.origin ?? null,
+    address: addressOf(request),
+    connection: request.socket,
+  };
 }
 
 /** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */

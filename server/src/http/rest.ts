@@ -176,7 +176,7 @@ export function createRestRoutes({
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller> {
     const caller = await authenticate(access, request.headers.authorization);
     const { admitted, limit, remaining, resetAt } = await takeRequest(caller.tenant.accountId);
-    const seconds = Math.max(1, Math.ceil((resetAt.getTime() - clock.now().getTime()) / 1_000));
+    const seconds = Math.max(1, Math.ceil((resetAt.getTime() - clock.ms()) / 1_000));
     response.setHeader('ratelimit-limit', limit);
     response.setHeader('ratelimit-remaining', remaining);
     response.setHeader('ratelimit-reset', seconds);

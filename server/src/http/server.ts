@@ -54,14 +54,19 @@ export function createHttpServer({
       else onEnd?.(own.template);
     });
     if (closing) response.setHeader('connection', 'close');
-    answer(request, own).catch((error: unknown) => {
+    const refuse = (error: unknown) => {
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
       response.setHeader(...NO_SNIFFING);
       const { status, message, headers } =
         error instanceof HttpError ? error : { status: 500, message: 'Internal error', headers: {} };
       sendJson(response, status, { error: message }, headers);
-    });
+    };
+    try {
+      answer(request, own)?.catch(refuse);
+    } catch (error) {
+      refuse(error);
+    }
   });
   server.setTimeout(stalledMs);
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
@@ -69,7 +74,7 @@ export function createHttpServer({
     endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
   });
 
-  async function answer(request: IncomingMessage, own: UnderWay): Promise<void> {
+  function answer(request: IncomingMessage, own: UnderWay): Promise<void> | void {
     const { response } = own;
     if (!routes) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     const url = requestUrl(request);

@@ -1,6 +1,8 @@
 /** The only source of time. Tests move it; nothing else in the program asks the machine for the hour. */
 export interface Clock {
   now(): Date;
+  /** The same in milliseconds since 1970: what is looked at several times in each request. */
+  ms(): number;
   /** Runs `task` once when the clock reaches `at` (at once if it already has). Returns what cancels it. */
   schedule(at: Date, task: () => void): () => void;
 }
@@ -11,6 +13,7 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 export function createSystemClock(): Clock {
   return {
     now: () => new Date(),
+    ms: () => Date.now(),
     schedule(at, task) {
       let timer: NodeJS.Timeout;
       const wait = () => {
@@ -42,6 +45,7 @@ export function createShiftableClock(base: Clock): ShiftableClock {
 
   return {
     now: () => plusMs(base.now(), offset),
+    ms: () => base.ms() + offset,
     schedule(at, task) {
       const run = () => {
         waiting.delete(entry);

@@ -8,9 +8,16 @@ export const instant = z.codec(
 );
 
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 const DAYS_KEPT = 1_000;
-const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
-const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
+const padded = (number: number, length: number) => String(number).padStart(length, '0');
+/** `12:34:`, of each minute of a day. */
+const MINUTES = Array.from(
+  { length: DAY_MS / MINUTE_MS },
+  (_, minute) => `${padded(Math.floor(minute / 60), 2)}:${padded(minute % 60, 2)}:`,
+);
+const SECONDS = Array.from({ length: 60 }, (_, second) => `${padded(second, 2)}.`);
+const MILLISECONDS = Array.from({ length: 1_000 }, (_, millisecond) => `${padded(millisecond, 3)}Z`);
 const days = new Map<number, string>();
 
 /** As `toISOString`, which takes four times as long: a list has two instants in each row, of a few days. */
@@ -24,8 +31,8 @@ export function isoText(instant: Date): string {
     days.set(day, date);
   }
   const inDay = ms - day * DAY_MS;
-  const hours = TWO_DIGITS[Math.floor(inDay / 3_600_000)]!;
-  const minutes = TWO_DIGITS[Math.floor(inDay / 60_000) % 60]!;
-  const seconds = TWO_DIGITS[Math.floor(inDay / 1_000) % 60]!;
-  return `${date}${hours}:${minutes}:${seconds}.${THREE_DIGITS[inDay % 1_000]!}Z`;
+  const inMinute = inDay % MINUTE_MS;
+  const time = MINUTES[(inDay - inMinute) / MINUTE_MS]!;
+  // The short ones first: what has thirteen characters is put together later, and dearer.
+  return date + (time + (SECONDS[Math.floor(inMinute / 1_000)]! + MILLISECONDS[inMinute % 1_000]!));
 }

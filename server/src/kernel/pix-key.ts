@@ -22,6 +22,8 @@ const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** What a text is as a PIX key, in its normal form; null where it is none. */
 export function parsePixKey(text: string): PixKey | null {
+  // No other kind has one.
+  if (text.includes('@')) return parseEmail(text.toLowerCase());
   if (CPF.test(text)) {
     const key = text.replace(/\D/g, '');
     return endsWithItsDigits(key, cpf) ? { kind: 'cpf', key } : null;
@@ -32,8 +34,11 @@ export function parsePixKey(text: string): PixKey | null {
   }
   if (PHONE.test(text)) return isValidPhoneNumber(text, 'BR') ? { kind: 'phone', key: text } : null;
   const lower = text.toLowerCase();
-  if (RANDOM.test(lower)) return { kind: 'random', key: lower };
-  return lower.length <= EMAIL_MAX && EMAIL.test(lower) ? { kind: 'email', key: lower } : null;
+  return RANDOM.test(lower) ? { kind: 'random', key: lower } : null;
+}
+
+function parseEmail(key: string): PixKey | null {
+  return key.length <= EMAIL_MAX && EMAIL.test(key) ? { kind: 'email', key } : null;
 }
 
 /** The library's own `isValid` also refuses 123.456.789-09, whose digits are right. All the same: nobody's number. */
@@ -55,8 +60,12 @@ export const pixKeyText = z.string().transform((text, context) => {
 
 /** What may be shown of a key in its normal form (the document's 2.2 and 4.5). */
 export function maskPixKey(key: string): string {
-  const parsed = parsePixKey(key);
-  switch (parsed?.kind) {
+  return maskedKey(key) ?? '****';
+}
+
+/** The same; null where it is no key. */
+export function maskedKey(key: string): string | null {
+  switch (parsePixKey(key)?.kind) {
     case 'cpf':
       return `***.${key.slice(3, 6)}.${key.slice(6, 9)}-**`;
     case 'cnpj':
@@ -67,6 +76,6 @@ export function maskPixKey(key: string): string {
     case 'random':
       return `****${key.slice(-4)}`;
     case undefined:
-      return '****';
+      return null;
   }
 }

@@ -67,7 +67,7 @@ export function createRootFieldLimits({
 
   function refusal({ windows: { look }, key }: Bound): RateLimitError {
     const { limit, resetAt } = look(key);
-    const seconds = Math.ceil((resetAt.getTime() - clock.now().getTime()) / 1_000);
+    const seconds = Math.ceil((resetAt.getTime() - clock.ms()) / 1_000);
     return new RateLimitError(`${limit} root fields a minute`, Math.max(1, seconds));
   }
 

@@ -56,7 +56,7 @@ export function createWindows({
   const waiting = new Map<string, Waiter[]>();
 
   function current(key: string): Share | null {
-    const now = clock.now().getTime();
+    const now = clock.ms();
     for (const [oldest, { endsAt }] of shares) {
       if (endsAt > now) break;
       shares.delete(oldest);

@@ -93,7 +93,7 @@ const STEP_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5
 /** Whoever may ask for the figures asks the database for them; not more often than so. */
 const BACKLOG_MS = 5_000;
 
-export function createMetrics(clock: Pick<Clock, 'now'>): Metrics {
+export function createMetrics(clock: Pick<Clock, 'ms'>): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const answers = createCounts({
@@ -354,12 +354,12 @@ function watchBacklog({
   backlog,
 }: {
   registers: Registry[];
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'ms'>;
   backlog: () => Promise<readonly Backlog[]>;
 }): void {
   let kept: { at: number; rows: Promise<readonly Backlog[]> } | null = null;
   function read(): Promise<readonly Backlog[]> {
-    const at = clock.now().getTime();
+    const at = clock.ms();
     if (!kept || at < kept.at || at - kept.at >= BACKLOG_MS) kept = { at, rows: backlog().catch(() => []) };
     return kept.rows;
   }
@@ -387,10 +387,7 @@ function watchBacklog({
       const rows = await read();
       this.reset();
       for (const { kind, oldestDueAt } of rows)
-        this.set(
-          { kind },
-          oldestDueAt ? Math.max(0, clock.now().getTime() - oldestDueAt.getTime()) / 1_000 : 0,
-        );
+        this.set({ kind }, oldestDueAt ? Math.max(0, clock.ms() - oldestDueAt.getTime()) / 1_000 : 0);
     },
   });
 }

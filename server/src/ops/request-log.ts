@@ -22,14 +22,14 @@ export function createRequestLog({
   slowMs,
 }: {
   metrics: Pick<Metrics, 'onAnswer'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'ms'>;
   log: Log;
   slowMs: number;
 }): (request: IncomingMessage, response: ServerResponse) => OnEnd {
   return (request, response) => {
-    const begunAt = clock.now().getTime();
+    const begunAt = clock.ms();
     return (route) => {
-      const ms = clock.now().getTime() - begunAt;
+      const ms = clock.ms() - begunAt;
       const status = response.writableFinished ? response.statusCode : null;
       // A stream is open for as long as somebody wants it.
       const isStream = String(response.getHeader('content-type')).startsWith('text/event-stream');

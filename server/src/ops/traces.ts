@@ -153,7 +153,7 @@ function complaining(exporter: SpanExporter, { clock, log }: { clock: Clock; log
   return {
     export(spans: ReadableSpan[], done) {
       exporter.export(spans, (result) => {
-        const now = clock.now().getTime();
+        const now = clock.ms();
         if (result.error && now >= nextAt) {
           nextAt = now + COMPLAINT_MS;
           log.warn({ reason: result.error.message }, 'Traces are lost: the collector does not take them');

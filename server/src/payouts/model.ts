@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RateLimitError, ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents, reaisText } from '../kernel/money.ts';
-import { maskPixKey, parsePixKey } from '../kernel/pix-key.ts';
+import { maskedKey, parsePixKey } from '../kernel/pix-key.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, requiredOr } from '../kernel/text.ts';
 import {
@@ -137,7 +137,7 @@ export function maskDestination(
 ): string {
   if (destination === NOT_TOLD) return destination;
   if (!isCrypto(method, destination))
-    return isMasked(destination) && !parsePixKey(destination) ? destination : maskPixKey(destination);
+    return maskedKey(destination) ?? (isMasked(destination) ? destination : '****');
   if (!masksCrypto || isMasked(destination)) return destination;
   return `${destination.slice(0, 6)}…${destination.slice(-4)}`;
 }

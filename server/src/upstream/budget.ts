@@ -266,7 +266,7 @@ export function createBudget({
     idle,
     take({ class: upstreamClass, subject = null, waitMs }) {
       if (closed) return Promise.reject(closedFault());
-      const now = clock.now().getTime();
+      const now = clock.ms();
       if (!counts && !(blockedHere && blockedHere.getTime() > now)) return Promise.resolve(UNCOUNTED);
       return new Promise((resolve, reject) => {
         queue.push({ class: upstreamClass, subject, until: now + waitMs, resolve, reject });

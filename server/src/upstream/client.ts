@@ -91,9 +91,9 @@ export function createUpstream({
   ) {
     try {
       breaker.check();
-      const askedAt = clock.now().getTime();
+      const askedAt = clock.ms();
       const slot = await budget.take({ class: upstreamClass, subject, waitMs });
-      onTurn?.(upstreamClass, (clock.now().getTime() - askedAt) / 1_000);
+      onTurn?.(upstreamClass, (clock.ms() - askedAt) / 1_000);
       try {
         if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
         return { slot, settle: breaker.begin() };
@@ -131,12 +131,7 @@ export function createUpstream({
   ): Promise<UpstreamAnswer> {
     const sentAt = clock.now();
     const tell = (outcome: UpstreamOutcome) =>
-      onOutcome?.(
-        request.errand.class,
-        outcome,
-        (clock.now().getTime() - sentAt.getTime()) / 1_000,
-        endpoint,
-      );
+      onOutcome?.(request.errand.class, outcome, (clock.ms() - sentAt.getTime()) / 1_000, endpoint);
     try {
       const answer = await transport
         .exchange({
@@ -178,10 +173,10 @@ export function createUpstream({
   async function inTurn(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { class: upstreamClass, waitMs = WAIT_MS[upstreamClass] } = request.errand;
     const body = request.body === undefined ? null : JSON.stringify(request.body);
-    const until = clock.now().getTime() + waitMs;
+    const until = clock.ms() + waitMs;
     const { windowMs } = budget;
     for (;;) {
-      const answer = await once(request, body, Math.max(0, until - clock.now().getTime()));
+      const answer = await once(request, body, Math.max(0, until - clock.ms()));
       if (answer.status !== 429) {
         const ms = readExhaustion(answer.headers, windowMs);
         if (ms !== null && ms > 0) void keep(budget.block(ms).catch(onFault));
@@ -236,10 +231,10 @@ export function createUpstream({
   return {
     send,
     async get({ errand, ...request }) {
-      const until = clock.now().getTime() + (errand.waitMs ?? WAIT_MS[errand.class]);
+      const until = clock.ms() + (errand.waitMs ?? WAIT_MS[errand.class]);
       let last: UpstreamFault | null = null;
       for (let attempt = 0; ; attempt += 1) {
-        const waitMs = Math.max(0, until - clock.now().getTime());
+        const waitMs = Math.max(0, until - clock.ms());
         try {
           return await send({ method: 'GET', errand: { ...errand, waitMs }, ...request });
         } catch (error) {

@@ -129,7 +129,7 @@ export function createWebhookDelivery({
           },
           'client',
         );
-        const durationMs = clock.now().getTime() - at.getTime();
+        const durationMs = clock.ms() - at.getTime();
         onAttempt?.(error === null, durationMs);
         await record(task, task.key, { at, responseStatus, error, durationMs });
       },

@@ -112,7 +112,7 @@ export function createWorkQueue({
           if (!closed) onError(error, null);
         }
         // What was due and is not ours waits for a place, which wakes us, or is being taken by another instance.
-        const pollAt = clock.now().getTime() + POLL_MS;
+        const pollAt = clock.ms() + POLL_MS;
         wake(due && due > now ? Math.min(due.getTime(), pollAt) : pollAt);
       } while (again && !closed);
       looking = null;
@@ -175,9 +175,9 @@ export function createWorkQueue({
 
   /** Never rejects: what cannot even be postponed falls due when its lease ends. */
   async function doTask(task: Task): Promise<void> {
-    const begunAt = clock.now().getTime();
+    const begunAt = clock.ms();
     const tell = (outcome: 'done' | 'not_yet' | 'failed') =>
-      onTask?.(task.kind, outcome, clock.now().getTime() - begunAt);
+      onTask?.(task.kind, outcome, clock.ms() - begunAt);
     try {
       const handler = handlers[task.kind];
       if (!handler) throw new Error(`no handler for tasks of kind ${task.kind}`);

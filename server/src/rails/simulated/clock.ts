@@ -42,7 +42,7 @@ export async function resumeSimulatedClock({
     now: () => clock.now(),
     offsetMs: () => clock.offsetMs(),
     advance,
-    advanceTo: (instant) => advance(instant.getTime() - clock.now().getTime()),
+    advanceTo: (instant) => advance(instant.getTime() - clock.ms()),
   };
 }
 

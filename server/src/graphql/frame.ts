@@ -1,0 +1,35 @@
+/** Text, and final; from a server a frame is not masked. */
+const TEXT = 0x81;
+
+/**
+ * A text message as one WebSocket frame (RFC 6455, 5.2): `begin` in UTF-8, and `rest` behind it. The library copies the
+ * text of each message and writes head and text as two, which is half of what it takes to tell thousands of them
+ * something that differs in its first characters.
+ */
+export function textFrame(begin: string, rest: Buffer): Buffer {
+  const beginLength = utf8Length(begin);
+  const length = beginLength + rest.length;
+  const head = length < 126 ? 2 : length < 0x1_0000 ? 4 : 10;
+  const frame = Buffer.allocUnsafe(head + length);
+  frame[0] = TEXT;
+  if (head === 2) frame[1] = length;
+  else if (head === 4) {
+    frame[1] = 126;
+    frame[2] = length >>> 8;
+    frame[3] = length & 0xff;
+  } else {
+    frame[1] = 127;
+    frame.writeBigUInt64BE(BigInt(length), 2);
+  }
+  // For so few characters a call out of JavaScript takes longer than they do.
+  if (beginLength > begin.length) frame.write(begin, head);
+  else for (let index = 0; index < beginLength; index += 1) frame[head + index] = begin.charCodeAt(index);
+  frame.set(rest, head + beginLength);
+  return frame;
+}
+
+function utf8Length(text: string): number {
+  for (let index = 0; index < text.length; index += 1)
+    if (text.charCodeAt(index) > 0x7f) return Buffer.byteLength(text);
+  return text.length;
+}
