@@ -103,6 +103,13 @@ it('says by its address what it shows, and shows it again', async () => {
   await again.page.context().close();
 });
 
+it.each(['estreita', 'celular', 'larga'] as const)('fits on a phone, %s', async (largura) => {
+  const { page, show } = gallery;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await show({ largura, direcao: 'ltr', tema: 'todos' });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
 it('keeps what it plays to itself: the shop finds none of its payments', async () => {
   const { page } = gallery;
   const shop = await page.context().newPage();
