@@ -83,8 +83,8 @@ export default defineConfig(({ mode, command }): UserConfig => {
       // The shop runs under `default-src 'self'`, which lets no data: address in.
       assetsInlineLimit: 0,
       rolldownOptions: {
-        input: ['index.html', 'obrigado.html', 'dashboard.html', 'simulator/index.html'].map((page) =>
-          here(`demo/${page}`),
+        input: ['index.html', 'obrigado.html', 'dashboard.html', 'gallery.html', 'simulator/index.html'].map(
+          (page) => here(`demo/${page}`),
         ),
       },
     },

@@ -275,7 +275,7 @@ describe('following', () => {
     vi.spyOn(Date, 'now').mockReturnValue(0);
     await element.start();
     await element.updateComplete;
-    expect(part(element, 'timer')?.textContent?.trim()).toBe('0:01');
+    expect(part(element, 'timer')?.textContent?.trim()).toBe('1 s');
     await act(element, { silent: true, values: { status: 'EXPIRED', version: 2, expiresInSeconds: 0 } });
     await event(element, 'psa-expired');
     expect(element.phase).toBe('expired');
