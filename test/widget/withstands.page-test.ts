@@ -402,6 +402,8 @@ describe('the page', () => {
   it('may have style sheets that are hostile to everything', async () => {
     const { page } = stand;
     await shop();
+    // What is still arriving looks different at each moment.
+    await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.setViewportSize({ width: 390, height: 844 });
     await page.addStyleTag({ content: 'body { margin: 0 }' });
     const looks = () =>
