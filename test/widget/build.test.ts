@@ -15,7 +15,8 @@ describe('templates lose their layout, and what is read keeps its spaces', () =>
       '<p\n  class="x"\n  ?hidden=${a}\n  @click=${b}\n>',
       '<p class="x" ?hidden=${a} @click=${b}>',
     ],
-    ['inside an attribute', '<p title="a\n  b  ${c} > d"\n  id="e">', '<p title="a\n  b  ${c} > d" id="e">'],
+    ['inside an attribute', '<p title="a\n  b  ${c} d"\n  id="e">', '<p title="a\n  b  ${c} d" id="e">'],
+    ['before the end of a tag', '<path\n  d=${a}\n  />', '<path d=${a} />'],
     ['around an apostrophe', "<p>it's</p>\n<p>it's</p>", "<p>it's</p><p>it's</p>"],
     [
       'in a template within',
@@ -33,6 +34,13 @@ describe('templates lose their layout, and what is read keeps its spaces', () =>
     );
   });
 
+  it.each([
+    ['a lesser than', '<p>a < b ${c}</p>'],
+    ['an arrow in an attribute', '<p title="a > b ${c}">'],
+  ])('and no binding’s place is unclear for %s', async (_, markup) => {
+    await expect(squeeze(`const t = html\`${markup}\`;`)).rejects.toThrow(/bracket/);
+  });
+
   it('nothing outside of them', async () => {
     const code = 'const text = `a\n  b`;\nconst t = html`<b>\n</b>`;\nconst more = `<b>\n</b>`;';
     expect(await squeeze(code)).toBe(code.replace('html`<b>\n', 'html`<b>'));
@@ -44,6 +52,7 @@ describe('the bundle’s Lit', () => {
     ['a binding to a property', 'html`<input .value=${a}>`'],
     ['a directive', "import { repeat } from 'lit/directives/repeat.js'"],
     ['a template of SVG', 'svg`<path/>`'],
+    ['a binding to a name that HTML would change', 'html`<svg viewBox=${a}>`'],
     ['a hook', 'class A extends LitElement { firstUpdated() {} }'],
     ['a converter of its own', 'static properties = { when: { converter } }'],
     ['a binding inside a style', 'html`<style>${a}</style>`'],

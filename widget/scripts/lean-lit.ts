@@ -9,6 +9,15 @@ const NOT_DEV: Cut[] = [
   [/\(global\.\w+Versions \?\?= \[\]\)\.push\('[\d.]+'\);/],
 ];
 
+const SIMPLE_TEMPLATE_HTML = `const getTemplateHtml = (strings) => {
+    let bracket;
+    const marked = strings.map((text) => {
+        bracket = /.*([<>])/s.exec(text)?.[1] ?? bracket;
+        return text + (bracket === '<' ? marker : nodeMarker);
+    });
+    return trustFromTemplateString(strings, marked.join(''));
+};`;
+
 /** By the module's path. Members named in `without` are left out whole. */
 const CUTS: Record<string, { cuts: Cut[]; without?: string[] }> = {
   '@lit/reactive-element/development/css-tag.js': {
@@ -127,8 +136,16 @@ const CUTS: Record<string, { cuts: Cut[]; without?: string[] }> = {
       // properties and to elements, and templates that were compiled before.
       [/type === (SVG|MATHML)_RESULT/g, 'false'],
       [/rawTextElement\.test\([^)]+\)/g, 'false'],
-      ['regex = rawTextEndRegex ?? textEndRegex', 'regex = textEndRegex'],
-      ['rawTextEndRegex = undefined;'],
+      // Its parser of HTML: whether a binding stands in a tag is told by the last bracket before it, and an attribute by
+      // the marker in its value, under its own name.
+      [/const getTemplateHtml = [\s\S]*?\n\};/, SIMPLE_TEMPLATE_HTML],
+      ['const [html, attrNames] = getTemplateHtml(strings, type);', 'const html = getTemplateHtml(strings);'],
+      ['if (name.endsWith(boundAttributeSuffix)) {'],
+      ['const realName = attrNames[attrNameIndex++];'],
+      [
+        /const m = \/([^;]+)\.exec\(realName\);\s*parts/,
+        'const m = /$1.exec(name);\n if (statics.length > 1) {\n parts',
+      ],
       [/(if \(data === markerMatch\) \{[^}]*\}\);\s*\})\s*else \{[\s\S]*?\n {16}\}/, '$1'],
       [/options\?\.renderBefore \?\? /g],
       [/this\.type = \w+;/g],
@@ -173,7 +190,7 @@ const CUTS: Record<string, { cuts: Cut[]; without?: string[] }> = {
 
 /** What must not be used because it is left out: in a template, and of the element's base class. */
 const ABSENT = [
-  /\s\.\w+=\$\{|['"]lit\/|\b(svg|mathml)`|<(?:script|style|textarea|title)[ >]/,
+  /\s\.\w+=\$\{|\s[@?]?[\w-]*[A-Z][\w-]*=["']?\$\{|['"]lit\/|\b(svg|mathml)`|<(?:script|style|textarea|title)[ >]/,
   /\b(firstUpdated|shouldUpdate|scheduleUpdate|getUpdateComplete|hostUpdated?|removeController)\b/,
   /\b(converter|hasChanged|useDefault|noAccessor|state: true|type: (Object|Array)|styles = \[)/,
 ];

@@ -36,21 +36,28 @@ export function squeezeTemplates(): Plugin {
  */
 function squeezeMarkup(texts: readonly string[]): string[] {
   let inside: 'text' | 'tag' | '"' | "'" = 'text';
-  return texts.map((text) =>
-    text.replace(/["'<>]|\s+/g, (found, offset: number) => {
+  let bracket: string | undefined;
+  return texts.map((text, at) => {
+    const squeezed = text.replace(/["'<>]|\s+/g, (found, offset: number) => {
       const before = text.slice(0, offset).at(-1);
       const after = text.at(offset + found.length);
       if (inside === '"' || inside === "'") {
         if (found === inside) inside = 'tag';
-      } else if (found === '<') inside = 'tag';
+      } else if (found === '<') inside = /[a-z/!]/i.test(after ?? '') ? 'tag' : inside;
       else if (found === '>') inside = 'text';
       else if (found === '"' || found === "'") inside = inside === 'tag' ? found : inside;
-      else if (inside === 'tag') return after === '>' || after === '/' ? '' : ' ';
+      // The slash of `/>` must not become the end of a value without quotes.
+      else if (inside === 'tag') return after === '>' ? '' : ' ';
       else if (found.includes('\n') && isEdge(before) && isEdge(after)) return '';
       else return ' ';
       return found;
-    }),
-  );
+    });
+    // By it the bundle's Lit tells whether a binding stands in a tag: scripts/lean-lit.ts.
+    bracket = /.*([<>])/s.exec(text)?.[1] ?? bracket;
+    if (at < texts.length - 1 && (bracket === '<') !== (inside !== 'text'))
+      throw new Error(`a bracket that is no tag’s stands before a binding, in ${text.trim()}`);
+    return squeezed;
+  });
 }
 
 /** A tag, an expression, or the template's own end. */
