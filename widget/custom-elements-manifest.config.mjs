@@ -1,8 +1,21 @@
-const SOURCE = 'src/psa-checkout.ts';
-const BUILT = 'dist/psa-checkout.js';
+/** Where each element is written, what is built of it, and what registers it. */
+const ELEMENTS = [
+  {
+    name: 'psa-checkout',
+    source: 'src/psa-checkout.ts',
+    built: 'dist/psa-checkout.js',
+    define: 'dist/define.js',
+  },
+  {
+    name: 'psa-payouts',
+    source: 'src/payouts/psa-payouts.ts',
+    built: 'dist/psa-payouts.js',
+    define: 'dist/define-payouts.js',
+  },
+];
 
 export default {
-  globs: [SOURCE],
+  globs: ELEMENTS.map(({ source }) => source),
   outdir: '.',
   litelement: true,
   plugins: [
@@ -10,25 +23,23 @@ export default {
       name: 'as-packed',
       // The package holds what was built; and what only the class itself sees is nobody else's business.
       packageLinkPhase({ customElementsManifest }) {
-        for (const part of customElementsManifest.modules) {
-          part.path = BUILT;
-          for (const { declaration } of part.exports ?? []) declaration.module = BUILT;
+        for (const { name, source, built, define } of ELEMENTS) {
+          const part = customElementsManifest.modules.find(({ path }) => path === source);
+          part.path = built;
+          for (const { declaration } of part.exports ?? []) declaration.module = built;
           for (const declaration of part.declarations ?? [])
             declaration.members = declaration.members?.filter(
               ({ privacy = 'public', static: shared }) => privacy === 'public' && !shared,
             );
+          const { name: type } = part.declarations.find(({ customElement }) => customElement);
+          customElementsManifest.modules.push({
+            kind: 'javascript-module',
+            path: define,
+            exports: [
+              { kind: 'custom-element-definition', name, declaration: { name: type, module: built } },
+            ],
+          });
         }
-        customElementsManifest.modules.push({
-          kind: 'javascript-module',
-          path: 'dist/define.js',
-          exports: [
-            {
-              kind: 'custom-element-definition',
-              name: 'psa-checkout',
-              declaration: { name: 'PsaCheckout', module: BUILT },
-            },
-          ],
-        });
       },
     },
   ],

@@ -1,16 +1,16 @@
 import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
+import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 
 /** React 19 sets what the element has as a property, the rest as attributes, and listens to `onpsa-paid` and the like. */
-type PsaCheckoutProps = DetailedHTMLProps<HTMLAttributes<PsaCheckout>, PsaCheckout> &
-  PsaCheckoutAttributes & {
-    [Name in keyof PsaCheckoutEventMap as `on${Name}`]?: (event: PsaCheckoutEventMap[Name]) => void;
-  };
+type Props<Element, Attributes, Events> = DetailedHTMLProps<HTMLAttributes<Element>, Element> &
+  Attributes & { [Name in keyof Events & string as `on${Name}`]?: (event: Events[Name]) => void };
 
 declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {
-      'psa-checkout': PsaCheckoutProps;
+      'psa-checkout': Props<PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
+      'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
     }
   }
 }

@@ -1,11 +1,13 @@
 import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
+import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
 import type { HTMLAttributes } from 'svelte/elements';
+
+type Props<Element extends EventTarget, Attributes, Events> = HTMLAttributes<Element> &
+  Attributes & { [Name in keyof Events & string as `on${Name}`]?: (event: Events[Name]) => void };
 
 declare module 'svelte/elements' {
   interface SvelteHTMLElements {
-    'psa-checkout': HTMLAttributes<PsaCheckout> &
-      PsaCheckoutAttributes & {
-        [Name in keyof PsaCheckoutEventMap as `on${Name}`]?: (event: PsaCheckoutEventMap[Name]) => void;
-      };
+    'psa-checkout': Props<PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
+    'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
   }
 }

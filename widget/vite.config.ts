@@ -7,7 +7,7 @@ import { squeezeTemplates } from './scripts/squeeze-templates.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
 
-// Three builds of one source: `npm` for bundlers, `standalone` for a script tag, `demo` for the pages at /demo and /simulator.
+// Builds of one source: `npm` for bundlers, `standalone…` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
   const plugins = command === 'build' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
@@ -20,7 +20,12 @@ export default defineConfig(({ mode, command }): UserConfig => {
         modulePreload: false,
         target: 'es2022',
         lib: {
-          entry: { 'psa-checkout': here('src/psa-checkout.ts'), define: here('src/define.ts') },
+          entry: {
+            'psa-checkout': here('src/psa-checkout.ts'),
+            define: here('src/define.ts'),
+            'psa-payouts': here('src/payouts/psa-payouts.ts'),
+            'define-payouts': here('src/payouts/define.ts'),
+          },
           formats: ['es'],
         },
         rolldownOptions: {
@@ -34,16 +39,36 @@ export default defineConfig(({ mode, command }): UserConfig => {
       plugins: [...plugins, leanLit(), shortNames()],
       build: {
         outDir: here('dist/standalone'),
+        // The other element's build stands there as well; it is made after this one, but not where both are watched.
+        emptyOutDir: !process.argv.includes('--watch'),
         modulePreload: false,
         target: 'es2022',
         lib: { entry: { 'psa-checkout': here('src/define.ts') }, formats: ['es'] },
         rolldownOptions: {
+          // A number that is used once costs more by its name.
+          optimization: { inlineConst: { mode: 'all', pass: 2 } },
           output: {
             // Vite leaves the white space of an ES library alone, for tree shaking that is over here.
             minify: true,
             // No hash: a page that was loaded before a deploy must still find its chunks after it.
             chunkFileNames: 'psa-checkout.[name].js',
           },
+        },
+      },
+    };
+  // A build of its own: together they would share Lit as a chunk, and a button would cost one request more.
+  if (mode === 'standalone-payouts')
+    return {
+      plugins: [...plugins, leanLit(), shortNames()],
+      build: {
+        outDir: here('dist/standalone'),
+        emptyOutDir: false,
+        modulePreload: false,
+        target: 'es2022',
+        lib: { entry: { 'psa-payouts': here('src/payouts/define.ts') }, formats: ['es'] },
+        rolldownOptions: {
+          optimization: { inlineConst: { mode: 'all', pass: 2 } },
+          output: { minify: true, chunkFileNames: 'psa-payouts.[name].js' },
         },
       },
     };
@@ -58,8 +83,8 @@ export default defineConfig(({ mode, command }): UserConfig => {
       // The shop runs under `default-src 'self'`, which lets no data: address in.
       assetsInlineLimit: 0,
       rolldownOptions: {
-        input: ['index.html', 'obrigado.html', 'dashboard.html', 'simulator/index.html'].map((page) =>
-          here(`demo/${page}`),
+        input: ['index.html', 'obrigado.html', 'dashboard.html', 'gallery.html', 'simulator/index.html'].map(
+          (page) => here(`demo/${page}`),
         ),
       },
     },

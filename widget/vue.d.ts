@@ -1,25 +1,25 @@
 import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
+import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
 import type { HTMLAttributes, PublicProps } from 'vue';
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-type Listeners = {
-  [Name in keyof PsaCheckoutEventMap as `on${Capitalize<Camel<Name>>}`]?: (
-    event: PsaCheckoutEventMap[Name],
-  ) => void;
+type Listeners<Events> = {
+  [Name in keyof Events & string as `on${Capitalize<Camel<Name>>}`]?: (event: Events[Name]) => void;
 };
 
-type PsaCheckoutProps = {
-  [Name in keyof PsaCheckoutAttributes as Camel<Name>]?: PsaCheckoutAttributes[Name];
-} & Listeners &
-  Omit<HTMLAttributes, keyof Listeners> &
+type Props<Attributes, Events> = {
+  [Name in keyof Attributes & string as Camel<Name>]?: Attributes[Name];
+} & Listeners<Events> &
+  Omit<HTMLAttributes, keyof Listeners<Events>> &
   PublicProps;
 
 declare module 'vue' {
   interface GlobalComponents {
     // The shape by which a template's types are found; `ref` gives the element itself.
-    'psa-checkout': new () => PsaCheckout & { $props: PsaCheckoutProps };
+    'psa-checkout': new () => PsaCheckout & { $props: Props<PsaCheckoutAttributes, PsaCheckoutEventMap> };
+    'psa-payouts': new () => PsaPayouts & { $props: Props<PsaPayoutsAttributes, PsaPayoutsEventMap> };
   }
 }

@@ -21,6 +21,7 @@ const running = [
     root,
   ),
   watchWidget('standalone'),
+  watchWidget('standalone-payouts'),
   watchWidget('demo'),
 ];
 process.on('SIGINT', () => stop(0));

@@ -71,8 +71,8 @@ async function drawAll(suffix, look) {
   };
   try {
     await page.goto(`${app.url}/demo/dashboard`);
-    await page.getByText('Ao vivo').waitFor();
-    await page.getByText('Nenhum saque ainda').waitFor();
+    await page.locator('.ligacao').getByText('Ao vivo').waitFor();
+    await page.getByText('O primeiro que você pedir').waitFor();
     await draw('dashboard-empty');
 
     await liveADay(app, clock, receiver);
@@ -96,7 +96,7 @@ async function drawAll(suffix, look) {
     await page.getByText('Você está sem rede').waitFor();
     await draw('dashboard-offline');
     await visitor.context.setOffline(false);
-    await page.getByText('Ao vivo').waitFor();
+    await page.locator('.ligacao').getByText('Ao vivo').waitFor();
 
     await page.goto(`${app.url}/simulator/`);
     await page.getByRole('button', { name: 'Adiar 10 min' }).first().waitFor();
@@ -154,7 +154,7 @@ async function liveADay(app, clock, receiver) {
     return createCardPayment.cardPayment.orderCode;
   };
   const pay = (/** @type {string} */ orderCode) =>
-    app.cardPayments.pay(orderCode, {
+    app.embedded?.cardPayments.pay(orderCode, {
       number: '4242424242424242',
       holder: 'Maria da Silva',
       expiryMonth: 12,
@@ -193,7 +193,7 @@ async function liveADay(app, clock, receiver) {
     { id: subaccountId },
   );
   await pass(2 * HOUR_MS);
-  await app.cardPayments.refund(await firstTenant(app), mug);
+  await app.embedded?.cardPayments.refund(await firstTenant(app), mug);
   await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
     url: `http://127.0.0.1:${port}/quebrado`,
   });

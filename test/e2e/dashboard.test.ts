@@ -14,7 +14,7 @@ async function openDashboard(options: BrowserContextOptions = {}): Promise<Visit
   // A socket that is given up, and what is fetched without a network.
   visitor.expectProblems(/WebSocket connection to/, /ERR_INTERNET_DISCONNECTED/, /status of 4\d\d/);
   await visitor.page.goto(`${shop.stand.url}/demo/dashboard`);
-  await visitor.page.getByText('Ao vivo').waitFor();
+  await isLive(visitor.page);
   return visitor;
 }
 
@@ -35,6 +35,12 @@ async function request(
   await page.getByLabel('Chave PIX').fill(destination);
   await page.getByRole('button', { name: 'Pedir saque' }).click();
   await page.getByText(/Saque SAQ-\w+ pedido/).waitFor();
+}
+
+/** Both of the page's connections: its own and the table's. */
+async function isLive(page: Page): Promise<void> {
+  await page.locator('.ligacao').getByText('Ao vivo').waitFor();
+  await page.locator('#saques [part=connection]').getByText('Ao vivo').waitFor();
 }
 
 /** The row of the newest payout. */
@@ -85,7 +91,10 @@ describe('a payout in the table', () => {
     await says(page, 'Negado');
     await newest(page).getByText('O banco de destino recusou').waitFor();
     await expect.poll(() => figure(page, 'disponivel').textContent()).toBe(before);
-    expect(await page.locator('[data-anuncio]').textContent()).toContain('negado');
+    await page
+      .locator('#saques [role=status]')
+      .getByText('Saque de R$ 123,45: negado.')
+      .waitFor({ state: 'attached' });
   });
 
   it('stays where it is while somebody points at it', async () => {
@@ -93,7 +102,7 @@ describe('a payout in the table', () => {
     const { page } = await openDashboard();
     await request(page, { amount: '10,00', destination: 'ana@psa.example' });
     await says(page, 'Pendente');
-    const code = await newest(page).locator('code').textContent();
+    const code = await newest(page).locator('td.code').textContent();
     await newest(page).hover();
     await shop.stand.pass(1_000);
 
@@ -104,7 +113,7 @@ describe('a payout in the table', () => {
     });
     const waiting = page.locator('#saques').getByRole('button', { name: '1 novo' });
     await waiting.waitFor();
-    expect(await newest(page).locator('code').textContent()).toBe(code);
+    expect(await newest(page).locator('td.code').textContent()).toBe(code);
 
     await waiting.click();
     await newest(page).getByText('15,00').waitFor();
@@ -116,10 +125,28 @@ describe('a payout in the table', () => {
     await request(page, { amount: '10,00', destination: 'demora@psa.example' });
     await says(page, 'Pendente');
 
-    await page.locator('#saques select').selectOption('Pendente');
+    const filter = (name: string) =>
+      page.locator('#saques').getByRole('button', { name, exact: true }).click();
+    await filter('Pendente');
     await expect.poll(() => page.locator('#saques tbody tr').count()).toBe(1);
-    await page.locator('#saques select').selectOption('Em processamento');
-    await page.getByText('Nenhum com este estado.').waitFor();
+    await filter('Pendente');
+    await filter('Em processamento');
+    await page.getByText('Nenhum saque com este estado.').waitFor();
+  });
+});
+
+describe('a table of payouts that neither socket nor stream reaches', () => {
+  it('asks by itself', async () => {
+    await credit(50_000);
+    const { page } = await openDashboard();
+    await request(page, { amount: '21,00', destination: 'ana@psa.example' });
+    await says(page, 'Pendente');
+
+    await page.evaluate(() => document.querySelector('psa-payouts')!.setAttribute('transport', 'poll'));
+    await page.locator('#saques [part=connection]').getByText('Atualizando').waitFor();
+    await shop.stand.pass(2_500);
+
+    await says(page, 'Concluído');
   });
 });
 
@@ -161,7 +188,7 @@ describe('a connection that is lost', () => {
     await context.setOffline(false);
 
     await says(page, 'Concluído');
-    await page.getByText('Ao vivo').waitFor();
+    await isLive(page);
     expect(await page.getByText('Você está sem rede').count()).toBe(0);
   });
 
@@ -174,7 +201,7 @@ describe('a connection that is lost', () => {
     await shop.stand.pass(900_000);
 
     await expect.poll(opened, { timeout: 20_000 }).toBeGreaterThan(before);
-    await page.getByText('Ao vivo').waitFor();
+    await isLive(page);
     await request(page, { amount: '11,00', destination: 'ana@psa.example' });
     await says(page, 'Pendente');
   });

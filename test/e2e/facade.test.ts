@@ -156,7 +156,7 @@ describe('the dashboard in front of the service', () => {
   it('offers nothing that is not there, on any page, and can be used by everyone', async () => {
     const { page, context } = await openDashboard();
     await bringAxe(context);
-    for (const path of ['/demo/', '/demo/obrigado', '/demo/dashboard']) {
+    for (const path of ['/demo/', '/demo/obrigado', '/demo/gallery', '/demo/dashboard']) {
       await page.goto(`${shop.stand.url}${path}`);
       await page.getByRole('link', { name: 'Simulador' }).waitFor({ state: 'detached' });
       for (const link of await page.getByRole('link').all()) {

@@ -144,7 +144,9 @@ function tell(): void {
 /** Waits for what moves towards a rest; a spinner never gets there. */
 export async function comeToRest(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const shadows = [...document.querySelectorAll('psa-checkout')].map(({ shadowRoot }) => shadowRoot);
+    const shadows = [...document.querySelectorAll('psa-checkout, psa-payouts')].map(
+      ({ shadowRoot }) => shadowRoot,
+    );
     const moving = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
     const ending = moving.filter(
       ({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY,

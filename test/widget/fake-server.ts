@@ -7,15 +7,26 @@ import { extname, join, normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-type Behaviour = 'ok' | 'refuse' | 'hang';
+/** `mute`: it answers, and then says nothing more, not even to a ping. */
+type Behaviour = 'ok' | 'refuse' | 'hang' | 'mute';
 
 /** One token's world. */
 export interface Scenario {
   token: string;
   ws: Behaviour;
   sse: Behaviour;
-  /** What startCheckout answers in place of a payment: a result of the union, or top-level errors. */
-  start?: { result?: object; errors?: object[]; status?: number; times?: number; hold?: boolean };
+  /**
+   * What startCheckout answers in place of a payment: a result of the union, or top-level errors. `hold` loses the
+   * request on its way, `lost` the answer.
+   */
+  start?: {
+    result?: object;
+    errors?: object[];
+    status?: number;
+    times?: number;
+    hold?: boolean;
+    lost?: boolean;
+  } | null;
   amountCents: number;
   expiresInSeconds: number;
   checkoutUrl?: string;
@@ -57,7 +68,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   const scenarios = new Map<string, Scenario>();
   const payments = new Map<
     string,
-    { payment: Payment; scenario: Scenario; history: object[]; attemptId: string }
+    { payment: Payment; scenario: Scenario; history: object[]; attemptId: string; token: string }
   >();
   const listeners = new Set<Listener>();
   const hanging = new Set<Duplex>();
@@ -78,14 +89,14 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
 
   function paymentOf(token: string, orderCode: string) {
     const entry = payments.get(orderCode);
-    return entry && token === `pay-${orderCode}` ? entry : undefined;
+    return entry?.token === token ? entry : undefined;
   }
 
-  function change(orderCode: string, values: Partial<Payment>): void {
+  function change(orderCode: string, values: Partial<Payment>, cursor?: string): void {
     const entry = payments.get(orderCode);
     if (!entry) throw new Error(`no payment ${orderCode}`);
     entry.payment = { ...entry.payment, version: entry.payment.version + 1, ...values };
-    const update = { cursor: `c${entry.payment.version}`, cardPayment: entry.payment };
+    const update = { cursor: cursor ?? `c${entry.payment.version}`, cardPayment: entry.payment };
     entry.history.push(update);
     for (const listener of listeners) {
       if (listener.orderCode !== orderCode) continue;
@@ -99,7 +110,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     const known = [...payments.values()].find(
       (entry) => entry.scenario === scenario && entry.attemptId === input.attemptId,
     );
-    if (known) return success(known.payment);
+    if (known) return success(known);
     const orderCode = `PSA-${String(++count).padStart(4, '0')}-${Math.random().toString(36).slice(2, 6).toUpperCase()}`;
     const payment: Payment = {
       orderCode,
@@ -116,17 +127,19 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       failureReason: null,
       version: 1,
     };
-    payments.set(orderCode, {
+    const entry = {
       payment,
       scenario,
       attemptId: input.attemptId,
       history: [{ cursor: 'c1', cardPayment: payment }],
-    });
-    return success(payment);
+      token: `pay-${orderCode}`,
+    };
+    payments.set(orderCode, entry);
+    return success(entry);
   }
 
-  function success(cardPayment: Payment): object {
-    return { __typename: 'StartCheckoutSuccess', cardPayment, paymentToken: `pay-${cardPayment.orderCode}` };
+  function success({ payment, token }: { payment: Payment; token: string }): object {
+    return { __typename: 'StartCheckoutSuccess', cardPayment: payment, paymentToken: token };
   }
 
   function listen(listener: Listener, after: string | null): () => void {
@@ -149,12 +162,16 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     if (address.pathname === '/graphql') return graphql(request, response);
     if (address.pathname === '/scenario') return control(request, response);
     if (address.pathname === '/act') {
-      const { orderCode, values, drop, silent } = JSON.parse(await bodyOf(request));
-      if (drop)
-        for (const listener of [...listeners]) if (listener.orderCode === orderCode) listener.drop(drop);
+      const { orderCode, values, cursor, drop, deaf, endToken, silent } = JSON.parse(await bodyOf(request));
       const entry = payments.get(orderCode);
+      // The token has ended; startCheckout gives another.
+      if (endToken && entry) entry.token += '-again';
+      const theirs = [...listeners].filter((listener) => listener.orderCode === orderCode);
+      if (drop) for (const listener of theirs) listener.drop(drop);
+      // The connection is dead and nobody has said so.
+      if (deaf) for (const listener of theirs) listeners.delete(listener);
       if (silent && entry) entry.payment = { ...entry.payment, ...values };
-      else if (values) change(orderCode, values);
+      else if (values) change(orderCode, values, cursor);
       return void json(response, {});
     }
     if (address.pathname === '/hang') return;
@@ -165,9 +182,14 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         'content-type',
         page.body.startsWith('{') ? 'application/json' : 'text/html; charset=utf-8',
       );
-      return void response.end(page.body.replaceAll('{{url}}', url));
+      const given = { url, ...Object.fromEntries(address.searchParams) } as Record<string, string>;
+      return void response.end(page.body.replace(/{{(\w+)}}/g, (_, name) => given[name] ?? ''));
     }
     if (address.pathname.startsWith('/checkout/')) {
+      // As the hosted page: nobody may put it into a frame.
+      response.setHeader('x-frame-options', 'DENY');
+      // As another's may be: whoever opened it sees it as closed.
+      if (address.search === '?coop') response.setHeader('cross-origin-opener-policy', 'same-origin');
       response.setHeader('content-type', 'text/html; charset=utf-8');
       return void response.end(
         '<!doctype html><html lang="pt-BR"><title>Pagamento</title><h1>Pagamento seguro</h1></html>',
@@ -217,13 +239,15 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       if (!scenario) return void json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
       const planned = scenario.start;
       if (planned?.hold) return;
-      if (planned && (planned.times === undefined || planned.times-- > 0)) {
+      if (planned && !planned.lost && (planned.times === undefined || planned.times-- > 0)) {
         scenario.starts.push(variables.input);
         if (planned.errors) return void json(response, { errors: planned.errors }, planned.status ?? 200);
         if (planned.status) return void json(response, {}, planned.status);
         return void json(response, { data: { startCheckout: planned.result } });
       }
-      return void json(response, { data: { startCheckout: start(scenario, variables.input) } });
+      const result = start(scenario, variables.input);
+      if (planned?.lost) return;
+      return void json(response, { data: { startCheckout: result } });
     }
     const entry = paymentOf(token, variables.orderCode);
     if (!entry) return void json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
@@ -253,16 +277,18 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
 
   function serveSocket(socket: WebSocket): void {
     let token = '';
+    let mute = false;
     const send = (message: object) => socket.send(JSON.stringify(message));
     socket.on('message', (data: unknown) => {
       const { type, id, payload } = JSON.parse(String(data));
       if (type === 'connection_init') {
         token = String(payload.authorization).replace('Bearer ', '');
-        const entry = payments.get(token.replace('pay-', ''));
+        const entry = [...payments.values()].find((each) => each.token === token);
         if (!entry) return socket.close(4403, 'Forbidden');
         if (entry.scenario.ws === 'refuse') return socket.terminate();
-        if (entry.scenario.ws === 'ok') send({ type: 'connection_ack' });
-      } else if (type === 'ping') send({ type: 'pong' });
+        mute = entry.scenario.ws === 'mute';
+        if (entry.scenario.ws !== 'hang') send({ type: 'connection_ack' });
+      } else if (type === 'ping' && !mute) send({ type: 'pong' });
       else if (type === 'subscribe') {
         const { orderCode, after } = payload.variables;
         const entry = paymentOf(token, orderCode);

@@ -1,15 +1,22 @@
 import type { TestProject } from 'vitest/node';
+import { startFakePayouts } from './fake-payouts.ts';
 import { startFakeServer } from './fake-server.ts';
 
-/** One fake endpoint for the run; each test makes a scenario of its own in it. */
+/** One fake endpoint of each kind for the run; each test makes a scenario of its own in it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startFakeServer();
+  const payouts = await startFakePayouts();
   project.provide('fakeUrl', server.url);
-  return server.close;
+  project.provide('fakePayoutsUrl', payouts.url);
+  return async () => {
+    await server.close();
+    await payouts.close();
+  };
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
     fakeUrl: string;
+    fakePayoutsUrl: string;
   }
 }

@@ -1,5 +1,6 @@
 // Compiled against the packed types, never run: package.test.ts. Each line that must be refused says so.
 import { PsaCheckout, type PsaCheckoutEventMap } from '@psa/checkout';
+import type { Payout, PsaPayouts } from '@psa/checkout/payouts';
 import type {} from '@psa/checkout/react';
 
 const element = document.querySelector('psa-checkout');
@@ -32,3 +33,19 @@ export const right = (
 export const wrong = <psa-checkout mode="blink" />;
 // @ts-expect-error no such attribute
 export const unknown = <psa-checkout amount={1} />;
+
+const table: PsaPayouts | null = document.querySelector('psa-payouts');
+export const amounts = table?.payouts.map(({ amountCents }: Payout) => amountCents);
+table?.addEventListener('psa-payout-select', ({ detail }) => detail.payout.withdrawalId.length);
+export const list = (
+  <psa-payouts
+    statuses="PENDING PROCESSING"
+    sort="-amount"
+    page-size={20}
+    renewToken={async () => 'ps_dashboard_next'}
+    labels={{ payouts: 'Repasses' }}
+    onpsa-payout-update={({ detail: { payout, previous } }) => payout.status !== previous}
+  />
+);
+// @ts-expect-error no such order
+export const unsorted = <psa-payouts sort="colour" />;

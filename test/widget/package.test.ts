@@ -60,7 +60,7 @@ it('has types that are right wherever ES modules are loaded', async () => {
   });
   expect(problems).toEqual([]);
   expect(Object.keys(analysis.entrypoints)).toEqual(
-    expect.arrayContaining(['.', './define', './react', './vue']),
+    expect.arrayContaining(['.', './define', './payouts', './payouts/define', './react', './vue']),
   );
 });
 
@@ -96,11 +96,13 @@ it('has types for React, Vue and whoever uses the DOM, which find mistakes', asy
 it('is importable on a server, every part of it', async () => {
   const { exports } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
-  expect(parts.map(([name]) => name)).toEqual(['.', './define', './standalone']);
+  const checkout = ['.', './define', './standalone'];
+  const payouts = ['./payouts', './payouts/define', './payouts/standalone'];
+  expect(parts.map(([name]) => name)).toEqual([...checkout, ...payouts]);
   for (const [name] of parts)
     expect(
       await inNode(`import * as all from '${join('@psa/checkout', name)}'; console.log(Object.keys(all))`),
-    ).toBe("[ 'PsaCheckout' ]");
+    ).toBe(payouts.includes(name) ? "[ 'PsaPayouts' ]" : "[ 'PsaCheckout' ]");
 });
 
 it('registers the element with /define alone, and once', async () => {
@@ -120,26 +122,38 @@ it('registers the element with /define alone, and once', async () => {
   expect(told).toBe('0 true true');
 });
 
-it('describes the element as it is', async () => {
+it.each([
+  [
+    'PsaCheckout',
+    '@psa/checkout',
+    'events.d.ts',
+    'payment status phase connection error expiresAt customer labels start openCheckout refresh retry reset focus',
+  ],
+  [
+    'PsaPayouts',
+    '@psa/checkout/payouts',
+    'payouts/events.d.ts',
+    'payouts totalCount phase connection error labels renewToken refresh retry showNew focus',
+  ],
+])('describes %s as it is', async (type, entry, eventTypes, shown) => {
   const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
   const names = (list: { name: string }[]) => list.map(({ name }) => name).sort();
-  const [{ declarations, path }] = manifest.modules;
-  const { attributes, events, members } = declarations.find(
-    ({ name }: { name: string }) => name === 'PsaCheckout',
+  const isIt = ({ name }: { name: string }) => name === type;
+  const { declarations, path } = manifest.modules.find((part: { declarations?: { name: string }[] }) =>
+    part.declarations?.some(isIt),
   );
-  expect(await readFile(join(packed, path), 'utf8')).toContain('PsaCheckout');
+  const { attributes, events, members } = declarations.find(isIt);
+  expect(await readFile(join(packed, path), 'utf8')).toContain(type);
 
   const observed = await inNode(
-    "import { PsaCheckout } from '@psa/checkout'; console.log(PsaCheckout.observedAttributes.join())",
+    `import { ${type} } from '${entry}'; console.log(${type}.observedAttributes.join())`,
   );
   expect(names(attributes)).toEqual(observed.split(',').sort());
 
-  const types = await readFile(join(packed, 'dist/types/events.d.ts'), 'utf8');
+  const types = await readFile(join(packed, 'dist/types', eventTypes), 'utf8');
   expect(names(events)).toEqual([...types.matchAll(/^ {4}'(psa-[\w-]+)'/gm)].map(([, name]) => name).sort());
 
-  const shown = 'payment status phase connection error expiresAt customer labels';
-  const methods = 'start openCheckout refresh retry reset focus';
-  expect(names(members)).toEqual(expect.arrayContaining(`${shown} ${methods}`.split(' ')));
+  expect(names(members)).toEqual(expect.arrayContaining(shown.split(' ')));
 });
 
 it('has a README with the recipes that are tested and the hashes of the bundle that was built', async () => {

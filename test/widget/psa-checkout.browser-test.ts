@@ -1,10 +1,21 @@
 import axe from 'axe-core';
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import '../../widget/src/define.ts';
-import type { CardPaymentStatus, PsaCheckout } from '../../widget/src/psa-checkout.ts';
-import type { Scenario } from './fake-server.ts';
-
-const url = inject('fakeUrl');
+import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import {
+  act,
+  change,
+  checkout,
+  connection_,
+  event,
+  failure,
+  fakeWindow,
+  part,
+  place,
+  settledLook,
+  told,
+  url,
+} from './component.ts';
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -160,11 +171,52 @@ describe('following', () => {
     expect(element.connection).toBe('idle');
   });
 
-  it('gives a socket that hangs three seconds', async () => {
-    const { element } = await checkout({ ws: 'hang' });
-    const connected = connection_(element, 'live');
+  it('gives a socket that hangs three seconds, whether it opens or not', async () => {
+    const { element: opens } = await checkout({ ws: 'hang' });
+    const { element: neverOpens } = await checkout({}, { endpoint: `${url}/graphql?swallowed` });
+    const connected = [opens, neverOpens].map((element) => connection_(element, 'live'));
+    await Promise.all([opens.start(), neverOpens.start()]);
+    expect((await Promise.all(connected)).map(({ detail }) => detail.transport)).toEqual(['sse', 'sse']);
+  });
+
+  it.each([
+    ['ws', 17_000],
+    ['sse', 45_000],
+  ] as const)('leaves a dead %s connection, and opens another', async (transport, afterMs) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { element, scenario } = await checkout({ ws: 'mute' }, { transport });
+      const live = connection_(element, 'live');
+      await element.start();
+      await live;
+      await act(element, { deaf: true, values: { status: 'EXPIRED' } });
+      const lost = connection_(element, 'reconnecting');
+      const expired = event(element, 'psa-expired');
+      await vi.advanceTimersByTimeAsync(afterMs);
+      await lost;
+      await vi.advanceTimersByTimeAsync(2_000);
+      await expired;
+      expect((await told(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, 'c1']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('asks for the state anew where the server has forgotten its cursor', async () => {
+    const { element, scenario } = await checkout({}, { transport: 'ws' });
+    const live = connection_(element, 'live');
     await element.start();
-    expect((await connected).detail.transport).toBe('sse');
+    await live;
+    const heard = vi.waitFor(() => expect(element.payment?.version).toBe(2));
+    await act(element, { cursor: 'expired', values: { description: 'x' } });
+    await heard;
+    const again = connection_(element, 'live');
+    await act(element, { drop: 1013 });
+    await again;
+    await vi.waitFor(async () =>
+      expect((await told(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, null]),
+    );
+    expect(element.phase).toBe('pending');
   });
 
   it('comes back after a lost socket with the cursor of the last update', async () => {
@@ -189,7 +241,7 @@ describe('following', () => {
     await live;
     const failed = event(element, 'psa-error');
     await act(element, { drop: 4403 });
-    expect((await failed).detail).toMatchObject({ code: 'unauthorized', retryable: false });
+    expect((await failed).detail).toMatchObject({ code: 'unauthorized', retryable: true });
     expect(element.phase).toBe('error');
   });
 
@@ -209,6 +261,9 @@ describe('following', () => {
     await element.start();
     await change(element, 'EXPIRED');
     expect(element.connection).toBe('live');
+    // A new attempt is offered, with a line that says so.
+    expect(part(element, 'hint')?.textContent?.trim()).toContain('tente de novo');
+    expect(part(element, 'retry-button')?.checkVisibility()).toBe(true);
     const paid = event(element, 'psa-paid');
     await act(element, { values: { status: 'PAID', paidLate: true } });
     await paid;
@@ -220,7 +275,7 @@ describe('following', () => {
     vi.spyOn(Date, 'now').mockReturnValue(0);
     await element.start();
     await element.updateComplete;
-    expect(part(element, 'timer')?.textContent?.trim()).toBe('0:01');
+    expect(part(element, 'timer')?.textContent?.trim()).toBe('1 s');
     await act(element, { silent: true, values: { status: 'EXPIRED', version: 2, expiresInSeconds: 0 } });
     await event(element, 'psa-expired');
     expect(element.phase).toBe('expired');
@@ -421,87 +476,3 @@ describe('for everyone', () => {
     expect(part(element, 'cancel-button')?.textContent).toBe('Never mind');
   });
 });
-
-async function checkout(
-  scenario: Partial<Scenario> = {},
-  attributes: object = {},
-): Promise<{ element: PsaCheckout; scenario: Scenario }> {
-  const made: Scenario = await post('/scenario', scenario);
-  return { element: await place(made.token, attributes), scenario: made };
-}
-
-async function place(token: string, attributes: object = {}): Promise<PsaCheckout> {
-  const element = document.createElement('psa-checkout');
-  Object.assign(element, { endpoint: `${url}/graphql`, token, mode: 'redirect', ...attributes });
-  element.addEventListener('psa-before-redirect', (leaving) => leaving.preventDefault());
-  element.append('Pagar R$ 49,90');
-  document.body.append(element);
-  await element.updateComplete;
-  return element;
-}
-
-async function act(element: PsaCheckout, action: object): Promise<void> {
-  await post('/act', { orderCode: element.payment?.orderCode, ...action });
-}
-
-/** Lets the server change the payment, and waits until the element has heard of it. */
-async function change(element: PsaCheckout, status: CardPaymentStatus): Promise<void> {
-  const heard = event(element, 'psa-status-change', ({ detail }) => detail.status === status);
-  await act(element, { values: { status, paidAt: status === 'PAID' ? '2026-03-14T17:42:00.000Z' : null } });
-  await heard;
-  await element.updateComplete;
-}
-
-async function told(scenario: Scenario): Promise<Scenario> {
-  return post('/scenario', { token: scenario.token });
-}
-
-async function post<T>(path: string, body: object): Promise<T> {
-  return (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
-}
-
-function event(
-  element: Element,
-  name: string,
-  fits: (event: CustomEvent) => boolean = () => true,
-): Promise<CustomEvent> {
-  return new Promise((resolve) => {
-    element.addEventListener(name, function heard(happened) {
-      if (!fits(happened as CustomEvent)) return;
-      element.removeEventListener(name, heard);
-      resolve(happened as CustomEvent);
-    });
-  });
-}
-
-function connection_(element: Element, connection: string): Promise<CustomEvent> {
-  return event(element, 'psa-connection-change', ({ detail }) => detail.connection === connection);
-}
-
-function part(element: PsaCheckout, name: string): HTMLElement | null {
-  return element.shadowRoot?.querySelector<HTMLElement>(`[part="${name}"]`) ?? null;
-}
-
-/** Waits until what fades in has done so: axe reads colours as they are. */
-async function settledLook(element: PsaCheckout): Promise<void> {
-  await element.updateComplete;
-  const running = (element.shadowRoot?.getAnimations() ?? []).filter(
-    (animation) => animation.effect?.getComputedTiming().iterations !== Infinity,
-  );
-  await Promise.all(running.map((animation) => animation.finished));
-}
-
-function fakeWindow() {
-  return {
-    closed: false,
-    opener: window as Window | null,
-    location: { replace: vi.fn() },
-    document: { title: '', body: { textContent: '' } },
-    focus: vi.fn(),
-    close: vi.fn(),
-  };
-}
-
-function failure(code: string): object {
-  return { message: code, extensions: { code, retryAfterSeconds: 3 } };
-}

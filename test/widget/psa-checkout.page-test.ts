@@ -1,64 +1,35 @@
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
-import { launchOptions } from '../support/launch-options.ts';
-import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
+import { openPageStand } from './page-stand.ts';
 
 // What needs a real page: headers, reloads, navigations, popups and the built files as a merchant loads them.
-const standalone = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
-
 const STRICT =
   "default-src 'none'; script-src 'self'; style-src 'none'; connect-src 'self' ws:; require-trusted-types-for 'script'; trusted-types lit-html";
 const SHOP =
   '<!doctype html><html lang="pt-BR"><title>Loja</title><script type="module" src="/widget/psa-checkout.js?v=2"></script><body></body></html>';
 
-let server: FakeServer;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
-let problems: string[];
-
-beforeAll(async () => {
-  if (readdirSync(standalone).length === 0) throw new Error('build the widget first');
-  server = await startFakeServer({
-    files: { '/widget/': { folder: standalone } },
-    pages: {
-      '/loja': { body: SHOP, headers: { 'content-security-policy': STRICT } },
-      '/obrigado': { body: SHOP },
-    },
-  });
-  // Playwright turns the popup blocker off, which a test of the blocked popup needs.
-  browser = await chromium.launch({ ...launchOptions(), ignoreDefaultArgs: ['--disable-popup-blocking'] });
+const stand = openPageStand({
+  '/loja': { body: SHOP, headers: { 'content-security-policy': STRICT } },
+  '/obrigado': { body: SHOP },
 });
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-beforeEach(async () => {
-  context = await browser.newContext();
-  page = await context.newPage();
-  problems = [];
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-  page.on('pageerror', (error) => problems.push(error.message));
-});
-afterEach(() => context.close());
+const { scenario, told, until, connected, act } = stand;
 
 describe('on a merchant’s page', () => {
   it('works under a strict CSP with Trusted Types, without a word in the console', async () => {
+    const { page } = stand;
     const { token } = await scenario();
     await shop(token, 'popup');
     const [popup] = await Promise.all([page.waitForEvent('popup'), page.click('psa-checkout')]);
     await until('pending');
     await popup.waitForURL(/\/checkout\/PSA-/);
     expect(await popup.evaluate(() => opener)).toBeNull();
-    await pay();
+    await act({ values: { status: 'PAID' } });
     await until('paid');
-    expect(problems.filter((text) => !text.includes('favicon'))).toEqual([]);
+    expect(stand.problems).toEqual([]);
   });
 
   it('loads its chunks beside itself, once, whatever query its address has', async () => {
+    const { page } = stand;
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
     const { token } = await scenario();
@@ -77,6 +48,7 @@ describe('on a merchant’s page', () => {
   });
 
   it('asks for a chunk again that did not load the first time', async () => {
+    const { page } = stand;
     let refused = 0;
     await page.route('**/psa-checkout.payment.js', (route) => {
       refused++;
@@ -90,6 +62,7 @@ describe('on a merchant’s page', () => {
   });
 
   it('says so, and can be tried again, when that chunk never loads', async () => {
+    const { page } = stand;
     await page.route('**/psa-checkout.payment.js*', (route) => route.abort());
     const { token } = await scenario();
     await shop(token, 'redirect', true);
@@ -97,10 +70,12 @@ describe('on a merchant’s page', () => {
     await until('error');
     await page.unroute('**/psa-checkout.payment.js*');
     expect(await page.locator('psa-checkout [part=hint]').textContent()).toContain('não cobra duas vezes');
-    expect(await page.locator('psa-checkout [part=retry-button]').isVisible()).toBe(true);
+    await page.click('psa-checkout [part=retry-button]');
+    await until('pending');
   });
 
   it('gives a link where the browser blocks the popup', async () => {
+    const { page, context, server } = stand;
     const { token } = await scenario();
     // From an init script, for page.evaluate counts as the payer's own click, and the blocker lets it through.
     await page.addInitScript((token) => {
@@ -121,6 +96,7 @@ describe('on a merchant’s page', () => {
   });
 
   it('pays once on a double click', async () => {
+    const { page, context } = stand;
     const { token } = await scenario();
     await shop(token, 'popup');
     await page.dblclick('psa-checkout');
@@ -132,6 +108,7 @@ describe('on a merchant’s page', () => {
 
 describe('coming back', () => {
   it('goes through the payment page and back, and believes the server alone', async () => {
+    const { page, server } = stand;
     const { token } = await scenario();
     await shop(token, 'redirect');
     await page.click('psa-checkout');
@@ -140,7 +117,7 @@ describe('coming back', () => {
     await page.goto(`${server.url}/obrigado?psa_order_code=${orderCode}`);
     await page.evaluate(() => document.body.append(document.createElement('psa-checkout')));
     await until('pending');
-    await post('/act', { orderCode, values: { status: 'PAID' } });
+    await act({ values: { status: 'PAID' } });
     await until('paid');
     await page.reload();
     await page.evaluate(() => document.body.append(document.createElement('psa-checkout')));
@@ -148,26 +125,28 @@ describe('coming back', () => {
   });
 
   it('follows on after a reload, with the same attempt', async () => {
+    const { page } = stand;
     const { token } = await scenario();
     await shop(token, 'popup');
     await page.click('psa-checkout');
     await until('pending');
     await shop(token, 'popup');
     await until('pending');
-    await page.waitForFunction(() => document.querySelector('psa-checkout')?.connection === 'live');
-    await pay();
+    await connected('live');
+    await act({ values: { status: 'PAID' } });
     await until('paid');
     expect((await told(token)).starts).toHaveLength(1);
   });
 
   it('follows on when the network is back', async () => {
+    const { page, context } = stand;
     const { token } = await scenario();
     await shop(token, 'popup');
     await page.click('psa-checkout');
-    await page.waitForFunction(() => document.querySelector('psa-checkout')?.connection === 'live');
+    await connected('live');
     await context.setOffline(true);
-    await page.waitForFunction(() => document.querySelector('psa-checkout')?.connection === 'offline');
-    await pay();
+    await connected('offline');
+    await act({ values: { status: 'PAID' } });
     await context.setOffline(false);
     await until('paid');
   });
@@ -178,6 +157,7 @@ it('can be imported on a server', async () => {
 });
 
 async function shop(token: string, mode: string, stay = false): Promise<void> {
+  const { page, server } = stand;
   await page.goto(`${server.url}/loja`);
   await page.evaluate(
     ({ token, mode, stay }) => {
@@ -189,25 +169,4 @@ async function shop(token: string, mode: string, stay = false): Promise<void> {
     },
     { token, mode, stay },
   );
-}
-
-async function until(phase: string): Promise<void> {
-  await page.waitForFunction((wanted) => document.querySelector('psa-checkout')?.phase === wanted, phase);
-}
-
-async function pay(): Promise<void> {
-  const orderCode = await page.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
-  await post('/act', { orderCode, values: { status: 'PAID' } });
-}
-
-async function scenario(given: Partial<Scenario> = {}): Promise<Scenario> {
-  return post('/scenario', given);
-}
-
-async function told(token: string): Promise<Scenario> {
-  return post('/scenario', { token });
-}
-
-async function post<T>(path: string, body: object): Promise<T> {
-  return (await fetch(server.url + path, { method: 'POST', body: JSON.stringify(body) })).json();
 }

@@ -16,7 +16,7 @@ let token: string;
 beforeAll(async () => {
   const plain = await readFile(here('recipes/plain.html'), 'utf8');
   const readme = await readFile(here('../../widget/README.md'), 'utf8');
-  const tag = /<!-- integrity -->\n\n```html\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const tag = /<!-- integrity: psa-checkout -->\n\n```html\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
   const hashed = plain.replace(/<script type="module" src.*<\/script>/, tag);
   const served = (page: string) => ({
     body: page.replaceAll(ORIGIN, '{{url}}').replace('ps_checkout_…', ''),

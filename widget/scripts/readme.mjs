@@ -13,7 +13,10 @@ const right = written
     // A packed widget has no tests beside it.
     existsSync(new URL(name, RECIPES)) ? head + readFileSync(new URL(name, RECIPES), 'utf8') : all,
   )
-  .replace(/(<!-- integrity -->\n\n```html\n)[\s\S]*?(?=```)/, (_, head) => head + scriptTag());
+  .replace(
+    /(<!-- integrity: (\S+) -->\n\n```html\n)[\s\S]*?(?=```)/g,
+    (_, head, element) => head + scriptTag(element),
+  );
 
 if (process.argv.includes('--check')) {
   if (written !== right) {
@@ -22,8 +25,11 @@ if (process.argv.includes('--check')) {
   }
 } else if (written !== right) writeFileSync(README, right);
 
-function scriptTag() {
-  const chunks = readdirSync(BUNDLE).filter((name) => /\.\w+\.js$/.test(name));
+/** @param {string} element */
+function scriptTag(element) {
+  const chunks = readdirSync(BUNDLE).filter(
+    (name) => name.startsWith(`${element}.`) && /\.\w+\.js$/.test(name),
+  );
   // A chunk that did not load is asked for once more, under an address that the browser does not know yet.
   const lines = chunks
     .sort()
@@ -39,8 +45,8 @@ ${lines.join(',\n')}
 </script>
 <script
   type="module"
-  src="https://pay.example/widget/psa-checkout.js"
-  integrity="${hash('psa-checkout.js')}"
+  src="https://pay.example/widget/${element}.js"
+  integrity="${hash(`${element}.js`)}"
   crossorigin="anonymous"
 ></script>
 `;

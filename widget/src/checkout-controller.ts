@@ -74,7 +74,7 @@ export class CheckoutController implements ReactiveController {
   hostConnected(): void {
     this.#connected = new AbortController();
     const { signal } = this.#connected;
-    for (const type of ['visibilitychange', 'pageshow', 'online', 'offline'])
+    for (const type of ['visibilitychange', 'pageshow', 'pagehide', 'online', 'offline'])
       addEventListener(type, this.#wake, { signal });
     // Moved in the document, or mounted twice by a framework's strict mode: go on where it stood.
     if (this.#visit) this.#resume();
@@ -98,26 +98,40 @@ export class CheckoutController implements ReactiveController {
 
   /** Finds the payment of this page again, by the attributes, the address or what this tab remembers. */
   restore(): void {
-    if (this.#starting) return;
+    if (this.#starting) {
+      // What the page has changed meanwhile holds from then on.
+      void this.#starting.then(() => this.restore());
+      return;
+    }
     const { orderCode, paymentToken, endpoint, resumeKey, token } = this.#host;
     const own = resumeKey || (token ? keyOf(token) : undefined);
     const address = new URLSearchParams(location.search);
     const returned = address.get('psa_order_code');
     const held = this.#key;
-    this.#key = own ?? orderCode ?? lastKey() ?? '';
+    // An element that has an endpoint and no token is one whose token is still to come.
+    this.#key = own ?? orderCode ?? (endpoint ? '' : (lastKey() ?? ''));
     let visit = loadVisit(this.#key);
     if (orderCode) {
       if (visit?.orderCode !== orderCode) visit = findVisit(orderCode);
-      if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken, endpoint };
+      if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
     } else if (returned) {
       const found = findVisit(returned, own);
       // Both may be there: after a retry in this tab the address still names the payment before.
-      if (found && !(visit?.base === found.base && visit.attempt >= found.attempt)) {
+      if (found && !(visit?.base === found.base && visit.attempt > found.attempt)) {
         visit = found;
         this.#key = found.key;
+      } else if (!found && !own && visit?.orderCode !== returned) {
+        // The page is about a payment that is not known here: another one's receipt would be taken for its.
+        visit = undefined;
       }
     }
-    if (this.#visit && held === this.#key && visit?.orderCode === this.#visit.orderCode) return;
+    if (
+      this.#visit &&
+      held === this.#key &&
+      visit?.orderCode === this.#visit.orderCode &&
+      visit?.paymentToken === this.#visit.paymentToken
+    )
+      return;
     this.#unfollow();
     this.#announced = this.#deadlineMs = undefined;
     this.#visit = visit;
@@ -140,9 +154,13 @@ export class CheckoutController implements ReactiveController {
 
   /** To be called in a click. One payment, however often: the second call gets the first one's promise. */
   start(): Promise<void> {
-    this.#starting ??= this.#create().finally(() => {
-      this.#starting = undefined;
-    });
+    if (!this.#starting) {
+      const started = this.#create().finally(() => {
+        // After reset() another may have taken its place.
+        if (this.#starting === started) this.#starting = undefined;
+      });
+      this.#starting = started;
+    }
     return this.#starting;
   }
 
@@ -166,16 +184,24 @@ export class CheckoutController implements ReactiveController {
 
   /** Asks the server once, now. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#ask().finally(() => {
-      this.#refreshing = undefined;
-    });
+    if (!this.#refreshing) {
+      const asked = this.#ask().finally(() => {
+        if (this.#refreshing === asked) this.#refreshing = undefined;
+      });
+      this.#refreshing = asked;
+    }
     return this.#refreshing;
   }
 
   /** After an expiry or a failure a new attempt, after an error the same one again. To be called in a click. */
   retry(): Promise<void> {
-    const { phase, payment } = this.state;
-    if (phase === 'error' && this.#visit?.orderCode && (!payment || followable(payment))) {
+    const { phase, payment, error } = this.state;
+    if (
+      error &&
+      error.code !== 'unauthorized' &&
+      this.#visit?.orderCode &&
+      (!payment || followable(payment))
+    ) {
       if (payment) this.#apply({ type: 'answered', payment });
       else {
         this.#apply({ type: 'reset' });
@@ -192,6 +218,7 @@ export class CheckoutController implements ReactiveController {
     const { payment } = this.state;
     if (this.#creating) {
       this.#creating.abort();
+      this.#creating = this.#starting = undefined;
       this.#emitError(failure('aborted', 'reset while the payment was being created'));
     }
     this.#unfollow();
@@ -211,12 +238,14 @@ export class CheckoutController implements ReactiveController {
 
   async #create(): Promise<void> {
     const host = this.#host;
-    const { phase } = this.state;
-    if (phase === 'pending' || phase === 'paid' || phase === 'refunded' || this.resuming) return;
+    // Creating, pending, paid, refunded.
+    if (/^[cpr]/.test(this.state.phase) || this.resuming) return;
     if (!this.#emit('psa-before-start', {}, true)) return;
     const endpoint = this.#endpoint();
     const { token, customer, amountCents: valueCents } = host;
     if (!endpoint || !token) {
+      // With which come the words for it.
+      await this.load().catch(() => undefined);
       this.#refuse(failure('not_configured', 'endpoint and token are required'));
       return;
     }
@@ -249,6 +278,7 @@ export class CheckoutController implements ReactiveController {
           continue;
         }
         this.#keep(visit);
+        this.#creating = undefined;
         this.#answered(cardPayment);
         this.#emit('psa-created', { payment: cardPayment });
         if (this.state.phase === 'pending') this.#show(mode, opened, cardPayment);
@@ -262,9 +292,9 @@ export class CheckoutController implements ReactiveController {
       const refusal = asError(error);
       // The server holds this id with another input, so that input's payment exists; the next try is a new attempt.
       if (refusal.code === 'conflict') this.#keep(nextAttempt(visit));
+      // Over before the page hears of it, which may try again at once.
+      this.#creating = this.#starting = undefined;
       this.#refuse(refusal);
-    } finally {
-      this.#creating = undefined;
     }
   }
 
@@ -277,8 +307,8 @@ export class CheckoutController implements ReactiveController {
     if (!url) {
       opened?.close();
       this.#refuse(failure('unsafe_url', 'checkoutUrl is not https'));
-    } else if (mode === 'redirect') {
-      if (this.#emit('psa-before-redirect', { url, payment }, true)) location.assign(url);
+    } else if (mode === 'redirect' && !this.#emit('psa-before-redirect', { url, payment }, true)) {
+      return;
     } else if (opened) {
       this.#window = opened;
       opened.navigate(url);
@@ -288,7 +318,8 @@ export class CheckoutController implements ReactiveController {
       });
       this.#apply({ type: 'opened' });
       this.#emit('psa-checkout-open', { payment });
-    } else {
+    } else if (mode !== 'redirect' || !open(url, '_top')) {
+      // The payment page lets itself into no frame, so it is the whole page that is left.
       this.#apply({ type: 'blocked' });
       this.#emit('psa-popup-blocked', { url, payment });
     }
@@ -296,7 +327,7 @@ export class CheckoutController implements ReactiveController {
 
   #resume(): void {
     const { payment } = this.state;
-    if (this.#starting || !this.#visit?.orderCode) return;
+    if (this.#starting || this.state.error || !this.#visit?.orderCode) return;
     if (!payment || followable(payment)) void this.#follow();
     else void this.refresh();
   }
@@ -308,11 +339,12 @@ export class CheckoutController implements ReactiveController {
     const { orderCode, paymentToken: token } = visit;
     try {
       const { readPayment } = await this.load();
-      const payment = await readPayment({ endpoint, token, orderCode, signal: new AbortController().signal });
-      if (orderCode === this.#visit?.orderCode) this.#answered(payment);
+      const { signal } = new AbortController();
+      const { cardPayment } = await readPayment({ endpoint, token, orderCode, signal });
+      if (orderCode === this.#visit?.orderCode) this.#answered(cardPayment);
     } catch (thrown) {
       const error = asError(thrown);
-      if (!error.retryable && orderCode === this.#visit?.orderCode) this.#refuse(error);
+      if (!error.retryable && orderCode === this.#visit?.orderCode) this.#lose(error);
     }
   }
 
@@ -334,12 +366,11 @@ export class CheckoutController implements ReactiveController {
         orderCode,
         transport: this.#host.transport,
         signal,
-        onPayment: (payment) => signal.aborted || this.#answered(payment),
+        onUpdate: ({ cardPayment }) => signal.aborted || this.#answered(cardPayment),
         onConnection: (connection, transport) => signal.aborted || this.#connect(connection, transport),
       });
       if (!error || signal.aborted) return;
-      this.#unfollow();
-      this.#refuse(error);
+      this.#lose(error);
     } catch {
       // The chunk could not be loaded, twice: the payment goes on, so does asking for it.
       if (signal.aborted) return;
@@ -350,7 +381,7 @@ export class CheckoutController implements ReactiveController {
 
   #unfollow(): void {
     this.#following?.abort();
-    this.#following = undefined;
+    this.#following = this.#refreshing = undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#connect('idle');
@@ -375,6 +406,12 @@ export class CheckoutController implements ReactiveController {
     }
     // An expired payment is still listened to: it may be paid late.
     if (settled(phase) && phase !== 'expired') this.#unfollow();
+  }
+
+  /** Nothing more is heard of the payment. Where only its own token has ended, starting its attempt again gives one. */
+  #lose(error: CheckoutError): void {
+    this.#unfollow();
+    this.#refuse({ ...error, retryable: error.code === 'unauthorized' && Boolean(this.#host.token) });
   }
 
   #refuse(error: CheckoutError): void {
@@ -431,13 +468,17 @@ export class CheckoutController implements ReactiveController {
 
   /** Back in sight or back online: sockets and timers may have died in the meantime without a word. */
   #wake = ({ type }: Event): void => {
-    if (type === 'offline' && this.#following) this.#connect(type);
-    const { phase, payment } = this.state;
-    const watched = this.resuming || phase === 'pending' || settled(phase);
-    if (document.hidden || this.#starting || !watched || type === 'offline') return;
-    if (type !== 'visibilitychange' || this.connection !== 'live') this.#resume();
-    if (payment) void this.refresh();
-    this.#tick();
+    const { connection } = this;
+    // An open connection keeps the page out of the back/forward cache of some browsers, and in that of others dies.
+    if (type === 'pagehide') this.#unfollow();
+    else if (type === 'offline') this.#following && this.#connect(type);
+    else if (!(document.hidden || this.#starting || this.state.error)) {
+      const lost = type === 'online' || /^[^lc]/.test(connection);
+      if (lost) this.#resume();
+      // While it connects it is asking already.
+      if (connection !== 'connecting') void this.refresh();
+      this.#tick();
+    }
   };
 
   #emit(name: string, detail: object, cancelable = false): boolean {
@@ -463,5 +504,7 @@ function failure(code: CheckoutErrorCode, message: string): CheckoutError {
 /** What network.ts throws is one already; anything else is a chunk that did not load. */
 function asError(thrown: unknown): CheckoutError {
   const error = thrown as CheckoutError;
-  return error.code && error.message ? error : { code: 'network', message: String(thrown), retryable: true };
+  return error.retryable !== undefined
+    ? error
+    : { code: 'network', message: String(thrown), retryable: true };
 }

@@ -79,7 +79,8 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
     case 'opened':
       return state.blocked || state.cancelled ? { ...state, blocked: false, cancelled: false } : state;
     case 'cancelled':
-      return { ...state, cancelled: true };
+      // The address says so for good, after a payment too.
+      return settled(state.phase) ? state : { ...state, cancelled: true };
     case 'refused':
       return settled(state.phase) ? state : { phase: 'error', payment: state.payment, error: event.error };
     case 'reset':

@@ -5,13 +5,14 @@ import type { Labels } from './psa-checkout.ts';
 export interface PanelView {
   state: CheckoutState;
   connection: CheckoutConnection;
-  locale: string;
+  /** As spoken; undefined until its texts are there. */
+  locale: string | undefined;
   text: (name: keyof Labels) => string;
   /** Until the payment expires; undefined while the server has not told. */
   seconds: number | undefined;
   /** Where the link to the payment page leads, if there is a safe one. */
   url: string | undefined;
-  target: '_self' | '_blank';
+  target: '_top' | '_blank';
   onLink: (event: Event) => void;
   onRetry: () => void;
   onReset: () => void;
@@ -19,17 +20,24 @@ export interface PanelView {
 
 /** What stands below the line that names the state. `html` is handed in: this chunk must not load Lit again. */
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
-  const { state, text, connection, onRetry } = view;
+  const { state, text, connection, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
   const retry = phase === 'expired' || phase === 'failed' || error?.retryable;
   return html`
     <div part="hint" class="hint">
       ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}
+      ${/ff|re/.test(connection) ? html`<p>${text(connection as 'offline')}</p>` : ''}
     </div>
     <slot name=${phase}>${payment && !error ? facts(html, view) : ''}</slot>
-    ${/ff|re/.test(connection) ? html`<div class="hint">${text(connection as 'offline')}</div>` : ''}
-    ${phase === 'pending' ? actions(html, view) : ''}
-    ${retry ? html`<button part="retry-button" class="button" @click=${onRetry}>${text('retry')}</button>` : ''}
+    <div class="actions">
+      ${phase === 'pending' ? link(html, view) : ''}
+      ${retry ? html`<button part="retry-button" class="button" @click=${onRetry}>${text('retry')}</button>` : ''}
+      ${
+        phase === 'pending' || error
+          ? html`<button part="cancel-button" class="button quiet" @click=${onReset}>${text('cancel')}</button>`
+          : ''
+      }
+    </div>
   `;
 }
 
@@ -52,22 +60,27 @@ function hint({ state, text }: PanelView): string {
 function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): TemplateResult | '' {
   const { phase, payment } = state;
   if (!payment) return '';
-  const { orderCode, refundedAt, paidAt, amountCents, currency } = payment;
+  const { orderCode, refundedAt, paidAt, amountCents, currency, description } = payment;
   const at = refundedAt ?? paidAt;
-  const amount = new Intl.NumberFormat(locale, { style: 'currency', currency });
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'short', timeStyle: 'short' });
+  const amount = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+  });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   return html`
     <dl class="facts">
-      <div><dt>${text('amount')}</dt><dd class="large">${amount.format(amountCents / 100)}</dd></div>
+      <div><dt>${description || text('amount')}</dt><dd class="large">${amount.format(amountCents / 100)}</dd></div>
       <div><dt>${text('order')}</dt><dd><small>${orderCode}</small></dd></div>
       ${at ? html`<div><dt>${text('time')}</dt><dd>${date.format(new Date(at))}</dd></div>` : ''}
       ${
         phase === 'pending' && seconds !== undefined
           ? html`<div>
               <dt>${text('expiresIn')}</dt>
-              <dd class=${seconds < 60 ? 'low' : ''}>
-                <span part="timer" role="timer">${seconds ? clock(seconds) : text('checking')}</span>
+              <dd>
+                <span part="timer" role="timer">${seconds ? left(seconds, locale) : text('checking')}</span>
               </dd>
+              <dd>${text('expiresHint')}</dd>
             </div>`
           : ''
       }
@@ -75,27 +88,17 @@ function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): 
   `;
 }
 
-function actions(
-  html: typeof Html,
-  { state, text, url, target, onLink, onReset }: PanelView,
-): TemplateResult {
+function link(html: typeof Html, { state, text, url, target, onLink }: PanelView): TemplateResult | '' {
+  if (!url) return '';
   const label = text(state.blocked || state.cancelled ? 'openPage' : 'openPageAgain');
-  return html`
-    ${
-      url
-        ? html`<a part="link" class="button" href=${url} target=${target} rel="noopener" @click=${onLink}
-            ><span>${label}${
-              target === '_self' ? '' : html`<span class="sr">&nbsp;${text('newTab')}</span>`
-            }</span></a
-          >`
-        : ''
-    }
-    <button part="cancel-button" class="button quiet" @click=${onReset}>${text('cancel')}</button>
-  `;
+  return html`<a part="link" class="button" href=${url} target=${target} rel="noopener" @click=${onLink}
+    ><span>${label}${target === '_top' ? '' : html`<span class="sr">&nbsp;${text('newTab')}</span>`}</span></a
+  >`;
 }
 
-function clock(seconds: number): string {
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const pad = (value: number) => String(value).padStart(2, '0');
-  return hours ? `${hours}:${pad(minutes)}:${pad(rest)}` : `${minutes}:${pad(rest)}`;
+/** Whole hours or minutes, that nobody is hurried; in the last minute what is left. Never more than there is. */
+function left(seconds: number, locale?: string): string {
+  const [unit, length] = seconds < 60 ? ['second', 1] : seconds < 7200 ? ['minute', 60] : ['hour', 3600];
+  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' });
+  return format.format(Math.floor(seconds / length));
 }

@@ -21,10 +21,12 @@ export function safeUrl(url: string | null | undefined): string | undefined {
 /** The popup or tab with the payment page. */
 export class PaymentWindow {
   readonly #window: Window;
+  readonly #host: Element;
   #watch: ReturnType<typeof setInterval> | undefined;
 
-  private constructor(opened: Window) {
+  private constructor(opened: Window, host: Element) {
     this.#window = opened;
+    this.#host = host;
   }
 
   /**
@@ -47,7 +49,7 @@ export class PaymentWindow {
     } catch {
       // A blank page while the payment is created is no reason to stop.
     }
-    return new PaymentWindow(opened);
+    return new PaymentWindow(opened, host);
   }
 
   navigate(url: string): void {
@@ -73,9 +75,10 @@ export class PaymentWindow {
   onClosed(listener: () => void): void {
     clearInterval(this.#watch);
     this.#watch = setInterval(() => {
-      if (!this.#window.closed) return;
-      clearInterval(this.#watch);
-      listener();
+      const { closed } = this.#window;
+      // Of an element that was taken away, and not only moved, nobody hears any more.
+      if (closed || !this.#host.isConnected) clearInterval(this.#watch);
+      if (closed) listener();
     }, 500);
   }
 }

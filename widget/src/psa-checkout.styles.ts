@@ -1,8 +1,10 @@
+// A page may style the element itself, with !important, and what it sets is inherited; so `base` begins anew.
 const css = String.raw;
 
 // The public properties are read into private ones, never set here: a value set on :host would win over one that the
 // page inherits down to the element. light-dark() follows the color-scheme that the page gives the element. Borders
-// without colour are for forced colours, which draw them.
+// without colour are for forced colours, which draw them. Each text has the direction of its own words, and stands
+// where the page's direction begins. Its width is its place's, by which its form is chosen, and is never nothing.
 export const styles = css`
   :host {
     --_primary: var(--psa-color-primary, light-dark(#3340d3, #8f9bff));
@@ -10,11 +12,12 @@ export const styles = css`
     --_muted: var(--psa-color-muted, light-dark(#596070, #a6aebd));
     --_tint: color-mix(in srgb, var(--_text) 6%, transparent);
     --_radius: var(--psa-radius, 14px);
+    --_space: var(--psa-spacing, 1rem);
+    container-type: inline-size;
     display: block;
+    inline-size: 100%;
+    min-inline-size: 13rem;
     max-inline-size: 27rem;
-    color: var(--_text);
-    font: 400 1rem/1.5 var(--psa-font-family, system-ui, sans-serif);
-    text-align: start;
   }
   :host([hidden]) {
     display: none;
@@ -22,6 +25,7 @@ export const styles = css`
   * {
     box-sizing: border-box;
     margin: 0;
+    unicode-bidi: plaintext;
   }
   svg {
     inline-size: 1.3em;
@@ -32,6 +36,19 @@ export const styles = css`
     stroke-linecap: round;
     stroke-linejoin: round;
   }
+  [part~='base'] {
+    all: initial;
+    box-sizing: border-box;
+    display: block;
+    color-scheme: inherit;
+    visibility: inherit;
+    color: var(--_text);
+    font: 400 1rem/1.5 var(--psa-font-family, system-ui, sans-serif);
+    text-align: left;
+  }
+  [part~='base']:dir(rtl) {
+    text-align: right;
+  }
   .sr {
     position: absolute;
     inline-size: 1px;
@@ -39,48 +56,56 @@ export const styles = css`
     clip-path: inset(50%);
     white-space: nowrap;
   }
-  .base {
+  [part~='base'] {
     --_tone: var(--_primary);
     position: relative;
     border-radius: var(--_radius);
-    outline: none;
   }
-  .panel {
+  [part~='panel'] {
     display: grid;
-    gap: var(--psa-spacing, 1rem);
+    grid-template-columns: auto 1fr;
+    gap: 0.25rem 0.875rem;
     padding: var(--psa-padding, 1.25rem);
     background: var(--psa-color-surface, light-dark(#fff, #181b22));
     border: 1px solid var(--_tint);
-    box-shadow: 0 12px 32px -18px rgb(15 20 40 / 35%);
+    box-shadow: 0 12px 32px -18px rgb(15 20 40/35%);
+    animation: rise 0.25s ease-out;
   }
   :focus-visible {
     outline: 3px solid var(--psa-focus-ring-color, color-mix(in srgb, var(--_primary) 65%, transparent));
     outline-offset: 3px;
   }
-  .head {
-    display: flex;
-    gap: 0.875rem;
-    align-items: center;
-  }
   .status {
+    align-self: center;
     font-weight: 650;
     font-size: 1.0625rem;
     line-height: 1.35;
   }
-  .hint {
-    color: var(--_muted);
+  .hint,
+  .facts {
     font-size: 0.9rem;
+  }
+  .hint,
+  dt,
+  dd + dd {
+    color: var(--_muted);
     text-wrap: pretty;
+  }
+  .button,
+  .badge,
+  .facts,
+  .skeleton {
+    border: 1px solid transparent;
   }
   .button {
     display: flex;
+    flex: 1;
     gap: 0.6rem;
     align-items: center;
     justify-content: center;
-    inline-size: 100%;
+    min-inline-size: 100%;
     min-block-size: 3.25rem;
     padding: 0.6rem 1.25rem;
-    border: 1px solid transparent;
     border-radius: var(--_radius);
     color: var(--psa-color-on-primary, light-dark(#fff, #0d1030));
     background: var(--_primary);
@@ -95,20 +120,15 @@ export const styles = css`
   .button:hover {
     background: color-mix(in srgb, var(--_primary) 88%, var(--_text));
   }
+  .button:active {
+    translate: 0 1px;
+  }
   .button:disabled {
     opacity: 0.55;
     cursor: default;
   }
   .spinner {
     animation: spin 0.9s linear infinite;
-  }
-  .spinner circle {
-    opacity: 0.25;
-  }
-  .skeleton {
-    block-size: 4.5rem;
-    border-radius: var(--_radius);
-    background: var(--_tint);
   }
   .paid {
     --_tone: var(--psa-color-success, light-dark(#0b7a4b, #58d99c));
@@ -120,46 +140,63 @@ export const styles = css`
     --_tone: var(--_muted);
   }
   .failed,
-  .error,
-  .low {
+  .error {
     --_tone: var(--psa-color-danger, light-dark(#b4232c, #ff9a9a));
   }
   .badge {
     display: grid;
+    grid-row: span 2;
     place-items: center;
     inline-size: 2.75rem;
     block-size: 2.75rem;
-    flex: none;
-    border: 1px solid transparent;
     border-radius: 50%;
     color: var(--_tone);
     background: color-mix(in srgb, var(--_tone) 11%, transparent);
   }
-  .facts {
-    border: 1px solid transparent;
+  .facts,
+  .actions {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: baseline;
+    grid-column: 1/-1;
+  }
+  .facts,
+  .actions > * {
+    margin-block-start: calc(var(--_space) - 0.25rem);
+  }
+  .facts,
+  .skeleton {
     border-radius: var(--_radius);
     background: var(--_tint);
-    font-size: 0.9rem;
+  }
+  .skeleton {
+    inline-size: 75%;
+    block-size: 0.9rem;
   }
   .facts > div {
     display: flex;
+    flex: 1 0 100%;
+    flex-wrap: wrap;
     gap: 0 1rem;
     align-items: baseline;
-    justify-content: space-between;
-    flex-wrap: wrap;
     padding: 0.6rem 0.9rem;
   }
   .facts > div + div {
-    border-block-start: 1px dashed var(--_tint);
-  }
-  dt {
-    color: var(--_muted);
+    border-block-start: 1px dashed color-mix(in srgb, var(--_text) 18%, transparent);
   }
   dd {
     font-weight: 600;
     font-variant-numeric: tabular-nums;
     overflow-wrap: anywhere;
+    user-select: all;
   }
+  dt {
+    flex: 1;
+  }
+  dd + dd {
+    flex-basis: 100%;
+  }
+  dd + dd,
   small {
     font-weight: 400;
   }
@@ -167,21 +204,74 @@ export const styles = css`
     font-size: 1.3rem;
     line-height: 1.2;
   }
-  .low {
-    color: var(--_tone);
-  }
   .quiet {
-    margin-block: -0.5rem;
+    min-block-size: 2.5rem;
+    margin-block: 0.25rem -0.5rem;
     color: var(--_muted);
     background: none !important;
     box-shadow: none;
+    outline-offset: -3px;
   }
   .quiet:hover {
     color: var(--_text);
   }
-  .paid .line {
+  @media (forced-colors: none) {
+    .paid .facts {
+      padding-block-end: 0.5rem;
+      border-end-start-radius: 0;
+      border-end-end-radius: 0;
+      mask: conic-gradient(from -45deg at bottom, #0000, #000 1deg 89deg, #0000 90deg) 50%/0.75rem;
+    }
+  }
+  .paid path {
     stroke-dasharray: 1;
     animation: draw 0.45s ease-out;
+  }
+  .refunded:dir(rtl) svg {
+    scale: -1 1;
+  }
+  @container (width > 36rem) {
+    [part~='panel'] {
+      --_space: var(--psa-spacing, 1.25rem);
+      padding: var(--psa-padding, 1.5rem);
+    }
+    .facts {
+      flex-wrap: nowrap;
+    }
+    .facts > div {
+      flex: auto;
+      display: block;
+    }
+    .large,
+    small {
+      white-space: nowrap;
+    }
+    .facts > div + div {
+      border: 0;
+    }
+    .actions > * {
+      min-inline-size: 0;
+    }
+    .quiet {
+      flex: none;
+    }
+  }
+  @container (width < 18rem) {
+    [part~='panel'] {
+      padding: var(--psa-padding, 1rem);
+    }
+    [part~='panel'] > * {
+      grid-column: 1/-1;
+    }
+    dt {
+      flex-basis: 100%;
+    }
+  }
+  @keyframes rise {
+    from {
+      opacity: 0;
+      translate: 0 0.375rem;
+    }
   }
   @keyframes draw {
     from {

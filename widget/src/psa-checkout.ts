@@ -13,7 +13,7 @@ import { importAgain } from './import-again.ts';
 import { first } from './locales/pt-BR.first.ts';
 import type { Texts } from './locales/texts.ts';
 import type { CardPayment, CardPaymentStatus, CustomerInput } from './operations.ts';
-import type { CheckoutMode } from './payment-window.ts';
+import { type CheckoutMode, resolveMode } from './payment-window.ts';
 import { styles } from './psa-checkout.styles.ts';
 
 export type {
@@ -88,6 +88,7 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
  * @slot popup-blocked - In place of the line that says so.
  *
  * @csspart base - All of it.
+ * @csspart panel - The same, where it is more than the button.
  * @csspart button - The button that starts the payment.
  * @csspart label - The button's text.
  * @csspart spinner - What turns while something is awaited.
@@ -158,8 +159,12 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   #checkout = new CheckoutController(this);
   #internals = this.attachInternals?.();
-  #texts: Partial<Record<Locale, Texts>> = {};
+  /** The language asked for last, and the one spoken: nothing is said until its texts are there. */
+  #wanted: Locale | undefined;
+  #spoken: { locale: Locale; texts?: Texts | undefined } | undefined;
   #focusInside = false;
+  /** A page may change its language while it is open. */
+  #languages = new MutationObserver(() => this.requestUpdate());
 
   constructor() {
     super();
@@ -196,6 +201,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   /** What a click on the button does. Call it in a click, or the browser will block the popup. */
   start(): Promise<void> {
+    // Attributes set just before count.
+    this.performUpdate();
     return this.disabled ? Promise.resolve() : this.#checkout.start();
   }
 
@@ -224,6 +231,16 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     target?.focus(options);
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#languages.observe(document, { subtree: true, attributeFilter: ['lang'] });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#languages.disconnect();
+  }
+
   /** @internal Said in the empty window while the payment is created. */
   get openingText(): string {
     return this.#text('creating');
@@ -233,16 +250,21 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     const found = ['endpoint', 'token', 'orderCode', 'paymentToken', 'resumeKey'] as const;
     if (!this.hasUpdated || found.some((name) => changed.has(name))) this.#checkout.restore();
     const locale = this.#locale;
-    const load = LOCALES[locale];
-    if (load && !this.#texts[locale]) {
-      importAgain(load).then(
-        ({ texts }) => {
-          this.#texts[locale] = texts;
-          this.requestUpdate();
-        },
-        // Without its texts the element speaks Portuguese rather than nothing.
-        () => undefined,
-      );
+    if (locale !== this.#wanted) {
+      this.#wanted = locale;
+      const speak = (texts?: Texts) => {
+        if (locale !== this.#wanted) return;
+        this.#spoken = { locale, texts };
+        this.requestUpdate();
+      };
+      const load = LOCALES[locale];
+      if (load)
+        importAgain(load).then(
+          ({ texts }) => speak(texts),
+          // It goes on in the language before, or speaks Portuguese rather than nothing.
+          () => this.#spoken ?? speak(),
+        );
+      else this.#spoken = { locale };
     }
     this.#focusInside = Boolean(this.shadowRoot?.activeElement);
   }
@@ -260,21 +282,18 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     const busy = phase === 'creating';
     const shown = resuming || !(busy || phase === 'idle');
     const waiting = resuming || (!chunk && phase !== 'error');
-    const path = waiting ? '' : chunk?.ICONS[phase];
     return html`
       <div
-        part="base"
-        class="base ${phase} ${shown ? 'panel' : ''}"
+        part=${shown ? 'base panel' : 'base'}
+        class=${phase}
         role=${shown ? 'group' : nothing}
         aria-labelledby="status"
+        lang=${this.#spoken?.locale ?? nothing}
         tabindex="-1"
       >
-        ${shown || !(this.token || this.endpoint) ? '' : this.#button(busy)}
-        <div class=${shown ? 'head' : 'sr'}>
-          ${shown ? html`<span class="badge">${path ? icon(path) : SPINNER}</span>` : ''}
-          <div part="status" class="status" id="status" role="status">
-            ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : (phase as 'pending'))}
-          </div>
+        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[phase])}</span>` : this.#button(busy)}
+        <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status">
+          ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : (phase as 'pending'))}
         </div>
         ${shown ? (waiting ? html`<div part="skeleton" class="skeleton"></div>` : this.#panel()) : html`<slot name=${phase}></slot>`}
         <slot name="footer"></slot>
@@ -282,7 +301,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     `;
   }
 
-  #button(busy: boolean): TemplateResult {
+  #button(busy: boolean): TemplateResult | '' {
+    // The page at successUrl has nothing to sell, and may find nothing to follow.
+    if (!this.token && !this.endpoint) return '';
     return html`
       <button
         part="button"
@@ -293,7 +314,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         @click=${this.start}
         @pointerenter=${this.#warm}
       >
-        ${busy ? SPINNER : html`<slot name="icon">${icon(LOCK)}</slot>`}
+        ${busy ? icon() : html`<slot name="icon">${icon(LOCK)}</slot>`}
         <span part="label">${busy ? this.#text('creating') : html`<slot>${this.#text('pay')}</slot>`}</span>
       </button>
     `;
@@ -302,19 +323,24 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #panel(): TemplateResult {
     const { chunk, state, connection, remainingSeconds, checkoutUrl } = this.#checkout;
     const onRetry = () => this.retry();
-    if (!chunk)
+    if (!chunk) {
+      // An error that came before it has its words there.
+      this.#warm();
       return html`
         <div part="hint" class="hint">${this.#text('network')}</div>
-        <button part="retry-button" class="button" @click=${onRetry}>${this.#text('retry')}</button>
+        <div class="actions">
+          <button part="retry-button" class="button" @click=${onRetry}>${this.#text('retry')}</button>
+        </div>
       `;
+    }
     return chunk.panel(html, {
       state,
       connection,
-      locale: this.#locale,
+      locale: this.#spoken?.locale,
       text: (name) => this.#text(name),
       seconds: remainingSeconds,
       url: checkoutUrl,
-      target: this.mode === 'redirect' ? '_self' : '_blank',
+      target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
       onLink: this.#checkout.onLink,
       onRetry,
       onReset: () => this.reset(),
@@ -327,7 +353,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   get #base(): HTMLElement | null | undefined {
-    return this.renderRoot?.querySelector<HTMLElement>('.base');
+    return this.renderRoot?.querySelector<HTMLElement>('[part]');
   }
 
   get #locale(): Locale {
@@ -337,24 +363,25 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #text(name: keyof Labels): string {
-    const texts: Partial<Labels> = this.#texts[this.#locale] ?? { ...first, ...this.#checkout.chunk?.texts };
+    const texts: Partial<Labels> = {
+      ...(this.#spoken && (this.#spoken.texts ?? { ...first, ...this.#checkout.chunk?.texts })),
+      ...this.labels,
+    };
     const kind = /timeout|network/.test(name)
       ? 'network'
       : /server|unknown|aborted/.test(name)
         ? 'server'
         : 'contact';
-    return this.labels?.[name] ?? texts[name] ?? texts[kind] ?? first.network;
+    return texts[name] ?? (this.#spoken && texts[kind]) ?? '';
   }
 }
 
-const icon = (path: string) =>
-  html`<svg viewBox="0 0 24 24" aria-hidden="true"><path class="line" pathLength="1" d=${path} /></svg>`;
+/** Without a path it turns. */
+const icon = (path?: string) =>
+  html`<svg part=${path ? nothing : 'spinner'} class=${path ? '' : 'spinner'} viewBox="0 0 24 24" aria-hidden="true"
+    ><path pathLength="1" d=${path || 'M21 12a9 9 0 1 1-9-9'} /></svg>`;
 
-const LOCK =
-  'M8 11V8a4 4 0 0 1 8 0v3M7.5 11h9a2.5 2.5 0 0 1 2.5 2.5V18a2.5 2.5 0 0 1-2.5 2.5h-9A2.5 2.5 0 0 1 5 18v-4.5A2.5 2.5 0 0 1 7.5 11';
-const SPINNER = html`<svg part="spinner" class="spinner" viewBox="0 0 24 24" aria-hidden="true">
-  <circle cx="12" cy="12" r="9" /><path d="M21 12a9 9 0 0 0-9-9" />
-</svg>`;
+const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M5 11h14v9H5z';
 
 declare global {
   interface HTMLElementTagNameMap {

@@ -18,7 +18,7 @@ export interface RequestOptions {
   signal: AbortSignal;
 }
 
-interface DocumentOptions extends RequestOptions {
+export interface DocumentOptions extends RequestOptions {
   query: string;
   variables: object;
 }
@@ -37,13 +37,15 @@ export async function startCheckout(
 }
 
 /** What the server says now. Throws a CheckoutError. */
-export async function readPayment(options: RequestOptions & { orderCode: string }): Promise<CardPayment> {
-  const { cardPayment } = await request<{ cardPayment: CardPayment | null }>({
+export async function readPayment(
+  options: RequestOptions & { orderCode: string },
+): Promise<{ cardPayment: CardPayment }> {
+  const data = await request<{ cardPayment: CardPayment }>({
     ...options,
     query: CARD_PAYMENT,
     variables: { orderCode: options.orderCode },
   });
-  if (cardPayment) return cardPayment;
+  if (data.cardPayment) return data;
   throw errorOf({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
 }
 
@@ -72,7 +74,8 @@ export function errorOf({ message, extensions }: GraphqlError): CheckoutError {
   };
 }
 
-async function request<T>(options: DocumentOptions): Promise<T> {
+/** One question by POST. Throws a CheckoutError. */
+export async function request<T>(options: DocumentOptions): Promise<T> {
   try {
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), options.signal]);
     const response = await post({ ...options, signal }, 'application/json');
@@ -97,7 +100,8 @@ async function request<T>(options: DocumentOptions): Promise<T> {
   }
 }
 
-const FINAL = /inv|not_|unau|prot/;
+/** Not `protocol`: what could not be understood may be a proxy's own page, which is gone at the next try. */
+const FINAL = /inv|not_|unau/;
 
 /** `extensions.code`, an ErrorCode of the schema, an HTTP status or a socket's close code, to the element's code. */
 const CODES: [RegExp, CheckoutErrorCode][] = [

@@ -25,7 +25,7 @@ const LAST = `${PREFIX}last`;
 const ORDERS = `${PREFIX}orders`;
 const HANDOFF_MS = 24 * 3_600_000;
 
-// Where storage is denied (a sandboxed frame, a private window) the visit lasts as long as the page.
+// Where storage is denied (a sandboxed frame, a private window) or full the visit lasts as long as the page.
 const memory: Record<string, unknown> = {};
 
 export function newVisit(): Visit {
@@ -83,18 +83,18 @@ const local = () => localStorage;
 
 function read<T>(store: () => Storage, name: string): T | undefined {
   try {
-    return JSON.parse(store().getItem(name) ?? 'null') ?? undefined;
+    return (memory[name] ?? JSON.parse(store().getItem(name) as string) ?? undefined) as T | undefined;
   } catch {
-    return (memory[name] ?? undefined) as T | undefined;
+    return;
   }
 }
 
 function write(store: () => Storage, name: string, value: unknown): void {
-  memory[name] = value;
+  delete memory[name];
   try {
     if (value === null) store().removeItem(name);
     else store().setItem(name, JSON.stringify(value));
   } catch {
-    // Denied: what was set in memory holds.
+    memory[name] = value;
   }
 }

@@ -19,7 +19,7 @@ import {
   WEBHOOK_DELIVERIES,
   type WebhookDelivery,
 } from './operations.ts';
-import { abrirServidor, type Servidor } from './servidor.ts';
+import { type Acesso, abrirServidor, type Servidor } from './servidor.ts';
 
 export type Ligacao = 'ligando' | 'ao-vivo' | 'religando' | 'sem-rede';
 
@@ -48,16 +48,18 @@ export class PainelDados implements ReactiveController {
   /** Until the server says that the account is a real one. */
   simulado = true;
   carteira: Wallet | null = null;
+  /** What <psa-payouts> reads with, by itself. */
+  acesso: Acesso | null = null;
+  /** For the chart of the day. */
   saques: Lista<Payout> = vazia();
   cartoes: Lista<CardPayment> = vazia();
   repasses: Map<string, SubaccountPayout> = new Map();
   subcontas: Map<string, string> = new Map();
   entregas: WebhookDelivery[] = [];
-  /** The newest change in words, for who does not see the screen. */
+  /** What has become of the connection in words, for who does not see the screen. */
   anuncio = '';
 
   readonly #host: ReactiveControllerHost;
-  readonly #aoMudar: (payout: Payout, previous: Payout | undefined) => string;
   #servidor: Servidor | null = null;
   #timers = new Set<ReturnType<typeof setTimeout>>();
   #deliveries: ReturnType<typeof setTimeout> | undefined;
@@ -65,13 +67,8 @@ export class PainelDados implements ReactiveController {
   #aberto = false;
   #wasLive = false;
 
-  constructor(
-    host: ReactiveControllerHost,
-    /** What is said of a payout's change. */
-    aoMudar: (payout: Payout, previous: Payout | undefined) => string,
-  ) {
+  constructor(host: ReactiveControllerHost) {
     this.#host = host;
-    this.#aoMudar = aoMudar;
     host.addController(this);
   }
 
@@ -93,10 +90,13 @@ export class PainelDados implements ReactiveController {
     return this.#servidor?.agora() ?? new Date();
   }
 
-  /** Older payouts, or card payments, than those that are known. Never rejects. */
-  async carregarMais(qual: 'saques' | 'cartoes'): Promise<void> {
+  /** Another token for the table of payouts. */
+  renovar = (): Promise<string> => this.#servidor?.renovar() ?? Promise.reject(new Error('fechado'));
+
+  /** Older card payments than those that are known. Never rejects. */
+  async carregarMais(): Promise<void> {
     try {
-      await (qual === 'saques' ? this.#maisSaques() : this.#maisCartoes());
+      await this.#maisCartoes();
     } catch {
       this.anuncio = 'Não foi possível carregar mais agora.';
     }
@@ -116,6 +116,10 @@ export class PainelDados implements ReactiveController {
     const servidor = abrirServidor(
       () => this.#ligar(servidor),
       () => this.#cair(servidor),
+      (acesso) => {
+        this.acesso = acesso;
+        this.#host.requestUpdate();
+      },
     );
     this.#servidor = servidor;
     void this.#comecar(servidor);
@@ -189,9 +193,7 @@ export class PainelDados implements ReactiveController {
       this.carteira = wallet;
     });
     seguir<{ cursor: string; occurredAt: string; payout: Payout }>(PAYOUT_UPDATES, cursor, ({ payout }) => {
-      const previous = this.saques.itens.get(payout.withdrawalId);
-      if (juntar(this.saques.itens, [payout], (each) => each.withdrawalId) === 0) return;
-      this.anuncio = this.#aoMudar(payout, previous);
+      juntar(this.saques.itens, [payout], (each) => each.withdrawalId);
       this.#pedirEntregas(DELIVERIES_AFTER_MS);
     });
     seguir<{ cursor: string; occurredAt: string; subaccountPayout: SubaccountPayout }>(
@@ -347,18 +349,14 @@ function vazia<Item>(): Lista<Item> {
   return { itens: new Map(), mais: { hasNextPage: false, endCursor: null } };
 }
 
-/** Puts items in by their key; of two states of one the larger version is kept. How many were news. */
+/** Puts items in by their key; of two states of one the larger version is kept. */
 function juntar<Item extends Versioned>(
   itens: Map<string, Item>,
   novos: readonly Item[],
   keyOf: (item: Item) => string,
-): number {
-  let news = 0;
+): void {
   for (const item of novos) {
     const known = itens.get(keyOf(item));
-    if (known && known.version >= item.version) continue;
-    itens.set(keyOf(item), item);
-    news += 1;
+    if (!known || known.version < item.version) itens.set(keyOf(item), item);
   }
-  return news;
 }

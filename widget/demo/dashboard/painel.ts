@@ -1,8 +1,9 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import '../../src/payouts/define.ts';
 import { emLtc, emReais, haQuanto, horario, porExtenso } from '../shared/formato.ts';
 import './grafico.ts';
 import type { Movimento } from './grafico.ts';
-import type { CardPayment, Payout, SubaccountPayout, WebhookDelivery } from './operations.ts';
+import type { CardPayment, SubaccountPayout, WebhookDelivery } from './operations.ts';
 import { type Ligacao, PainelDados } from './painel-dados.ts';
 import './pedido.ts';
 import './tabela.ts';
@@ -11,13 +12,6 @@ import type { Linha } from './tabela.ts';
 type Tom = 'espera' | 'bom' | 'mau' | 'neutro' | 'atento';
 type Estados<Status extends string> = Record<Status, { nome: string; tom: Tom }>;
 
-const SAQUE: Estados<Payout['status']> = {
-  PENDING: { nome: 'Pendente', tom: 'espera' },
-  PROCESSING: { nome: 'Em processamento', tom: 'atento' },
-  COMPLETED: { nome: 'Concluído', tom: 'bom' },
-  DENIED: { nome: 'Negado', tom: 'mau' },
-  UNKNOWN: { nome: 'Desconhecido', tom: 'neutro' },
-};
 const REPASSE: Estados<SubaccountPayout['status']> = {
   PROCESSING: { nome: 'Em processamento', tom: 'atento' },
   COMPLETED: { nome: 'Concluído', tom: 'bom' },
@@ -37,13 +31,6 @@ const ENTREGA: Estados<WebhookDelivery['status']> = {
   DELIVERED: { nome: 'Entregue', tom: 'bom' },
   EXHAUSTED: { nome: 'Desistiu', tom: 'mau' },
 };
-const METODO: Record<Payout['method'], string> = {
-  PIX: 'PIX',
-  PIX_TURBO: 'PIX turbo',
-  LTC: 'LTC',
-  USDT: 'USDT',
-  UNKNOWN: '—',
-};
 const LIGACAO: Record<Ligacao, string> = {
   ligando: 'Conectando…',
   'ao-vivo': 'Ao vivo',
@@ -55,7 +42,7 @@ const TICK_MS = 15_000;
 
 /** A merchant's dashboard: what is shown follows the account live. */
 export class PainelApp extends LitElement {
-  readonly #dados = new PainelDados(this, anunciar);
+  readonly #dados = new PainelDados(this);
   #tick: ReturnType<typeof setInterval> | undefined;
 
   protected override createRenderRoot(): HTMLElement {
@@ -110,7 +97,7 @@ export class PainelApp extends LitElement {
   }
 
   #renderTudo(): TemplateResult {
-    const { carteira, saques, cartoes, repasses, entregas, fase, simulado } = this.#dados;
+    const { acesso, carteira, cartoes, repasses, entregas, fase, simulado } = this.#dados;
     const now = this.#dados.agora();
     const carregando = fase === 'carregando';
     return html`
@@ -123,22 +110,22 @@ export class PainelApp extends LitElement {
             : nothing
         }
       </div>
-      <painel-tabela
+      <psa-payouts
         id="saques"
         class="cartao"
-        titulo="Saques"
-        .colunas=${[{ nome: 'Estado' }, { nome: 'Valor', numero: true }, { nome: 'Destino' }, { nome: 'Código' }, { nome: 'Pedido' }]}
-        .linhas=${recentes([...saques.itens.values()], ({ requestedAt }) => requestedAt).map((payout) => linhaDeSaque(payout, now))}
-        .filtros=${filtros(SAQUE)}
-        .vazio=${
-          simulado
-            ? 'Nenhum saque ainda. O primeiro que você pedir aparece aqui e muda de estado sozinho.'
-            : 'Nenhum saque ainda. O primeiro que a API pedir, com requestPayout, aparece aqui e muda de estado sozinho.'
-        }
-        ?haMais=${saques.mais.hasNextPage}
-        ?carregando=${carregando}
-        @carregar-mais=${() => this.#dados.carregarMais('saques')}
-      ></painel-tabela>
+        .endpoint=${acesso?.endpoint}
+        .token=${acesso?.token}
+        .renewToken=${this.#dados.renovar}
+      >
+        <h2 slot="heading">Saques</h2>
+        <p slot="empty">
+          ${
+            simulado
+              ? 'Nenhum saque ainda. O primeiro que você pedir aparece aqui e muda de estado sozinho.'
+              : 'Nenhum saque ainda. O primeiro que a API pedir, com requestPayout, aparece aqui e muda de estado sozinho.'
+          }
+        </p>
+      </psa-payouts>
       <painel-tabela
         id="cartoes"
         class="cartao"
@@ -149,7 +136,7 @@ export class PainelApp extends LitElement {
         .vazio=${html`Nenhuma venda ainda. <a href="/demo/">Compre algo na loja</a> e ela aparece aqui.`}
         ?haMais=${cartoes.mais.hasNextPage}
         ?carregando=${carregando}
-        @carregar-mais=${() => this.#dados.carregarMais('cartoes')}
+        @carregar-mais=${() => this.#dados.carregarMais()}
       ></painel-tabela>
       <div class="par">
         <painel-tabela
@@ -239,22 +226,6 @@ export class PainelApp extends LitElement {
   }
 }
 
-function linhaDeSaque(payout: Payout, now: Date): Linha {
-  return {
-    chave: payout.withdrawalId,
-    estado: payout.status,
-    versao: payout.version,
-    celulas: [
-      estado(SAQUE[payout.status], payout.deniedReason),
-      html`${emReais(payout.amountCents)}<small>tarifa ${emReais(payout.feeCents)}</small>`,
-      html`<span class="forte">${METODO[payout.method]}</span>
-        <small class="destino" title=${payout.destination}>${payout.destination}</small>`,
-      html`<code>${payout.code}</code>`,
-      quando(payout.requestedAt, now),
-    ],
-  };
-}
-
 function linhaDeCartao(payment: CardPayment, now: Date): Linha {
   return {
     chave: payment.orderCode,
@@ -316,13 +287,6 @@ function filtros(estados: Estados<string>): { estado: string; nome: string }[] {
 
 function recentes<Item>(itens: Item[], instant: (item: Item) => string | null): Item[] {
   return itens.sort((left, right) => (instant(right) ?? '').localeCompare(instant(left) ?? ''));
-}
-
-function anunciar(payout: Payout, previous: Payout | undefined): string {
-  const { nome } = SAQUE[payout.status];
-  return previous
-    ? `Saque de ${emReais(payout.amountCents)}: ${nome.toLowerCase()}.`
-    : `Novo saque de ${emReais(payout.amountCents)}: ${nome.toLowerCase()}.`;
 }
 
 customElements.define('painel-app', PainelApp);

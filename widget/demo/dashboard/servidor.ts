@@ -11,11 +11,19 @@ interface Config {
   simulated: boolean;
 }
 
+/** What reads the account, for as long as it lasts. */
+export interface Acesso {
+  endpoint: string;
+  token: string;
+}
+
 export interface Servidor {
   /** The server's time, as far as we know. */
   agora(): Date;
   /** Whether payouts can be requested here: of a simulated account alone. */
   simulado(): Promise<boolean>;
+  /** Another token, where the one that there was has ended. */
+  renovar(): Promise<string>;
   /** An instant of the server's was seen: its clock is not behind it. */
   viu(instant: string): void;
   ler<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
@@ -37,7 +45,12 @@ export interface Servidor {
 const RENEW_AT = 0.8;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
 
-export function abrirServidor(ligou: () => void, caiu: () => void): Servidor {
+export function abrirServidor(
+  ligou: () => void,
+  caiu: () => void,
+  /** A token has come, in time before the last one ends. */
+  deuAcesso: (acesso: Acesso) => void,
+): Servidor {
   let config: Promise<Config> | null = null;
   let renewAt = 0;
   let renewal: ReturnType<typeof setTimeout> | undefined;
@@ -55,6 +68,7 @@ export function abrirServidor(ligou: () => void, caiu: () => void): Servidor {
     clearTimeout(renewal);
     // A socket lives as long as the token it came with: it is changed for one with a new token before that.
     renewal = setTimeout(() => client.terminate(), livesMs * RENEW_AT);
+    deuAcesso(loaded);
     return loaded;
   }
 
@@ -104,6 +118,10 @@ export function abrirServidor(ligou: () => void, caiu: () => void): Servidor {
   return {
     agora,
     simulado: async () => (await pegar()).simulated,
+    async renovar() {
+      config = null;
+      return (await pegar()).token;
+    },
     viu(instant) {
       aheadMs = Math.max(aheadMs, Date.parse(instant) - Date.now());
     },

@@ -1,66 +1,55 @@
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
-import { CARD_PAYMENT_UPDATES, type CardPayment } from '../operations.ts';
 import { errorOf } from '../request.ts';
 import { pause } from './pause.ts';
 import { followPolls } from './poll.ts';
 import { followStream } from './sse.ts';
-import type { FollowEnd, FollowOptions, Transport } from './transport.ts';
+import type { FollowOptions, Transport } from './transport.ts';
 import { followSocket } from './websocket.ts';
 
-export interface FollowPaymentOptions {
-  endpoint: string;
-  token: string;
-  orderCode: string;
+export interface FollowUpdatesOptions<Update> extends Omit<FollowOptions<Update>, 'onOpen'> {
   transport: 'auto' | Transport;
-  signal: AbortSignal;
-  onPayment: (payment: CardPayment) => void;
   onConnection: (connection: CheckoutConnection, transport: Transport) => void;
 }
 
 /**
- * Follows a payment until `signal` is aborted: a WebSocket first, else an event stream, else polling. Reconnects
- * with the cursor of the last update. Returns early only with an error that no other try can mend.
+ * Follows a stream of updates until `signal` is aborted: a WebSocket first, else an event stream, else polling.
+ * Reconnects with the cursor of the last update. Returns early only with an error that no other try can mend.
  */
-export async function followPayment(options: FollowPaymentOptions): Promise<CheckoutError | undefined> {
-  const { endpoint, token, orderCode, signal, onPayment, onConnection } = options;
-  const transports: Transport[] = options.transport === 'auto' ? ['ws', 'sse', 'poll'] : [options.transport];
+export async function follow<Update extends object>(
+  options: FollowUpdatesOptions<Update>,
+): Promise<CheckoutError | undefined> {
+  const { signal, onUpdate, onConnection, variables } = options;
+  const wanted = options.transport;
+  const transports: Transport[] = !wanted || wanted === 'auto' ? ['ws', 'sse', 'poll'] : [wanted];
   const last = transports.length - 1;
   let at = 0;
+  let transport: Transport = 'poll';
   let misses = 0;
   let everOpened = false;
   let opened = false;
-  const connection: FollowOptions = {
-    endpoint,
-    token,
-    query: CARD_PAYMENT_UPDATES,
-    variables: { orderCode, after: undefined },
-    signal,
+  const connection: FollowOptions<Update> = {
+    ...options,
     onOpen() {
       opened = everOpened = true;
-      if (!signal.aborted)
-        onConnection(transports[at] === 'poll' ? 'polling' : 'live', transports[at] ?? 'poll');
+      if (!signal.aborted) onConnection(transport === 'poll' ? 'polling' : 'live', transport);
     },
-    onUpdate({ cursor, cardPayment }) {
+    onUpdate(update) {
       if (signal.aborted) return;
-      connection.variables.after = cursor;
+      variables.after = update.cursor;
       misses = 0;
-      onPayment(cardPayment);
+      onUpdate(update);
     },
-  };
-  const connect = (transport: Transport): Promise<FollowEnd> => {
-    if (transport === 'ws') return followSocket(connection);
-    if (transport === 'sse') return followStream(connection);
-    return followPolls(connection);
   };
   while (!signal.aborted) {
-    const transport = transports[at] ?? 'poll';
+    transport = transports[at] ?? 'poll';
     let error: CheckoutError | undefined;
     opened = false;
     onConnection(everOpened ? 'reconnecting' : 'connecting', transport);
+    if (signal.aborted) return;
     try {
-      const refusal = (await connect(transport))?.[0];
-      if (refusal?.extensions?.code === 'CURSOR_EXPIRED' && connection.variables.after) {
-        connection.variables.after = undefined;
+      const refusal = (await CONNECT[transport](connection))?.[0];
+      if (refusal?.extensions?.code === 'CURSOR_EXPIRED' && variables.after) {
+        variables.after = undefined;
         continue;
       }
       if (refusal) error = errorOf(refusal);
@@ -85,3 +74,5 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
   }
   return;
 }
+
+const CONNECT = { ws: followSocket, sse: followStream, poll: followPolls };

@@ -1,4 +1,3 @@
-import { readPayment } from '../request.ts';
 import { pause } from './pause.ts';
 import type { FollowEnd, FollowOptions } from './transport.ts';
 
@@ -7,13 +6,18 @@ const LAST_MS = 10_000;
 const HIDDEN_MS = 15_000;
 
 /** Asks every two seconds at first, and ever more slowly. Throws what asking throws. */
-export async function followPolls(options: FollowOptions): Promise<FollowEnd> {
-  const { variables, signal, onOpen, onUpdate } = options;
+export async function followPolls({
+  variables,
+  signal,
+  read,
+  onOpen,
+  onUpdate,
+}: FollowOptions): Promise<FollowEnd> {
   for (let round = 0; !signal.aborted; round++) {
-    const cardPayment = await readPayment({ ...options, orderCode: variables.orderCode });
+    const update = await read();
     onOpen();
     // An answer has no cursor; a stream that comes after goes on from the last one seen.
-    onUpdate({ cursor: variables.after, cardPayment });
+    onUpdate({ ...update, cursor: variables.after });
     await pause(document.hidden ? HIDDEN_MS : Math.min(LAST_MS, FIRST_MS + round * 60), signal);
   }
   return;

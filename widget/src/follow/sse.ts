@@ -1,6 +1,6 @@
 import type { ExecutionResult } from '../operations.ts';
 import { post } from '../request.ts';
-import type { FollowEnd, FollowOptions } from './transport.ts';
+import type { Cursor, FollowEnd, FollowOptions } from './transport.ts';
 
 /** A proxy that holds a stream back until it ends shows nothing, not even a comment. */
 const OPEN_MS = 5_000;
@@ -41,7 +41,7 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
         if (!json) continue;
         const { data, errors } = JSON.parse(json);
         if (errors) return errors;
-        onUpdate(data.cardPaymentUpdates);
+        onUpdate(Object.values(data)[0] as Cursor);
       }
     }
   } catch {

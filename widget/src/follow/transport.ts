@@ -1,17 +1,25 @@
-import type { CardPaymentUpdate, GraphqlError } from '../operations.ts';
+import type { GraphqlError } from '../operations.ts';
 
 export type Transport = 'ws' | 'sse' | 'poll';
 
-export interface FollowOptions {
+/** Where an update stands in its stream; an answer to polling has no cursor of its own. */
+export interface Cursor {
+  cursor: string | undefined;
+}
+
+export interface FollowOptions<Update = object> {
   endpoint: string;
   token: string;
+  /** A subscription to one field, whose updates tell their cursor. */
   query: string;
   /** `after` is the cursor of the last update seen; follow.ts moves it on at every update. */
-  variables: { orderCode: string; after: string | undefined };
+  variables: { after?: string | undefined; [name: string]: unknown };
   signal: AbortSignal;
+  /** What polling asks in place of it. Throws a CheckoutError. */
+  read: () => Promise<Update>;
   /** The server has answered: from here on a loss is a reconnect, before it a reason to fall back. */
   onOpen: () => void;
-  onUpdate: (update: Pick<CardPaymentUpdate, 'cardPayment'> & { cursor: string | undefined }) => void;
+  onUpdate(update: Update & Cursor): void;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { FollowEnd, FollowOptions } from './transport.ts';
+import type { Cursor, FollowEnd, FollowOptions } from './transport.ts';
 
 /** A socket that hangs (a proxy that swallows the upgrade) is given up after this long. */
 const OPEN_MS = 3_000;
@@ -40,7 +40,7 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
         onOpen();
         send({ type: 'subscribe', id: '1', payload: { query, variables } });
       } else if (type === 'ping') send({ type: 'pong' });
-      else if (type === 'next' && !payload.errors) onUpdate(payload.data.cardPaymentUpdates);
+      else if (type === 'next' && !payload.errors) onUpdate(Object.values(payload.data)[0] as Cursor);
       else if (type !== 'pong') end(payload?.errors ?? payload);
     };
   });

@@ -15,6 +15,7 @@ export const texts: Texts = {
   openPageAgain: 'Reabrir la página de pago',
   newTab: '(en otra pestaña)',
   expiresIn: 'Tiempo restante',
+  expiresHint: 'Si se agota, solo vuelve a empezar.',
   checking: 'Comprobando…',
   cancel: 'Volver',
   paid: 'Pago confirmado',

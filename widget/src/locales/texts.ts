@@ -18,6 +18,7 @@ export interface PaymentTexts {
   openPageAgain: string;
   newTab: string;
   expiresIn: string;
+  expiresHint: string;
   checking: string;
   cancel: string;
   paid: string;

@@ -1,0 +1,24 @@
+// Draws the references of test/widget/looks.page-test.ts anew: pnpm --filter @psa/test looks. Look at them before you commit them.
+import { mkdirSync } from 'node:fs';
+import { serveDemo } from '../widget/gallery-page.ts';
+import {
+  drawSheet,
+  launchForLooks,
+  openForLooks,
+  REFERENCES,
+  SHEETS,
+  writeReference,
+} from '../widget/looks.ts';
+
+mkdirSync(REFERENCES, { recursive: true });
+const server = await serveDemo();
+const browser = await launchForLooks();
+try {
+  const gallery = await openForLooks(browser, server.url);
+  for (const sheet of SHEETS) await writeReference(sheet.name, await drawSheet(gallery, sheet));
+  if (gallery.problems.length > 0) throw new Error(gallery.problems.join('\n'));
+  console.log(`${SHEETS.length} sheets in ${REFERENCES}`);
+} finally {
+  await browser.close();
+  await server.close();
+}

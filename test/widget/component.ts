@@ -1,0 +1,90 @@
+import { inject, vi } from 'vitest';
+import type { CardPaymentStatus, PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import type { Scenario } from './fake-server.ts';
+
+/** What the tests inside the page share: an element on the fake server, and what they ask of both. */
+export const url = inject('fakeUrl');
+
+export async function checkout(
+  scenario: Partial<Scenario> = {},
+  attributes: object = {},
+): Promise<{ element: PsaCheckout; scenario: Scenario }> {
+  const made: Scenario = await post('/scenario', scenario);
+  return { element: await place(made.token, attributes), scenario: made };
+}
+
+export async function place(token: string, attributes: object = {}): Promise<PsaCheckout> {
+  const element = document.createElement('psa-checkout');
+  Object.assign(element, { endpoint: `${url}/graphql`, token, mode: 'redirect', ...attributes });
+  element.addEventListener('psa-before-redirect', (leaving) => leaving.preventDefault());
+  element.append('Pagar R$ 49,90');
+  document.body.append(element);
+  await element.updateComplete;
+  return element;
+}
+
+export async function act(element: PsaCheckout, action: object): Promise<void> {
+  await post('/act', { orderCode: element.payment?.orderCode, ...action });
+}
+
+/** Lets the server change the payment, and waits until the element has heard of it. */
+export async function change(element: PsaCheckout, status: CardPaymentStatus): Promise<void> {
+  const heard = event(element, 'psa-status-change', ({ detail }) => detail.status === status);
+  await act(element, { values: { status, paidAt: status === 'PAID' ? '2026-03-14T17:42:00.000Z' : null } });
+  await heard;
+  await element.updateComplete;
+}
+
+export async function told(scenario: Scenario): Promise<Scenario> {
+  return post('/scenario', { token: scenario.token });
+}
+
+async function post<T>(path: string, body: object): Promise<T> {
+  return (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
+}
+
+export function event(
+  element: Element,
+  name: string,
+  fits: (event: CustomEvent) => boolean = () => true,
+): Promise<CustomEvent> {
+  return new Promise((resolve) => {
+    element.addEventListener(name, function heard(happened) {
+      if (!fits(happened as CustomEvent)) return;
+      element.removeEventListener(name, heard);
+      resolve(happened as CustomEvent);
+    });
+  });
+}
+
+export function connection_(element: Element, connection: string): Promise<CustomEvent> {
+  return event(element, 'psa-connection-change', ({ detail }) => detail.connection === connection);
+}
+
+export function part(element: PsaCheckout, name: string): HTMLElement | null {
+  return element.shadowRoot?.querySelector<HTMLElement>(`[part="${name}"]`) ?? null;
+}
+
+/** Waits until what fades in has done so: axe reads colours as they are. */
+export async function settledLook(element: PsaCheckout): Promise<void> {
+  await element.updateComplete;
+  const running = (element.shadowRoot?.getAnimations() ?? []).filter(
+    (animation) => animation.effect?.getComputedTiming().iterations !== Infinity,
+  );
+  await Promise.all(running.map((animation) => animation.finished));
+}
+
+export function fakeWindow() {
+  return {
+    closed: false,
+    opener: window as Window | null,
+    location: { replace: vi.fn() },
+    document: { title: '', body: { textContent: '' } },
+    focus: vi.fn(),
+    close: vi.fn(),
+  };
+}
+
+export function failure(code: string): object {
+  return { message: code, extensions: { code, retryAfterSeconds: 3 } };
+}

@@ -1,0 +1,334 @@
+// A GraphQL endpoint with an account's payouts, of which a test says what becomes of them. It knows just as much of
+// the server's contract as <psa-payouts> relies on; the real server is held to the same contract by its own tests.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Payout, PayoutPageVariables, PayoutStatus } from '../../widget/src/payouts/operations.ts';
+
+type Behaviour = 'ok' | 'refuse' | 'hang';
+
+/** One account's world, and what it was asked. */
+export interface PayoutsWorld {
+  token: string;
+  ws: Behaviour;
+  sse: Behaviour;
+  /** How many payouts there are at the start. */
+  count: number;
+  /** The next answers to queries: top-level errors, a status, or none at all. */
+  fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
+  /** Only queries of this name fail. */
+  failOnly?: string;
+  /** What came before is no longer kept: a cursor is refused. */
+  forgotten: boolean;
+  asked: { name: string; variables: PayoutPageVariables & { ids?: string[] } }[];
+  subscriptions: { transport: 'ws' | 'sse'; after: string | null; token: string }[];
+}
+
+/** What a test does to a world. */
+export interface PayoutsAct {
+  token: string;
+  /** A new payout. */
+  add?: Partial<Payout>;
+  /** Changes the payout of this number; 1 is the oldest. */
+  change?: { number: number; values: Partial<Payout> };
+  /** Nobody is told. */
+  silent?: boolean;
+  /** Every socket and stream is cut. */
+  drop?: boolean;
+  /** The token reads no more. */
+  expire?: boolean;
+}
+
+interface World extends PayoutsWorld {
+  payouts: Payout[];
+  history: object[];
+  listeners: Set<{ token: string; send(update: object): void; drop(code: number): void }>;
+}
+
+const STATUSES: PayoutStatus[] = ['COMPLETED', 'COMPLETED', 'DENIED', 'COMPLETED', 'PROCESSING'];
+const DESTINATIONS = [
+  'an***@psa.example',
+  '***.456.789-**',
+  '+55******4321',
+  'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+];
+/** The newest was requested then, each older one a minute before it. */
+const NEWEST = Date.parse('2026-03-02T10:35:00.000Z');
+const MINUTE_MS = 60_000;
+
+export async function startFakePayouts(): Promise<{ url: string; close: () => Promise<void> }> {
+  const worlds = new Map<string, World>();
+  const hanging = new Set<Duplex | ServerResponse>();
+  let tokens = 0;
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error) => {
+      response.statusCode = 500;
+      response.end(String(error));
+    });
+  });
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'graphql-transport-ws' });
+  server.on('upgrade', (request, socket, head) => {
+    sockets.handleUpgrade(request, socket, head, serveSocket);
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('access-control-allow-origin', '*');
+    response.setHeader('access-control-allow-headers', '*');
+    if (request.method === 'OPTIONS') return void response.end();
+    const body = JSON.parse(await bodyOf(request));
+    if (request.url === '/world') return json(response, open(body));
+    if (request.url === '/act') return json(response, act(body));
+    return graphql(request, response, body);
+  }
+
+  /** A new world, the same one seen again, or, with `renew`, one more token for it. */
+  function open({ renew, ...given }: Partial<PayoutsWorld> & { renew?: boolean }): PayoutsWorld {
+    const old = worlds.get(given.token ?? '');
+    const token = renew || !old ? `ps_dash_${++tokens}_${Math.random().toString(36).slice(2)}` : old.token;
+    const world: World = old ?? {
+      token,
+      ws: 'ok',
+      sse: 'ok',
+      count: 3,
+      forgotten: false,
+      asked: [],
+      subscriptions: [],
+      payouts: [],
+      history: [],
+      listeners: new Set(),
+      ...given,
+    };
+    if (!renew) Object.assign(world, given);
+    if (!old)
+      world.payouts = Array.from({ length: world.count }, (_, index) => payoutOf(index + 1, world.count));
+    worlds.set(token, world);
+    const { payouts, history, listeners, ...told } = world;
+    return { ...told, token };
+  }
+
+  function act({ token, add, change, silent, drop, expire }: PayoutsAct): object {
+    const world = worlds.get(token);
+    if (!world) throw new Error(`no world of ${token}`);
+    const tell = (payout: Payout, previousStatus: PayoutStatus | null) => {
+      if (silent) return;
+      const update = { cursor: `u${world.history.length + 1}`, previousStatus, payout };
+      world.history.push(update);
+      for (const { send } of world.listeners) send(update);
+    };
+    if (add) {
+      const number = world.payouts.length + 1;
+      const payout = {
+        ...payoutOf(number, world.count),
+        status: 'PENDING' as const,
+        final: false,
+        processedAt: null,
+        deniedReason: null,
+        version: 1,
+        ...add,
+      };
+      world.payouts.push(payout);
+      tell(payout, null);
+    }
+    if (change) {
+      const held = world.payouts[change.number - 1]!;
+      const status = change.values.status ?? held.status;
+      const final = status === 'COMPLETED' || status === 'DENIED';
+      const payout = { ...held, final, version: held.version + 1, ...change.values };
+      world.payouts[change.number - 1] = payout;
+      tell(payout, held.status);
+    }
+    if (expire) worlds.delete(token);
+    for (const listener of [...world.listeners]) {
+      if (drop) listener.drop(1012);
+      if (expire && listener.token === token) listener.drop(4403);
+    }
+    return {};
+  }
+
+  async function graphql(
+    request: IncomingMessage,
+    response: ServerResponse,
+    {
+      query,
+      variables,
+    }: { query: string; variables: PayoutPageVariables & { ids?: string[]; after?: string } },
+  ): Promise<void> {
+    const token = tokenOf(request.headers.authorization);
+    const world = worlds.get(token);
+    if (!world) return json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
+    const name = /\w+ (\w+)/.exec(query)?.[1] ?? '';
+    const { fail } = world;
+    if (fail && fail.times > 0 && (!world.failOnly || world.failOnly === name)) {
+      fail.times--;
+      if (fail.hold) return void hanging.add(response);
+      return json(
+        response,
+        fail.code ? { errors: [error(fail.code, fail.retryAfterSeconds)] } : {},
+        fail.status,
+      );
+    }
+    if (query.startsWith('subscription')) return stream(world, token, variables.after ?? null, response);
+    world.asked.push({ name, variables });
+    json(response, { data: answer(world, variables) });
+  }
+
+  function stream(world: World, token: string, after: string | null, response: ServerResponse): void {
+    if (world.sse === 'hang') {
+      hanging.add(response);
+      return;
+    }
+    if (world.sse === 'refuse') {
+      json(response, { errors: [error('BAD_REQUEST')] }, 406);
+      return;
+    }
+    if (world.forgotten && after) {
+      json(response, { errors: [error('CURSOR_EXPIRED')] });
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'access-control-allow-origin': '*' });
+    response.write(':\n\n');
+    const stop = listen(world, 'sse', token, after, {
+      send: (update) =>
+        response.write(`event: next\ndata: ${JSON.stringify({ data: { allPayoutUpdates: update } })}\n\n`),
+      drop: () => response.destroy(),
+    });
+    response.on('close', stop);
+  }
+
+  function serveSocket(socket: WebSocket): void {
+    let token = '';
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    socket.on('message', (data: unknown) => {
+      const { type, id, payload } = JSON.parse(String(data));
+      if (type === 'connection_init') {
+        token = tokenOf(payload.authorization);
+        const world = worlds.get(token);
+        if (!world) return socket.close(4403, 'Forbidden');
+        if (world.ws === 'refuse') return socket.terminate();
+        if (world.ws === 'ok') send({ type: 'connection_ack' });
+      } else if (type === 'ping') send({ type: 'pong' });
+      else if (type === 'subscribe') {
+        const world = worlds.get(token);
+        if (!world) return socket.close(4403, 'Forbidden');
+        const after = payload.variables.after ?? null;
+        if (world.forgotten && after) return send({ type: 'error', id, payload: [error('CURSOR_EXPIRED')] });
+        const stop = listen(world, 'ws', token, after, {
+          send: (update) => send({ type: 'next', id, payload: { data: { allPayoutUpdates: update } } }),
+          drop: (code) => socket.close(code),
+        });
+        socket.on('close', stop);
+      }
+    });
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      for (const each of hanging) each.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function listen(
+  world: World,
+  transport: 'ws' | 'sse',
+  token: string,
+  after: string | null,
+  listener: { send(update: object): void; drop(code: number): void },
+): () => void {
+  world.subscriptions.push({ transport, after, token });
+  if (after) for (const update of world.history.slice(Number(after.slice(1)))) listener.send(update);
+  const entry = { ...listener, token };
+  world.listeners.add(entry);
+  return () => void world.listeners.delete(entry);
+}
+
+/** The page that the server would give, newest first; a cursor is a payout's number. */
+function answer(
+  { payouts, history }: World,
+  { first, after, last, before, filter, ids }: PayoutPageVariables & { ids?: string[] },
+): object {
+  const matches = ({ status }: Payout) => !filter?.status || filter.status.includes(status);
+  const end = before ? Number(before) : 0;
+  const size = last ?? first ?? 50;
+  const page: { number: number; payout: Payout }[] = [];
+  // One more than a page, to know whether there is one more.
+  if (last)
+    for (let number = end + 1; number <= payouts.length && page.length <= size; number++) {
+      const payout = payouts[number - 1]!;
+      if (matches(payout)) page.unshift({ number, payout });
+    }
+  else
+    for (
+      let number = after ? Number(after) - 1 : payouts.length;
+      number > 0 && page.length <= size;
+      number--
+    ) {
+      const payout = payouts[number - 1]!;
+      if (matches(payout)) page.push({ number, payout });
+    }
+  const more = page.length > size;
+  if (more && last) page.shift();
+  else if (more) page.pop();
+  return {
+    updatesCursor: `u${history.length}`,
+    payouts: {
+      totalCount: filter?.status ? payouts.filter(matches).length : payouts.length,
+      nodes: page.map(({ payout }) => payout),
+      pageInfo: {
+        hasNextPage: last ? Boolean(before) : more,
+        hasPreviousPage: last ? more : Boolean(after),
+        startCursor: page[0] ? String(page[0].number) : null,
+        endCursor: page.at(-1) ? String(page.at(-1)?.number) : null,
+      },
+    },
+    ...(ids && { nodes: ids.map((id) => payouts.find((payout) => payout.id === id) ?? null) }),
+  };
+}
+
+function payoutOf(number: number, count: number): Payout {
+  const status = number === count ? 'PENDING' : STATUSES[number % STATUSES.length]!;
+  const requested = NEWEST + (number - count) * MINUTE_MS;
+  const final = status === 'COMPLETED' || status === 'DENIED';
+  return {
+    id: `payout-${number}`,
+    withdrawalId: number.toString(16).padStart(24, '0'),
+    code: `SAQ-${String(number).padStart(6, '0')}`,
+    method: (['PIX', 'PIX_TURBO', 'PIX', 'LTC'] as const)[number % 4]!,
+    amountCents: 5_000 + ((number * 7_919) % 90_000),
+    feeCents: 100,
+    destination: DESTINATIONS[number % DESTINATIONS.length]!,
+    status,
+    final,
+    deniedReason: status === 'DENIED' ? 'O banco de destino recusou' : null,
+    requestedAt: new Date(requested).toISOString(),
+    processedAt: final ? new Date(requested + MINUTE_MS).toISOString() : null,
+    version: 1,
+  };
+}
+
+function tokenOf(authorization: unknown): string {
+  return String(authorization).replace('Bearer ', '');
+}
+
+function error(code: string, retryAfterSeconds?: number): object {
+  return { message: code, extensions: { code, ...(retryAfterSeconds && { retryAfterSeconds }) } };
+}
+
+function json(response: ServerResponse, body: object, status = 200): void {
+  response.statusCode = status;
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(body));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text || '{}';
+}

@@ -1,0 +1,393 @@
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CheckoutPhase } from '../../widget/src/psa-checkout.ts';
+import { launchOptions } from '../support/launch-options.ts';
+import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
+
+// Paying without a pointer, without a screen, and without losing one's place, on a page as a merchant has it.
+const SHOP =
+  '<!doctype html><html lang="pt-BR"><title>Loja</title><script type="module" src="/widget/psa-checkout.js"></script><body><input aria-label="Cupom" /></body></html>';
+const standalone = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
+
+let server: FakeServer;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  server = await startFakeServer({
+    files: { '/widget/': { folder: standalone } },
+    pages: { '/loja': { body: SHOP } },
+  });
+  browser = await chromium.launch(launchOptions());
+  context = await browser.newContext();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+// One window for all, for each costs as much as a test: what it keeps of a payment goes with the page.
+beforeEach(async () => {
+  page = await context.newPage();
+  await page.goto(`${server.url}/loja`);
+});
+afterEach(async () => {
+  await page.evaluate(() => localStorage.clear());
+  await page.close();
+});
+
+describe('by keyboard alone', () => {
+  it('a payment is started, looked at again, given up, started again and paid', async () => {
+    await place({ mode: 'popup' });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('button');
+    const [window] = await Promise.all([context.waitForEvent('page'), page.keyboard.press('Enter')]);
+    await until('pending');
+    await window.close();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('link');
+    const [again] = await Promise.all([context.waitForEvent('page'), page.keyboard.press('Enter')]);
+    await again.close();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('cancel-button');
+    await page.keyboard.press('Space');
+    await until('idle');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('button');
+    const [last] = await Promise.all([context.waitForEvent('page'), page.keyboard.press('Space')]);
+    await until('pending');
+    await last.close();
+    await tell('PAID');
+    await until('paid');
+  });
+
+  it('what has the focus is seen to have it', async () => {
+    await place();
+    for (let tab = 0; tab < 2; tab++) await page.keyboard.press('Tab');
+    expect(await ring()).toBe('3px solid');
+    await page.keyboard.press('Enter');
+    await until('pending');
+    expect(await ring()).toBe('3px solid');
+    for (const part of ['link', 'cancel-button']) {
+      await page.keyboard.press('Tab');
+      expect([await focused(), await ring()]).toEqual([part, '3px solid']);
+    }
+  });
+});
+
+describe('the focus', () => {
+  const FAULT = { errors: [{ message: 'no', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] };
+
+  it('stays on the button while the payment is made, and then with the payment', async () => {
+    await place({}, { start: { hold: true } });
+    await press('button');
+    await until('creating');
+    expect(await focused()).toBe('button');
+    await page.evaluate(() => document.querySelector('psa-checkout')?.reset());
+    await until('idle');
+    expect(await focused()).toBe('button');
+  });
+
+  it.each(['PAID', 'EXPIRED', 'FAILED', 'REFUNDED'] as const)(
+    'is kept when a payment becomes %s',
+    async (status) => {
+      await place();
+      await press('button');
+      await until('pending');
+      expect(await focused()).toBe('base panel');
+      await page.locator('psa-checkout [part=link]').focus();
+      await tell(status);
+      await until(status.toLowerCase() as CheckoutPhase);
+      expect(await focused()).toBe('base panel');
+    },
+  );
+
+  it.each(['EXPIRED', 'FAILED'] as const)('is kept through a new attempt after %s', async (status) => {
+    await place();
+    await press('button');
+    await until('pending');
+    await tell(status);
+    await until(status.toLowerCase() as CheckoutPhase);
+    await press('retry-button');
+    await until('pending');
+    expect(await focused()).toBe('base panel');
+  });
+
+  it('is kept when a payment that had expired is paid late', async () => {
+    await place();
+    await press('button');
+    await until('pending');
+    await tell('EXPIRED');
+    await until('expired');
+    await page.locator('psa-checkout [part=retry-button]').focus();
+    await tell('PAID');
+    await until('paid');
+    expect(await focused()).toBe('base panel');
+  });
+
+  it('is kept through an error, another try, and the way back', async () => {
+    await place({}, { start: { ...FAULT, times: 2 } });
+    await press('button');
+    await until('error');
+    expect(await focused()).toBe('base panel');
+    await press('retry-button');
+    await until('error');
+    expect(await focused()).toMatch(/base panel|retry-button/);
+    await press('cancel-button');
+    await until('idle');
+    expect(await focused()).toBe('base');
+    await press('button');
+    await until('pending');
+    expect(await focused()).toBe('base panel');
+  });
+
+  it('is kept when another language comes, and when the line is lost', async () => {
+    await place();
+    await press('button');
+    await until('pending');
+    await page.locator('psa-checkout [part=link]').focus();
+    await page.evaluate(() =>
+      Object.assign(document.querySelector('psa-checkout') as object, { locale: 'en' }),
+    );
+    await page.getByText('Waiting for your payment').waitFor();
+    expect(await focused()).toBe('link');
+    await page.evaluate(() => dispatchEvent(new Event('offline')));
+    await page.getByText('You are offline').waitFor();
+    expect(await focused()).toBe('link');
+  });
+
+  it('is kept when a payment that was looked for is found', async () => {
+    await place();
+    await press('button');
+    await until('pending');
+    await page.route('**/psa-checkout.payment.js', async (route) => {
+      await page.locator('psa-checkout').evaluate((element) => element.focus());
+      await route.continue();
+    });
+    await page.reload();
+    await place();
+    await page.getByText('Aguardando o pagamento').waitFor();
+    expect(await focused()).toBe('base panel');
+  });
+
+  it('is never taken from the rest of the page', async () => {
+    await place();
+    await page.evaluate(() => void document.querySelector('psa-checkout')?.start());
+    await page.getByLabel('Cupom').focus();
+    await until('pending');
+    await tell('FAILED');
+    await until('failed');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('INPUT');
+  });
+});
+
+describe('who does not see', () => {
+  it.each([
+    [
+      'pt-BR',
+      [
+        'Preparando o pagamento…',
+        'Aguardando o pagamento',
+        'O prazo para pagar terminou',
+        'Pagamento confirmado',
+      ],
+    ],
+    [
+      'en',
+      [
+        'Preparing your payment…',
+        'Waiting for your payment',
+        'The time to pay has run out',
+        'Payment confirmed',
+      ],
+    ],
+    ['es', ['Preparando el pago…', 'Esperando el pago', 'El plazo para pagar terminó', 'Pago confirmado']],
+  ])('hears each state once, politely, in %s', async (locale, sentences) => {
+    await place({ locale });
+    await listen();
+    await press('button');
+    await until('pending');
+    await tell('EXPIRED');
+    await until('expired');
+    await tell('PAID');
+    await until('paid');
+    expect(await heard()).toEqual(sentences);
+    const regions = await page.evaluate(() =>
+      [
+        ...(document.querySelector('psa-checkout')?.shadowRoot?.querySelectorAll('[role],[aria-live]') ?? []),
+      ].map((element) => element.getAttribute('aria-live') ?? element.getAttribute('role')),
+    );
+    expect(regions.sort()).toEqual(['group', 'status']);
+  });
+
+  it('hears nothing more while the time runs down and the line comes and goes', async () => {
+    await place({ transport: 'sse' }, { expiresInSeconds: 90 });
+    await press('button');
+    await until('pending');
+    await listen();
+    await page.evaluate(() => dispatchEvent(new Event('offline')));
+    await page.evaluate(() => dispatchEvent(new Event('online')));
+    await page.evaluate(() => document.querySelector('psa-checkout')?.refresh());
+    expect(await heard()).toEqual([]);
+    expect(await page.locator('psa-checkout [role=timer]').getAttribute('aria-live')).toBeNull();
+  });
+
+  it('hears an error once, and what to do as part of it', async () => {
+    await place({}, { start: { errors: [{ message: 'no', extensions: { code: 'RATE_LIMITED' } }] } });
+    await listen();
+    await press('button');
+    await until('error');
+    expect(await heard()).toEqual(['Preparando o pagamento…', 'Não foi possível continuar']);
+  });
+
+  it('hears a payment found again in the language of the page alone', async () => {
+    await place();
+    await press('button');
+    await until('pending');
+    await page.addInitScript(() => {
+      addEventListener('DOMContentLoaded', () => {
+        document.documentElement.lang = 'en';
+      });
+    });
+    const token = await page.evaluate(() => document.querySelector('psa-checkout')?.token);
+    await page.reload();
+    await page.evaluate(() => {
+      const told: string[] = [];
+      Object.assign(globalThis, { told });
+      const attach = Element.prototype.attachShadow;
+      Element.prototype.attachShadow = function (init) {
+        const root = attach.call(this, init);
+        new MutationObserver(() => {
+          const text = root.querySelector('[role=status]')?.textContent?.trim();
+          if (text && told.at(-1) !== text) told.push(text);
+        }).observe(root, { subtree: true, childList: true, characterData: true });
+        return root;
+      };
+    });
+    await place({ token });
+    await page.getByText('Waiting for your payment').waitFor();
+    const told = await page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
+    expect(
+      told.filter((text) => !['Looking up your payment…', 'Waiting for your payment'].includes(text)),
+    ).toEqual([]);
+  });
+});
+
+it('follows the page into another language, and keeps to its own where it has one', async () => {
+  await place({ resumeKey: 'first' });
+  await place({ resumeKey: 'second', locale: 'es' });
+  const labels = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('psa-checkout')].map((element) => {
+        element.replaceChildren();
+        return element.shadowRoot?.querySelector('[part=label]')?.textContent?.trim();
+      }),
+    );
+  await page.getByText('Pagar con tarjeta').waitFor({ state: 'attached' });
+  expect(await labels()).toEqual(['Pagar com cartão', 'Pagar con tarjeta']);
+  await page.evaluate(() => {
+    document.documentElement.lang = 'en-GB';
+  });
+  await page.getByText('Pay by card').waitFor();
+  expect(await labels()).toEqual(['Pay by card', 'Pagar con tarjeta']);
+});
+
+it.each([
+  ['as wide as its place', 'inline-size: 20rem', 320],
+  ['no wider than is read well', 'inline-size: 60rem', 432],
+  ['wide enough in a place that is as wide as what is in it', 'display: inline-block', 208],
+  ['beside another thing', 'display: flex; inline-size: 30rem', 432],
+])('is %s', async (_, css, width) => {
+  await place();
+  const measured = await page.evaluate((css) => {
+    const place = document.body.appendChild(document.createElement('div'));
+    place.style.cssText = css;
+    const element = place.appendChild(document.querySelector('psa-checkout') as Element);
+    return element.getBoundingClientRect().width;
+  }, css);
+  expect(measured).toBe(width);
+});
+
+it('stands still for those who asked for it', async () => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await place({}, { start: { hold: true } });
+  await press('button');
+  await until('creating');
+  const moving = () =>
+    page.evaluate(() => document.querySelector('psa-checkout')?.shadowRoot?.getAnimations().length);
+  expect(await moving()).toBe(0);
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  expect(await moving()).toBe(1);
+});
+
+/** Puts an element of a new scenario on the page, which asks to go nowhere. */
+async function place(attributes: object = {}, scenario: Partial<Scenario> = {}): Promise<void> {
+  const { token } = await post<Scenario>('/scenario', scenario);
+  await page.evaluate(
+    async (given) => {
+      await customElements.whenDefined('psa-checkout');
+      const element = document.createElement('psa-checkout');
+      Object.assign(element, { endpoint: '/graphql', resumeKey: 'this', mode: 'redirect' }, given);
+      element.addEventListener('psa-before-redirect', (event) => event.preventDefault());
+      element.append('Pagar');
+      document.body.append(element);
+      await element.updateComplete;
+    },
+    { token, ...attributes },
+  );
+}
+
+async function press(part: string): Promise<void> {
+  await page.locator(`psa-checkout [part=${part}]`).focus();
+  await page.keyboard.press('Enter');
+}
+
+async function until(phase: CheckoutPhase): Promise<void> {
+  await page.waitForFunction((phase) => document.querySelector('psa-checkout')?.phase === phase, phase);
+  await page.evaluate(() => document.querySelector('psa-checkout')?.updateComplete);
+}
+
+async function tell(status: string): Promise<void> {
+  const orderCode = await page.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
+  await page.waitForFunction(() => document.querySelector('psa-checkout')?.connection === 'live');
+  await post('/act', { orderCode, values: { status } });
+}
+
+/** The part that has the focus; null where it is elsewhere. */
+function focused(): Promise<string | null> {
+  return page.evaluate(
+    () => document.querySelector('psa-checkout')?.shadowRoot?.activeElement?.getAttribute('part') ?? null,
+  );
+}
+
+function ring(): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.querySelector('psa-checkout')?.shadowRoot?.activeElement;
+    const { outlineWidth, outlineStyle } = getComputedStyle(element as Element);
+    return `${outlineWidth} ${outlineStyle}`;
+  });
+}
+
+/** Counts what the live region says from now on: each change of its content is one sentence. */
+async function listen(): Promise<void> {
+  await page.evaluate(() => {
+    const said: string[] = [];
+    Object.assign(globalThis, { said });
+    const region = document
+      .querySelector('psa-checkout')
+      ?.shadowRoot?.querySelector('[role=status]') as Element;
+    new MutationObserver((records) => {
+      for (const _ of records) said.push(region.textContent?.trim() ?? '');
+    }).observe(region, { childList: true, subtree: true, characterData: true });
+  });
+}
+
+function heard(): Promise<string[]> {
+  return page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
+}
+
+async function post<T>(path: string, body: object): Promise<T> {
+  return (await fetch(server.url + path, { method: 'POST', body: JSON.stringify(body) })).json();
+}

@@ -1,0 +1,91 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { PAGE_CSP } from '../../server/src/http/own-pages.ts';
+import { type FakeServer, startFakeServer } from './fake-server.ts';
+
+export const THEMES = ['padrao', 'armazem', 'noturno', 'custodia'] as const;
+export const SCHEMES = ['light', 'dark'] as const;
+export const LANGUAGES = ['pt-BR', 'en', 'es'] as const;
+
+/** What the gallery's controls are set to; what is not named stays as it is. */
+export interface View {
+  tema?: (typeof THEMES)[number] | 'todos';
+  idioma?: (typeof LANGUAGES)[number];
+  direcao?: 'ltr' | 'rtl';
+  largura?: 'estreita' | 'celular' | 'larga';
+}
+
+/** The demo's built pages, as the server sends them. */
+export function serveDemo(): Promise<FakeServer> {
+  const folder = fileURLToPath(new URL('../../widget/dist/demo/', import.meta.url));
+  return startFakeServer({
+    files: { '/demo/': { folder, headers: { 'content-security-policy': PAGE_CSP } } },
+  });
+}
+
+export interface Gallery {
+  page: Page;
+  /** What the page has complained about. */
+  problems: string[];
+  show(view: View): Promise<void>;
+}
+
+/** The gallery with every element of every theme in its state. */
+export async function openGallery(
+  browser: Browser,
+  url: string,
+  view: View = {},
+  options: BrowserContextOptions = {},
+): Promise<Gallery> {
+  const context = await browser.newContext({
+    locale: 'pt-BR',
+    timezoneId: 'America/Sao_Paulo',
+    viewport: { width: 1280, height: 900 },
+    ...options,
+  });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.location().url.endsWith('icone.svg'))
+      problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.goto(`${url}/demo/gallery?${new URLSearchParams({ ...view })}`);
+  await page.waitForSelector('[data-pronta]', { timeout: 15_000 });
+  return { page, problems, show: (view) => show(page, view) };
+}
+
+async function show(page: Page, view: View): Promise<void> {
+  for (const [name, value] of Object.entries(view))
+    await page.locator(`input[name="${name}"][value="${value}"]`).check({ force: true });
+  const language = view.idioma;
+  if (!language) return;
+  await page.waitForFunction(
+    (language) =>
+      [...document.querySelectorAll('psa-checkout')].every(
+        ({ shadowRoot }) => shadowRoot?.querySelector('[part~=base]')?.getAttribute('lang') === language,
+      ),
+    language,
+  );
+}
+
+const FONT = createRequire(import.meta.url).resolve(
+  '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
+);
+const FONT_CSS = `
+@font-face { font-family: Bundled; font-weight: 100 900; src: url('/bundled.woff2'); }
+.quadro h3 { font-family: Bundled !important; }
+.quadro psa-checkout { --psa-font-family: Bundled; }
+psa-checkout::part(status), psa-checkout::part(timer) { font-family: Bundled !important; }
+`;
+
+/** Sets all the elements in a font that comes with the tests: which ones a machine has must not matter. */
+export async function useBundledFont(page: Page): Promise<void> {
+  await page.route('**/bundled.woff2', (route) => route.fulfill({ path: FONT, contentType: 'font/woff2' }));
+  await page.route('**/bundled.css', (route) => route.fulfill({ body: FONT_CSS, contentType: 'text/css' }));
+  await page.addStyleTag({ url: '/bundled.css' });
+  await page.evaluate(async () => {
+    await Promise.all([400, 500, 600, 650].map((weight) => document.fonts.load(`${weight} 16px Bundled`)));
+  });
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { texts as en } from '../../widget/src/locales/en.ts';
+import { texts as es } from '../../widget/src/locales/es.ts';
+import { first } from '../../widget/src/locales/pt-BR.first.ts';
+import { texts as pt } from '../../widget/src/locales/pt-BR.ts';
+import type { Texts } from '../../widget/src/locales/texts.ts';
+import { launchOptions } from '../support/launch-options.ts';
+import type { FakeServer } from './fake-server.ts';
+import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gallery-page.ts';
+
+// The gallery has every state; what has to hold in each of them is asked there.
+const TEXTS: Record<(typeof LANGUAGES)[number], Texts> = { 'pt-BR': { ...first, ...pt }, en, es };
+
+let server: FakeServer;
+let browser: Browser;
+let gallery: Gallery;
+beforeAll(async () => {
+  server = await serveDemo();
+  browser = await chromium.launch(launchOptions());
+  gallery = await openGallery(browser, server.url, { tema: 'todos' }, { reducedMotion: 'reduce' });
+  await gallery.page.evaluate(
+    readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
+  );
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+describe.each(LANGUAGES)('in %s', (idioma) => {
+  it.each(SCHEMES)('axe finds nothing in any state of any theme, %s', async (colorScheme) => {
+    const { page, show } = gallery;
+    await page.emulateMedia({ colorScheme });
+    await show({ idioma });
+    const found = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
+      const { violations } = await axe.run();
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('says each of its texts in some state, and none of another language', async () => {
+    await gallery.show({ idioma });
+    const said = await everythingSaid();
+    const missing = Object.entries(TEXTS[idioma]).filter(([, text]) => !text || !said.includes(filled(text)));
+    expect(missing).toEqual([]);
+    const foreign = LANGUAGES.filter((language) => language !== idioma).flatMap((language) =>
+      Object.entries(TEXTS[language]).filter(
+        ([name, text]) =>
+          text !== TEXTS[idioma][name as keyof Texts] && text.length > 12 && said.includes(text),
+      ),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it('says the page’s own words in place of each of them', async () => {
+    await gallery.show({ idioma });
+    const labels = Object.fromEntries(
+      Object.keys(TEXTS[idioma]).map((name) => [name, `«${name}» {seconds}`]),
+    );
+    await label(labels);
+    const said = await everythingSaid();
+    await label(undefined);
+    const missing = Object.keys(labels).filter((name) => !said.includes(`«${name}»`));
+    expect(missing).toEqual([]);
+    expect(Object.values(TEXTS[idioma]).filter((text) => text.length > 12 && said.includes(text))).toEqual(
+      [],
+    );
+  });
+
+  it('writes money and time as the language does', async () => {
+    await gallery.show({ idioma });
+    const said = await everythingSaid();
+    const [amount, date] = {
+      'pt-BR': ['R$ 189,00', '14 de mar. de 2026, 14:42'],
+      en: ['R$189.00', 'Mar 14, 2026, 2:42 PM'],
+      es: ['189,00 R$', '14 mar 2026, 14:42'],
+    }[idioma] as [string, string];
+    expect(said).toContain(amount);
+    expect(said).toContain(date);
+    expect(said).toContain('28 min');
+  });
+});
+
+it('shows every theme in every state without a complaint of the page’s strict policy', async () => {
+  const { page, problems } = gallery;
+  expect(problems).toEqual([]);
+  expect(await page.locator('psa-checkout').count()).toBe(4 * 23);
+});
+
+it('says by its address what it shows, and shows it again', async () => {
+  const { page, show } = gallery;
+  await show({ tema: 'custodia', idioma: 'es', direcao: 'rtl', largura: 'estreita' });
+  const { search } = new URL(page.url());
+  const again = await openGallery(browser, server.url, Object.fromEntries(new URLSearchParams(search)));
+  expect(new URL(again.page.url()).search).toBe(search);
+  expect(await again.page.locator('.tema:visible').getAttribute('id')).toBe('custodia');
+  expect(await again.page.locator('#galeria').getAttribute('dir')).toBe('rtl');
+  await again.page.context().close();
+});
+
+it.each(['estreita', 'celular', 'larga'] as const)('fits on a phone, %s', async (largura) => {
+  const { page, show } = gallery;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await show({ largura, direcao: 'ltr', tema: 'todos' });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+it('keeps what it plays to itself: the shop finds none of its payments', async () => {
+  const { page } = gallery;
+  const shop = await page.context().newPage();
+  await shop.goto(`${server.url}/demo/obrigado`);
+  expect(await shop.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0]);
+  await shop.close();
+});
+
+const filled = (text: string) => text.replace('{seconds}', '30');
+
+/** Every word in every element of the gallery, with what only a screen reader hears. */
+function everythingSaid(): Promise<string> {
+  return gallery.page.evaluate(() =>
+    [...document.querySelectorAll('psa-checkout')]
+      .map(({ shadowRoot }) => shadowRoot?.textContent ?? '')
+      .join('\n')
+      .replace(/[\u00a0\u202f]/g, ' '),
+  );
+}
+
+async function label(labels: Record<string, string> | undefined): Promise<void> {
+  await gallery.page.evaluate(async (labels) => {
+    for (const element of document.querySelectorAll('psa-checkout')) {
+      element.labels = labels as typeof element.labels;
+      await element.updateComplete;
+    }
+  }, labels);
+}

@@ -1,0 +1,121 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import pixelmatch from 'pixelmatch';
+import { type Browser, chromium, type Locator } from 'playwright-core';
+import { PNG } from 'pngjs';
+import { launchOptions } from '../support/launch-options.ts';
+import { type Gallery, openGallery, SCHEMES, THEMES, useBundledFont, type View } from './gallery-page.ts';
+
+export const REFERENCES = fileURLToPath(new URL('./looks/', import.meta.url));
+
+export interface Sheet {
+  name: string;
+  view: Required<View>;
+  scheme: (typeof SCHEMES)[number];
+  forced?: boolean;
+}
+
+const PLAIN = { tema: 'padrao', idioma: 'pt-BR', direcao: 'ltr', largura: 'celular' } as const;
+
+/** One image each, of every state: each theme in light and dark, and what else changes the shape. */
+export const SHEETS: readonly Sheet[] = [
+  ...THEMES.flatMap((tema) =>
+    SCHEMES.map((scheme) => ({ name: `${tema}-${scheme}`, view: { ...PLAIN, tema }, scheme })),
+  ),
+  { name: 'compact', view: { ...PLAIN, largura: 'estreita' }, scheme: 'light' },
+  { name: 'wide', view: { ...PLAIN, largura: 'larga', idioma: 'es' }, scheme: 'light' },
+  { name: 'right-to-left', view: { ...PLAIN, direcao: 'rtl', idioma: 'en' }, scheme: 'light' },
+  { name: 'forced-colors', view: PLAIN, scheme: 'dark', forced: true },
+];
+
+/** Glyphs where they would be on paper, whatever the machine's screen is. */
+export function launchForLooks(args: string[] = ['--font-render-hinting=none']): Promise<Browser> {
+  const options = launchOptions();
+  return chromium.launch({ ...options, args: [...options.args, ...args] });
+}
+
+export async function openForLooks(browser: Browser, url: string): Promise<Gallery> {
+  const gallery = await openGallery(browser, url, {}, { reducedMotion: 'reduce' });
+  await useBundledFont(gallery.page);
+  return gallery;
+}
+
+export async function drawSheet({ page, show }: Gallery, { view, scheme, forced }: Sheet): Promise<PNG> {
+  await page.emulateMedia({ colorScheme: scheme, forcedColors: forced ? 'active' : 'none' });
+  await show(view);
+  return draw(page.locator(`#${view.tema} .quadros`));
+}
+
+/** In as few colours as a reference has: each to the nearest of 32 steps, which no eye misses, in half the bytes. */
+export async function draw(what: Locator): Promise<PNG> {
+  const png = PNG.sync.read(await what.screenshot({ animations: 'disabled' }));
+  const { data } = png;
+  for (let at = 0; at < data.length; at++) data[at] = Math.min(255, Math.round((data[at] ?? 0) / 8) * 8);
+  return png;
+}
+
+export async function readReference(name: string): Promise<PNG> {
+  return PNG.sync.read(await readFile(`${REFERENCES}${name}.png`));
+}
+
+export async function writeReference(name: string, png: PNG): Promise<void> {
+  await writeFile(
+    `${REFERENCES}${name}.png`,
+    PNG.sync.write(png, { colorType: 2, filterType: 0, deflateLevel: 9, deflateStrategy: 0 }),
+  );
+}
+
+/**
+ * Another smoothing of edges is faint wherever it is, and leaves as much ink on a spot as before. What has moved is loud
+ * in a few pixels of some tile; what has another colour changes a tile's average.
+ */
+const MOVED = { threshold: 0.3, tile: 16, pixels: 8 };
+const RECOLOURED = { tile: 32, levels: 5 };
+
+/** What has changed, for a person, and an image of it; undefined where nothing has. */
+export function compare(actual: PNG, reference: PNG): { problem: string; image: Buffer } | undefined {
+  const { width, height } = reference;
+  if (actual.width !== width || actual.height !== height)
+    return {
+      problem: `is ${actual.width} × ${actual.height} and was ${width} × ${height}`,
+      image: PNG.sync.write(actual),
+    };
+  const diff = new PNG({ width, height });
+  const mark = (options: Parameters<typeof pixelmatch>[5]) =>
+    pixelmatch(actual.data, reference.data, diff.data, width, height, options);
+  mark({ threshold: MOVED.threshold, includeAA: true, diffMask: true });
+  const moved = tiles(reference, MOVED.tile, (at) => Math.sign(diff.data[at + 3] ?? 0)).filter(
+    ({ sum }) => sum > MOVED.pixels,
+  );
+  const recoloured = [0, 1, 2].flatMap((channel) =>
+    tiles(
+      reference,
+      RECOLOURED.tile,
+      (at) => (actual.data[at + channel] ?? 0) - (reference.data[at + channel] ?? 0),
+    ).filter(({ sum }) => Math.abs(sum) > RECOLOURED.levels * RECOLOURED.tile ** 2),
+  );
+  const where = [...moved, ...recoloured].slice(0, 3).map(({ x, y }) => `${x},${y}`);
+  if (where.length === 0) return undefined;
+  mark({ threshold: 0.05 });
+  return { problem: `looks different at ${where.join(' and ')}`, image: PNG.sync.write(diff) };
+}
+
+/** An image's tiles, each with the sum over its pixels. */
+function tiles(
+  { width, height }: { width: number; height: number },
+  size: number,
+  value: (at: number) => number,
+): { x: number; y: number; sum: number }[] {
+  const columns = Math.ceil(width / size);
+  const sums = new Float64Array(columns * Math.ceil(height / size));
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const tile = Math.floor(y / size) * columns + Math.floor(x / size);
+      sums[tile] = (sums[tile] ?? 0) + value((y * width + x) * 4);
+    }
+  return [...sums].map((sum, tile) => ({
+    x: (tile % columns) * size,
+    y: Math.floor(tile / columns) * size,
+    sum,
+  }));
+}

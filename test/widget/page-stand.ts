@@ -1,0 +1,111 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, chromium, type Frame, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { launchOptions } from '../support/launch-options.ts';
+import { type FakeServer, type FakeServerOptions, type Scenario, startFakeServer } from './fake-server.ts';
+
+/** What `<psa-checkout>` told its page, in order, since the page was loaded. */
+export interface Heard {
+  name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each event has a detail of its own
+  detail: any;
+}
+
+export interface PageStand {
+  readonly server: FakeServer;
+  /** Fresh for each test. */
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser complained about, console and uncaught errors alike. */
+  readonly problems: string[];
+  scenario(given?: Partial<Scenario>): Promise<Scenario>;
+  told(token: string): Promise<Scenario>;
+  /** Changes the payment of the page's element at the server, or what the server does about it. */
+  act(action: object, on?: Page | Frame): Promise<void>;
+  /** Waits until the page's element is in this phase. */
+  until(phase: string, on?: Page | Frame): Promise<void>;
+  connected(connection: string, on?: Page | Frame): Promise<void>;
+  heard(on?: Page | Frame): Promise<Heard[]>;
+}
+
+const STANDALONE = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
+
+/** The built bundle on a fake server, in a Chromium as people have it: with a popup blocker and a back/forward cache. */
+export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): PageStand {
+  let server: FakeServer;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const problems: string[] = [];
+
+  beforeAll(async () => {
+    if (readdirSync(STANDALONE).length === 0) throw new Error('build the widget first');
+    const headers = { 'access-control-allow-origin': '*' };
+    server = await startFakeServer({ files: { '/widget/': { folder: STANDALONE, headers } }, pages });
+    browser = await chromium.launch({
+      ...launchOptions(),
+      ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+    await context.addInitScript(listen);
+    page = await context.newPage();
+    problems.length = 0;
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('favicon')) problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(error.message));
+  });
+  afterEach(() => context.close());
+
+  async function post<T>(path: string, body: object): Promise<T> {
+    return (await fetch(server.url + path, { method: 'POST', body: JSON.stringify(body) })).json();
+  }
+
+  return {
+    get server() {
+      return server;
+    },
+    get context() {
+      return context;
+    },
+    get page() {
+      return page;
+    },
+    problems,
+    scenario: (given = {}) => post('/scenario', given),
+    told: (token) => post('/scenario', { token }),
+    async act(action, on = page) {
+      const orderCode = await on.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
+      await post('/act', { orderCode, ...action });
+    },
+    async until(phase, on = page) {
+      await on.waitForFunction((wanted) => document.querySelector('psa-checkout')?.phase === wanted, phase);
+    },
+    async connected(connection, on = page) {
+      await on.waitForFunction(
+        (wanted) => document.querySelector('psa-checkout')?.connection === wanted,
+        connection,
+      );
+    },
+    heard: (on = page) => on.evaluate(() => (window as unknown as { heard: Heard[] }).heard),
+  };
+}
+
+/** Runs in every page, before its own scripts. */
+function listen(): void {
+  const heard: Heard[] = [];
+  Object.assign(window, { heard });
+  const names =
+    'before-start before-redirect created checkout-open checkout-close popup-blocked status-change paid expired refunded failed connection-change phase-change error';
+  for (const name of names.split(' '))
+    document.addEventListener(`psa-${name}`, (event) => {
+      heard.push({ name: event.type, detail: (event as CustomEvent).detail });
+    });
+}

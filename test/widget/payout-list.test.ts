@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Payout, PayoutPage, PayoutStatus } from '../../widget/src/payouts/operations.ts';
+import { createPayoutList, firstPage, type PayoutView } from '../../widget/src/payouts/payout-list.ts';
+
+const NEWEST_FIRST: PayoutView = { statuses: [], sort: '-requested' };
+
+/** Number 1 is the oldest. */
+function payout(number: number, values: Partial<Payout> = {}): Payout {
+  return {
+    id: `p${number}`,
+    withdrawalId: `w${number}`,
+    code: `SAQ-${number}`,
+    method: 'PIX',
+    amountCents: number * 100,
+    feeCents: 100,
+    destination: 'a***@psa.example',
+    status: 'PENDING',
+    final: false,
+    deniedReason: null,
+    requestedAt: new Date(Date.UTC(2026, 2, 2, 10, number)).toISOString(),
+    processedAt: null,
+    version: 1,
+    ...values,
+  };
+}
+
+function page(
+  nodes: Payout[],
+  values: Partial<PayoutPage['pageInfo']> = {},
+  totalCount = nodes.length,
+): PayoutPage {
+  const pageInfo = {
+    hasNextPage: false,
+    hasPreviousPage: false,
+    startCursor: 'start',
+    endCursor: 'end',
+    ...values,
+  };
+  return { nodes, pageInfo, totalCount };
+}
+
+function listOf(numbers: number[], view = NEWEST_FIRST, more = false, total = numbers.length) {
+  const list = createPayoutList();
+  list.start(
+    view,
+    page(
+      numbers.map((number) => payout(number)),
+      { hasNextPage: more },
+      total,
+    ),
+  );
+  list.arrange(false);
+  return list;
+}
+
+const ids = (list: ReturnType<typeof createPayoutList>) => list.shown.map(({ id }) => id).join(' ');
+
+describe('a change', () => {
+  test('of a payout that is shown happens where it stands', () => {
+    const list = listOf([3, 2, 1]);
+    expect(list.apply(payout(2, { version: 2, status: 'DENIED' }), 'PENDING')).toBe('changed');
+    list.arrange(true);
+    expect(ids(list)).toBe('p3 p2 p1');
+    expect(list.shown[1]?.status).toBe('DENIED');
+  });
+
+  test.each([
+    ['older', 1],
+    ['the same', 2],
+  ])('of %s version is none', (_, version) => {
+    const list = listOf([]);
+    list.apply(payout(1, { version: 2, status: 'COMPLETED' }), 'PENDING');
+    expect(list.apply(payout(1, { version, status: 'PENDING' }), null)).toBeUndefined();
+    list.arrange(false);
+    expect(list.shown[0]?.status).toBe('COMPLETED');
+  });
+
+  test('whatever order versions come in, the newest holds', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5], { minLength: 1 }), (versions) => {
+        const list = listOf([1]);
+        for (const version of versions) list.apply(payout(1, { version, amountCents: version }), 'PENDING');
+        list.arrange(false);
+        expect(list.shown[0]?.version).toBe(Math.max(1, ...versions));
+      }),
+    );
+  });
+
+  test('that ends a payout takes it off a list of the open ones, once nobody is in the way', () => {
+    const list = listOf([2, 1], { statuses: ['PENDING'], sort: '-requested' });
+    list.apply(payout(2, { version: 2, status: 'COMPLETED' }), 'PENDING');
+    list.arrange(true);
+    expect(ids(list)).toBe('p2 p1');
+    list.arrange(false);
+    expect(ids(list)).toBe('p1');
+    expect(list.total).toBe(1);
+  });
+
+  test('that brings a payout onto a filtered list puts it where the server would have it', () => {
+    const view: PayoutView = { statuses: ['DENIED'], sort: '-requested' };
+    const list = createPayoutList();
+    const denied = { status: 'DENIED' as const };
+    list.start(view, page([payout(9, denied), payout(5, denied)], { hasNextPage: true }, 7));
+    list.apply(payout(7, { version: 2, ...denied }), 'PENDING');
+    // Behind what is loaded: its page will bring it.
+    list.apply(payout(3, { version: 2, ...denied }), 'PENDING');
+    list.arrange(false);
+    expect(ids(list)).toBe('p9 p7 p5');
+    expect(list.total).toBe(9);
+    list.append(page([payout(3, { version: 2, ...denied }), payout(1, denied)], {}, 9));
+    list.arrange(false);
+    expect(ids(list)).toBe('p9 p7 p5 p3 p1');
+  });
+});
+
+describe('a new payout', () => {
+  test('comes on top', () => {
+    const list = listOf([2, 1]);
+    expect(list.apply(payout(3), null)).toBe('new');
+    list.arrange(false);
+    expect(ids(list)).toBe('p3 p2 p1');
+    expect(list.total).toBe(3);
+  });
+
+  test('waits while the rows have to stand still', () => {
+    const list = listOf([2, 1]);
+    list.apply(payout(3), null);
+    list.apply(payout(4), null);
+    list.arrange(true);
+    expect([ids(list), list.waiting]).toEqual(['p2 p1', 2]);
+    list.arrange(false);
+    expect([ids(list), list.waiting]).toEqual(['p4 p3 p2 p1', 0]);
+  });
+
+  test('comes on top too where its time is not known', () => {
+    const list = listOf([2, 1]);
+    list.apply(payout(3, { requestedAt: null }), null);
+    list.arrange(false);
+    expect(ids(list)).toBe('p3 p2 p1');
+  });
+
+  test('oldest first comes at the end, which moves nobody; but not before what is still to load', () => {
+    const view: PayoutView = { statuses: [], sort: 'requested' };
+    const list = createPayoutList();
+    list.start(view, page([payout(2), payout(1)], { hasPreviousPage: true }, 4));
+    list.apply(payout(5), null);
+    list.arrange(true);
+    expect([ids(list), list.total]).toEqual(['p1 p2', 5]);
+    list.append(page([payout(4), payout(3)], {}, 5));
+    list.arrange(true);
+    expect([ids(list), list.waiting]).toEqual(['p1 p2 p3 p4 p5', 0]);
+  });
+
+  test('that was told while its page was on the way is not lost', () => {
+    const list = listOf([2, 1]);
+    list.apply(payout(3), null);
+    list.start(NEWEST_FIRST, page([payout(2), payout(1)]));
+    list.arrange(false);
+    expect(ids(list)).toBe('p3 p2 p1');
+  });
+});
+
+describe('the next page', () => {
+  test('is appended, also while the rows stand still and others wait', () => {
+    const list = listOf([4, 3], NEWEST_FIRST, true, 4);
+    list.apply(payout(5), null);
+    list.arrange(true);
+    list.append(page([payout(2), payout(1)], {}, 5));
+    list.arrange(true);
+    expect([ids(list), list.waiting]).toEqual(['p4 p3 p2 p1', 1]);
+  });
+
+  test('is asked for from where the last one ended', () => {
+    const filtered: PayoutView = { statuses: ['DENIED'], sort: '-requested' };
+    expect(firstPage(filtered, 50)).toEqual({ first: 50, filter: { status: ['DENIED'] } });
+    expect(listOf([2, 1], filtered, true).next(50)).toEqual({
+      first: 50,
+      after: 'end',
+      filter: { status: ['DENIED'] },
+    });
+    const oldest: PayoutView = { statuses: [], sort: 'requested' };
+    expect(firstPage(oldest, 50)).toEqual({ last: 50 });
+    expect(listOf([2, 1], oldest).next(20)).toEqual({ last: 20, before: 'start' });
+  });
+});
+
+describe('an order that the server does not have', () => {
+  test('sorts what is loaded, and says that it is not all', () => {
+    const list = listOf([3, 9, 5], NEWEST_FIRST, true, 40);
+    expect(list.sort({ statuses: [], sort: 'amount' })).toBe(true);
+    list.arrange(false);
+    expect(ids(list)).toBe('p3 p5 p9');
+    expect([list.sortedHere, list.complete, list.loaded, list.total]).toEqual([true, false, 3, 40]);
+  });
+
+  test('by status goes from what is open to what is over', () => {
+    const statuses: PayoutStatus[] = ['DENIED', 'PENDING', 'COMPLETED', 'PROCESSING'];
+    const list = createPayoutList();
+    list.start(
+      { statuses: [], sort: 'status' },
+      page(statuses.map((status, index) => payout(9 - index, { status }))),
+    );
+    list.arrange(false);
+    expect(list.shown.map(({ status }) => status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED']);
+  });
+
+  test.each<[string, PayoutView]>([
+    ['oldest first', { statuses: [], sort: 'requested' }],
+    ['another filter', { statuses: ['DENIED'], sort: '-requested' }],
+  ])('%s needs a page of its own', (_, view) => {
+    expect(listOf([2, 1]).sort(view)).toBe(false);
+  });
+});
+
+test('what can still change is asked for again, the newest hundred of it', () => {
+  const list = listOf(Array.from({ length: 150 }, (_, index) => 150 - index));
+  list.apply(payout(150, { version: 2, status: 'COMPLETED', final: true }), 'PENDING');
+  expect(list.open()).toHaveLength(100);
+  expect(list.open()).toContain('p149');
+  expect(list.open()).not.toContain('p150');
+});

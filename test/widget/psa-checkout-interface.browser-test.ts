@@ -1,0 +1,504 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import '../../widget/src/define.ts';
+import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import {
+  act,
+  change,
+  checkout,
+  connection_,
+  event,
+  failure,
+  fakeWindow,
+  part,
+  place,
+  told,
+  url,
+} from './component.ts';
+import type { Scenario } from './fake-server.ts';
+
+// Every member of the element's interface, in the order of its table; what each does at length is in the tests beside.
+beforeEach(() => {
+  sessionStorage.clear();
+  localStorage.clear();
+  document.documentElement.lang = 'pt-BR';
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const element of document.querySelectorAll('psa-checkout')) element.remove();
+  history.replaceState(null, '', location.pathname);
+});
+
+/** As a page writes it: by attributes alone. */
+async function written(attributes: Record<string, string>): Promise<PsaCheckout> {
+  const element = document.createElement('psa-checkout');
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.addEventListener('psa-before-redirect', (leaving) => leaving.preventDefault());
+  document.body.append(element);
+  await element.updateComplete;
+  return element;
+}
+
+async function token(): Promise<string> {
+  const { element, scenario } = await checkout();
+  element.remove();
+  return scenario.token;
+}
+
+/** Brings it into a phase by what a server may do. */
+async function bring(phase: string, attributes: object = {}): Promise<PsaCheckout> {
+  const hold = phase === 'creating';
+  const { element } = await checkout(
+    hold ? { start: { hold } } : phase === 'error' ? { start: { status: 503 } } : {},
+    attributes,
+  );
+  if (phase === 'idle') return element;
+  const started = element.start();
+  if (!hold) await started;
+  if (/paid|expired|refunded|failed/.test(phase)) await change(element, phase.toUpperCase() as 'PAID');
+  await element.updateComplete;
+  return element;
+}
+
+const PHASES = ['idle', 'creating', 'pending', 'paid', 'expired', 'refunded', 'failed', 'error'];
+
+describe('attributes', () => {
+  it('endpoint, token, amount-cents and mode say what is paid, where, and how it opens', async () => {
+    const open = vi.spyOn(window, 'open').mockReturnValue(fakeWindow() as unknown as Window);
+    const given = await token();
+    const element = await written({
+      endpoint: `${url}/graphql`,
+      token: given,
+      'amount-cents': '1234',
+      mode: 'tab',
+    });
+    await element.start();
+    expect(element.payment?.amountCents).toBe(1234);
+    expect((await told({ token: given } as Scenario)).starts[0]?.valueCents).toBe(1234);
+    expect(open).toHaveBeenCalledExactlyOnceWith('about:blank', '_blank', '');
+  });
+
+  it.each([
+    ['popup', 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130', 1],
+    ['redirect', 'Mozilla/5.0 (iPhone) AppleWebKit Instagram 300.0', 0],
+  ])('mode="auto" is %s', async (mode, agent, windows) => {
+    vi.spyOn(navigator, 'userAgent', 'get').mockReturnValue(agent);
+    const open = vi.spyOn(window, 'open').mockReturnValue(fakeWindow() as unknown as Window);
+    const element = await written({ endpoint: `${url}/graphql`, token: await token() });
+    const leaving = event(element, mode === 'popup' ? 'psa-checkout-open' : 'psa-before-redirect');
+    await element.start();
+    await leaving;
+    expect(open).toHaveBeenCalledTimes(windows);
+    await element.updateComplete;
+    expect(part(element, 'link')?.getAttribute('target')).toBe(windows ? '_blank' : '_top');
+  });
+
+  it.each([
+    ['ws', 'live'],
+    ['sse', 'live'],
+    ['poll', 'polling'],
+  ])('transport="%s" takes that way alone', async (transport, connection) => {
+    const element = await written({
+      endpoint: `${url}/graphql`,
+      token: await token(),
+      mode: 'redirect',
+      transport,
+    });
+    const ways: unknown[] = [];
+    element.addEventListener('psa-connection-change', ({ detail }: CustomEventInit) =>
+      ways.push(detail.transport),
+    );
+    const connected = connection_(element, connection);
+    await element.start();
+    expect((await connected).detail).toEqual({ connection, transport });
+    expect(ways.filter((way) => way !== undefined && way !== transport)).toEqual([]);
+  });
+
+  it('order-code with payment-token follows a payment that exists', async () => {
+    const { element } = await checkout();
+    await element.start();
+    const { orderCode = '' } = element.payment ?? {};
+    sessionStorage.clear();
+    localStorage.clear();
+    const other = await written({
+      endpoint: `${url}/graphql`,
+      'order-code': orderCode,
+      'payment-token': `pay-${orderCode}`,
+    });
+    await event(other, 'psa-status-change');
+    expect(other.payment?.orderCode).toBe(orderCode);
+  });
+
+  it('locale speaks pt-BR, en and es, else the language of the page around it', async () => {
+    const says = async (attributes: Record<string, string>, lang: string) => {
+      document.documentElement.lang = lang;
+      const element = await written({ endpoint: '/graphql', token: 'psa_ct_any', ...attributes });
+      const loaded = () => part(element, 'label')?.textContent?.trim();
+      if (!/^pt/.test(attributes.locale ?? lang))
+        await vi.waitFor(() => expect(loaded()).not.toMatch(/^(Pagar com .*|)$/));
+      return loaded();
+    };
+    const [pt, en, es] = [
+      await says({ locale: 'pt-BR' }, 'en'),
+      await says({ locale: 'en' }, 'pt-BR'),
+      await says({ locale: 'es' }, 'pt-BR'),
+    ];
+    expect(new Set([pt, en, es]).size).toBe(3);
+    expect(await says({}, 'pt-PT')).toBe(pt);
+    expect(await says({}, 'en-GB')).toBe(en);
+    expect(await says({}, 'es-MX')).toBe(es);
+  });
+
+  it('resume-key finds the payment again though the token is another at each load', async () => {
+    const first = await place(await token(), { resumeKey: 'order-7' });
+    await first.start();
+    const { orderCode } = first.payment ?? {};
+    first.remove();
+    const second = await written({
+      endpoint: `${url}/graphql`,
+      token: await token(),
+      'resume-key': 'order-7',
+    });
+    expect(second.payment?.orderCode).toBe(orderCode);
+    const other = await written({
+      endpoint: `${url}/graphql`,
+      token: await token(),
+      'resume-key': 'order-8',
+    });
+    expect(other.payment).toBeUndefined();
+  });
+
+  it('disabled can be written, set and seen', async () => {
+    const element = await written({ endpoint: `${url}/graphql`, token: await token(), disabled: '' });
+    expect(element.disabled).toBe(true);
+    expect(part(element, 'button')?.matches(':disabled')).toBe(true);
+    element.disabled = false;
+    await element.updateComplete;
+    expect(element.hasAttribute('disabled')).toBe(false);
+    expect(part(element, 'button')?.matches(':disabled')).toBe(false);
+  });
+});
+
+describe('properties', () => {
+  it('customer is sent along, labels override any text', async () => {
+    const { element, scenario } = await checkout();
+    element.customer = { name: 'Ana', email: 'ana@example.com', externalId: '7' };
+    element.labels = { creating: 'Um instante', pending: 'À espera' };
+    const said: (string | undefined)[] = [];
+    element.addEventListener('psa-phase-change', async () => {
+      await element.updateComplete;
+      said.push(part(element, 'status')?.textContent?.trim());
+    });
+    await element.start();
+    await vi.waitFor(() => expect(said).toEqual(['Um instante', 'À espera']));
+    expect((await told(scenario)).starts[0]).toMatchObject({
+      customer: { name: 'Ana', email: 'ana@example.com', externalId: '7' },
+    });
+  });
+
+  it('payment, status, phase, connection, error and expiresAt tell what is, and cannot be set', async () => {
+    const { element } = await checkout();
+    const read = () => [element.payment, element.status, element.phase, element.connection, element.error];
+    expect(read()).toEqual([undefined, undefined, 'idle', 'idle', undefined]);
+    const live = connection_(element, 'live');
+    await element.start();
+    await live;
+    expect(element.payment).toMatchObject({ status: 'PENDING', amountCents: 4990, version: 1 });
+    expect(read().slice(1)).toEqual(['PENDING', 'pending', 'live', undefined]);
+    expect(element.expiresAt).toBe('2031-01-01T12:00:00.000Z');
+    for (const name of ['payment', 'status', 'phase', 'connection', 'error', 'expiresAt'])
+      expect(() => Object.assign(element, { [name]: 'set' }), name).toThrow(TypeError);
+  });
+});
+
+describe('methods', () => {
+  it('start() creates, and openCheckout() shows the page again', async () => {
+    const open = vi.spyOn(window, 'open').mockReturnValue(null);
+    const { element } = await checkout({}, { mode: 'popup' });
+    element.openCheckout();
+    expect(open).not.toHaveBeenCalled();
+    await element.start();
+    expect(element.phase).toBe('pending');
+    const opened = fakeWindow();
+    open.mockReturnValue(opened as unknown as Window);
+    element.openCheckout();
+    expect(opened.location.replace).toHaveBeenCalledWith(element.payment?.checkoutUrl);
+  });
+
+  it('refresh() asks the server now', async () => {
+    const { element, scenario } = await checkout();
+    await element.refresh();
+    await element.start();
+    const { reads } = await told(scenario);
+    await element.refresh();
+    expect((await told(scenario)).reads).toBe(reads + 1);
+  });
+
+  it.each(PHASES)('retry() does what the phase %s needs', async (phase) => {
+    const element = await bring(phase);
+    const before = element.payment?.orderCode;
+    void element.retry();
+    await element.updateComplete;
+    // A new attempt where one is over, nothing where one goes on or has succeeded.
+    expect(element.phase).toBe(/expired|failed|error/.test(phase) ? 'creating' : phase);
+    if (/pending|paid|refunded/.test(phase)) expect(element.payment?.orderCode).toBe(before);
+  });
+
+  it.each(PHASES)('reset() gives the button back from %s', async (phase) => {
+    const element = await bring(phase);
+    element.reset();
+    await element.updateComplete;
+    expect(element.phase).toBe('idle');
+    expect([element.payment, element.error, element.connection]).toEqual([undefined, undefined, 'idle']);
+    expect(part(element, 'button')?.getAttribute('aria-busy')).toBeNull();
+  });
+
+  it.each(PHASES)('focus() puts the focus inside when %s', async (phase) => {
+    const element = await bring(phase);
+    element.focus();
+    expect(document.activeElement).toBe(element);
+    expect(element.shadowRoot?.activeElement).not.toBeNull();
+  });
+});
+
+describe('events', () => {
+  it('bubble and cross the borders of shadow trees, and two can be cancelled', async () => {
+    const outer = document.createElement('div');
+    const inner = outer.attachShadow({ mode: 'open' });
+    document.body.append(outer);
+    const opened = fakeWindow();
+    vi.spyOn(window, 'open')
+      .mockReturnValueOnce(opened as unknown as Window)
+      .mockReturnValue(null);
+    const heard: [string, boolean, string[]][] = [];
+    const names =
+      'before-start before-redirect created checkout-open checkout-close popup-blocked status-change paid expired refunded failed connection-change phase-change error';
+    const listening = new AbortController();
+    for (const name of names.split(' '))
+      document.addEventListener(
+        `psa-${name}`,
+        (happened) => {
+          if (name === 'before-redirect') happened.preventDefault();
+          heard.push([name, happened.cancelable, Object.keys((happened as CustomEvent).detail ?? {})]);
+        },
+        { signal: listening.signal },
+      );
+    const { element } = await checkout({}, { mode: 'popup' });
+    inner.append(element);
+    await element.start();
+    opened.closed = true;
+    await event(element, 'psa-checkout-close');
+    await change(element, 'EXPIRED');
+    await element.retry();
+    element.mode = 'redirect';
+    element.openCheckout();
+    await change(element, 'FAILED');
+    await element.retry();
+    await change(element, 'PAID');
+    // Nobody follows a payment that has succeeded; who looks again sees what has become of it.
+    await act(element, { values: { status: 'REFUNDED' } });
+    await element.refresh();
+    listening.abort();
+    const { element: failing } = await checkout({ start: { status: 503 } });
+    const error = event(failing, 'psa-error');
+    await failing.start();
+    heard.push(['error', (await error).cancelable, Object.keys((await error).detail)]);
+    outer.remove();
+
+    const details = Object.fromEntries(
+      heard.map(([name, cancelable, keys]) => [name, [cancelable, keys.join()]]),
+    );
+    expect(details).toEqual({
+      'before-start': [true, ''],
+      'before-redirect': [true, 'url,payment'],
+      created: [false, 'payment'],
+      'checkout-open': [false, 'payment'],
+      'checkout-close': [false, 'payment'],
+      'popup-blocked': [false, 'url,payment'],
+      'status-change': [false, 'payment,status,previous'],
+      paid: [false, 'payment'],
+      expired: [false, 'payment'],
+      refunded: [false, 'payment'],
+      failed: [false, 'payment'],
+      'connection-change': [false, 'connection,transport'],
+      'phase-change': [false, 'phase,previous'],
+      error: [false, 'code,message,retryable'],
+    });
+  });
+
+  it('tell a status once, with the one before', async () => {
+    const { element } = await checkout();
+    const told: unknown[] = [];
+    element.addEventListener('psa-status-change', ({ detail }: CustomEventInit) =>
+      told.push([detail.previous, detail.status]),
+    );
+    await element.start();
+    await element.refresh();
+    await change(element, 'EXPIRED');
+    await element.refresh();
+    await change(element, 'PAID');
+    await element.refresh();
+    expect(told).toEqual([
+      [undefined, 'PENDING'],
+      ['PENDING', 'EXPIRED'],
+      ['EXPIRED', 'PAID'],
+    ]);
+  });
+});
+
+describe('for style sheets', () => {
+  it.each(PHASES)('the custom state %s holds alone', async (phase) => {
+    const element = await bring(phase);
+    expect(PHASES.filter((name) => element.matches(`:state(${name})`))).toEqual([phase]);
+  });
+
+  it('every part is there where it has something to show', async () => {
+    const parts = new Set<string>();
+    for (const phase of PHASES) {
+      const element = await bring(phase);
+      for (const each of element.shadowRoot?.querySelectorAll('[part]') ?? [])
+        for (const name of each.getAttribute('part')?.split(' ') ?? []) parts.add(name);
+      element.remove();
+    }
+    const { element: lost } = await checkout();
+    await lost.start();
+    const { orderCode = '' } = lost.payment ?? {};
+    sessionStorage.clear();
+    localStorage.clear();
+    const looking = await written({
+      endpoint: `${url}/graphql`,
+      'order-code': orderCode,
+      'payment-token': `pay-${orderCode}`,
+    });
+    expect(part(looking, 'skeleton')).not.toBeNull();
+    const wanted = 'base button label spinner status hint timer link retry-button cancel-button';
+    expect(wanted.split(' ').filter((name) => !parts.has(name))).toEqual([]);
+  });
+
+  it.each([
+    ['--psa-color-primary', 'rgb(1, 2, 3)', 'idle', 'background-color'],
+    ['--psa-color-on-primary', 'rgb(1, 2, 3)', 'idle', 'color'],
+    ['--psa-color-surface', 'rgb(1, 2, 3)', 'pending', 'background-color'],
+    ['--psa-color-text', 'rgb(1, 2, 3)', 'pending', 'color'],
+    ['--psa-color-muted', 'rgb(1, 2, 3)', 'pending', 'color'],
+    ['--psa-color-success', 'rgb(1, 2, 3)', 'paid', 'color'],
+    ['--psa-color-danger', 'rgb(1, 2, 3)', 'failed', 'color'],
+    ['--psa-radius', '7px', 'idle', 'border-top-left-radius'],
+    ['--psa-spacing', '7px', 'pending', 'row-gap|margin-top'],
+    ['--psa-padding', '7px', 'pending', 'padding-top'],
+    ['--psa-font-family', 'psa-test', 'idle', 'font-family'],
+    ['--psa-focus-ring-color', 'rgb(1, 2, 3)', 'idle', 'outline-color'],
+  ])('%s is taken from the page around it', async (name, value, phase, properties) => {
+    const element = await bring(phase);
+    element.focus();
+    const seen = () =>
+      [...(element.shadowRoot?.querySelectorAll('*') ?? [])].flatMap((inner) =>
+        properties.split('|').map((property) => getComputedStyle(inner).getPropertyValue(property)),
+      );
+    const before = seen();
+    document.body.style.setProperty(name, value);
+    const taken = seen();
+    document.body.style.removeProperty(name);
+    expect(before).not.toContain(value);
+    // From the one for spacing others are reckoned.
+    if (name === '--psa-spacing') expect(taken).not.toEqual(before);
+    else expect(taken).toContain(value);
+  });
+
+  it('--psa-popup-width and --psa-popup-height measure the window', async () => {
+    const open = vi.spyOn(window, 'open').mockReturnValue(null);
+    const { element } = await checkout({}, { mode: 'popup' });
+    element.style.setProperty('--psa-popup-width', '333px');
+    element.style.setProperty('--psa-popup-height', '444px');
+    await element.start();
+    expect(open.mock.calls[0]?.[2]).toMatch(/^popup,width=333,height=444,left=-?[\d.]+,top=-?[\d.]+$/);
+  });
+});
+
+describe('slots', () => {
+  it.each([
+    ...PHASES.map((phase) => [phase, phase] as const),
+    ['icon', 'idle'] as const,
+    ['footer', 'idle'] as const,
+    ['footer', 'paid'] as const,
+    ['popup-blocked', 'pending'] as const,
+  ])('%s is shown when %s', async (name, phase) => {
+    vi.spyOn(window, 'open').mockReturnValue(null);
+    const element = await bring(phase, { mode: name === 'popup-blocked' ? 'popup' : 'redirect' });
+    const child = document.createElement('span');
+    child.slot = name;
+    child.textContent = 'from the page';
+    element.append(child);
+    expect(child.assignedSlot).not.toBeNull();
+    expect(child.checkVisibility({ visibilityProperty: true })).toBe(true);
+    expect(child.getBoundingClientRect().width).toBeGreaterThan(0);
+  });
+
+  it('the default one is the label, and has words of its own where it is empty', async () => {
+    const { element } = await checkout();
+    expect(part(element, 'label')?.querySelector('slot')?.assignedNodes()[0]?.textContent).toBe(
+      'Pagar R$ 49,90',
+    );
+    element.replaceChildren();
+    expect(part(element, 'label')?.textContent?.trim()).not.toBe('');
+  });
+});
+
+describe('error codes', () => {
+  const answers = (result: object): Partial<Scenario> => ({ start: { result } });
+  const html = () => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });
+
+  it.each<[string, boolean, Partial<Scenario>, ((element: PsaCheckout) => unknown)?]>([
+    ['invalid_input', false, { start: { errors: [failure('BAD_USER_INPUT')] } }],
+    ['not_configured', false, {}, (element) => Object.assign(element, { endpoint: undefined })],
+    ['unauthorized', false, { start: { status: 401 } }],
+    ['rate_limited', true, { start: { status: 429 } }],
+    [
+      'conflict',
+      true,
+      answers({ __typename: 'IdempotencyError', code: 'IDEMPOTENCY_CONFLICT', message: 'no' }),
+    ],
+    [
+      'network',
+      true,
+      {},
+      () => vi.spyOn(window, 'fetch').mockRejectedValue(new TypeError('Failed to fetch')),
+    ],
+    [
+      'timeout',
+      true,
+      { start: { hold: true } },
+      () =>
+        vi
+          .spyOn(AbortSignal, 'timeout')
+          .mockImplementation(() => AbortSignal.abort(new DOMException('late', 'TimeoutError'))),
+    ],
+    ['server', true, { start: { status: 500 } }],
+    ['unsafe_url', false, { checkoutUrl: 'http://pay.example/x' }],
+    ['protocol', true, {}, () => vi.spyOn(window, 'fetch').mockImplementation(async () => html())],
+    [
+      'aborted',
+      true,
+      { start: { hold: true } },
+      (element) =>
+        element.addEventListener('psa-phase-change', () => queueMicrotask(() => element.reset()), {
+          once: true,
+        }),
+    ],
+    ['unknown', true, answers({ __typename: 'NewError', code: 'SOMETHING_NEW', message: 'no' })],
+  ])('%s, which trying again may mend: %s', async (code, retryable, scenario, prepare) => {
+    const { element } = await checkout(scenario);
+    prepare?.(element);
+    const failed = event(element, 'psa-error');
+    void element.start();
+    const { detail } = await failed;
+    expect(detail).toEqual({ code, message: expect.stringMatching(/./), retryable });
+    // What was called off is no error to look at.
+    if (code === 'aborted') return expect(element.error).toBeUndefined();
+    expect(element.error).toMatchObject({ code, retryable });
+    await element.updateComplete;
+    expect(part(element, 'hint')?.textContent?.trim()).not.toBe('');
+    expect(part(element, 'retry-button') !== null).toBe(retryable);
+    return;
+  });
+});

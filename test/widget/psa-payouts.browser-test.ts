@@ -1,0 +1,616 @@
+import axe from 'axe-core';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import '../../widget/src/payouts/define.ts';
+import type { PsaPayouts } from '../../widget/src/payouts/psa-payouts.ts';
+import type { PayoutsAct, PayoutsWorld } from './fake-payouts.ts';
+
+const url = inject('fakePayoutsUrl');
+
+beforeEach(() => {
+  document.documentElement.lang = 'pt-BR';
+});
+
+afterEach(() => {
+  for (const element of document.querySelectorAll('psa-payouts')) element.remove();
+  vi.restoreAllMocks();
+  document.documentElement.style.colorScheme = '';
+  document.documentElement.dir = '';
+});
+
+describe('the first page', () => {
+  it('shows the newest on top, and follows from where it stood', async () => {
+    const { element, world } = await table({ count: 120 });
+    expect(codes(element).slice(0, 3)).toEqual(['SAQ-000120', 'SAQ-000119', 'SAQ-000118']);
+    expect(element.payouts).toHaveLength(50);
+    expect(text(element, 'footer')).toBe('50 de 120 saques');
+    const { asked, subscriptions } = await told(world);
+    expect(asked).toEqual([{ name: 'PayoutsStart', variables: { first: 50 } }]);
+    expect(subscriptions).toMatchObject([{ transport: 'ws', after: 'u0' }]);
+  });
+
+  it('is a grid that says how many rows there are, and which of them these are', async () => {
+    const { element } = await table({ count: 120 });
+    const grid = element.shadowRoot!.querySelector('table')!;
+    expect(grid.getAttribute('role')).toBe('grid');
+    expect(grid.getAttribute('aria-rowcount')).toBe('121');
+    expect(rows(element)[0]?.getAttribute('aria-rowindex')).toBe('2');
+    expect(part(element, 'header')?.getAttribute('aria-rowindex')).toBe('1');
+    expect(grid.querySelector('[aria-sort]')?.textContent?.trim()).toBe('Pedido');
+    expect(grid.querySelector('[aria-sort]')?.getAttribute('aria-sort')).toBe('descending');
+  });
+
+  it('says what each status means for the money', async () => {
+    const { element } = await table({ count: 6 });
+    const says = rows(element).map((row) =>
+      row.querySelector('.status')?.textContent?.replace(/\s+/g, ' ').trim(),
+    );
+    expect(says.slice(0, 3)).toEqual([
+      'Pendente Na fila',
+      expect.stringMatching(/^Concluído \d\d:\d\d$/),
+      'Em processamento O banco ainda não confirmou',
+    ]);
+    expect(says[4]).toBe('Negado O banco de destino recusou');
+  });
+
+  it('of none says so, and the page may say it in its own words', async () => {
+    const { element } = await table({ count: 0 });
+    expect(text(element, 'empty')).toBe('Nenhum saque ainda.');
+    expect(element.matches(':state(empty)')).toBe(true);
+    expect(element.shadowRoot?.querySelector('slot[name=empty]')).not.toBeNull();
+    await act(element, { add: {} });
+    await shows(() => codes(element), ['SAQ-000001']);
+  });
+
+  it('is a skeleton until it is there', async () => {
+    const { element } = await table({ fail: { times: 1, hold: true } }, {}, 'loading');
+    expect(part(element, 'skeleton')).not.toBeNull();
+    expect(text(element, 'footer')).toBe('Carregando…');
+    expect(element.shadowRoot?.querySelector('table')?.getAttribute('aria-busy')).toBe('true');
+  });
+});
+
+describe('a change', () => {
+  it('happens where the payout stands, is lit up and told', async () => {
+    const { element } = await table({ count: 5 });
+    const heard = event(element, 'psa-payout-update');
+    await act(element, { change: { number: 5, values: { status: 'COMPLETED' } } });
+    const { payout, previous } = (await heard).detail;
+    expect([payout.status, previous]).toEqual(['COMPLETED', 'PENDING']);
+    await shows(() => rows(element)[0]?.querySelector('.state')?.textContent, 'Concluído');
+    expect(rows(element)[0]?.getAnimations()).toHaveLength(1);
+    await shows(() => announced(element), expect.stringMatching(/^Saque de R\$\s[\d,]+: concluído\.$/));
+  });
+
+  it('is lit up without a fade where motion is not wanted', async () => {
+    const { element } = await table({ count: 5 });
+    vi.spyOn(window, 'matchMedia').mockReturnValue({ matches: true } as MediaQueryList);
+    await act(element, { change: { number: 5, values: { status: 'COMPLETED' } } });
+    await shows(() => rows(element)[0]?.getAnimations()[0]?.effect?.getTiming().easing, 'steps(1)');
+  });
+
+  it('never goes back to an older version', async () => {
+    const { element } = await table({ count: 5 });
+    await act(element, { change: { number: 5, values: { status: 'COMPLETED', version: 7 } } });
+    await act(element, { change: { number: 5, values: { status: 'PROCESSING', version: 6 } } });
+    await act(element, { change: { number: 4, values: { status: 'DENIED' } } });
+    await shows(() => rows(element)[1]?.querySelector('.state')?.textContent, 'Negado');
+    expect(rows(element)[0]?.querySelector('.state')?.textContent).toBe('Concluído');
+  });
+
+  it('of many payouts is told in one sentence', async () => {
+    const { element } = await table({ count: 9 });
+    await act(element, { add: {} });
+    await act(element, { add: {} });
+    for (const number of [6, 8, 9]) await act(element, { change: { number, values: { status: 'DENIED' } } });
+    await shows(() => announced(element), 'Saques novos: 2. Mudaram de estado: 3.');
+  });
+});
+
+describe('a new payout', () => {
+  it('comes on top where nobody is in the way', async () => {
+    const { element } = await table({ count: 5 });
+    await act(element, { add: {} });
+    await shows(() => codes(element)[0], 'SAQ-000006');
+    expect(text(element, 'footer')).toBe('6 saques');
+  });
+
+  it('waits while somebody points at the table, and comes when they leave', async () => {
+    const { element } = await table({ count: 5 });
+    point(element, 'pointerenter');
+    await act(element, { add: {} });
+    await act(element, { add: {} });
+    await shows(() => text(element, 'new-button'), '2 novos');
+    expect(codes(element)[0]).toBe('SAQ-000005');
+    point(element, 'pointerleave');
+    await shows(() => codes(element)[0], 'SAQ-000007');
+    expect(button(element, 'new-button').disabled).toBe(true);
+  });
+
+  it('waits while the rows are scrolled, and is shown by its button, from the top', async () => {
+    const { element } = await table({ count: 120 });
+    scroll(element, 900);
+    await shows(() => codes(element).includes('SAQ-000101'), true);
+    const standing = topOf(element, 'SAQ-000105');
+    await act(element, { add: {} });
+    await shows(() => text(element, 'new-button'), '1 novo');
+    expect(topOf(element, 'SAQ-000105')).toBe(standing);
+    button(element, 'new-button').click();
+    await shows(() => codes(element)[0], 'SAQ-000121');
+    expect(scroller(element).scrollTop).toBe(0);
+    expect(element.shadowRoot?.activeElement?.getAttribute('aria-rowindex')).toBe('2');
+  });
+
+  it('waits while the keyboard is on a row', async () => {
+    const { element } = await table({ count: 5 });
+    press('ArrowDown', await focused(element));
+    await act(element, { add: {} });
+    await shows(() => text(element, 'new-button'), '1 novo');
+    expect(codes(element)[0]).toBe('SAQ-000005');
+  });
+});
+
+describe('many payouts', () => {
+  it('are loaded page by page as one scrolls', async () => {
+    const { element, world } = await table({ count: 130 }, { pageSize: 40 });
+    for (const loaded of [80, 120, 130]) {
+      scroll(element, 1e6);
+      await shows(() => element.payouts.length, loaded);
+    }
+    expect(text(element, 'footer')).toBe('130 saques');
+    const { asked } = await told(world);
+    expect(asked.map(({ variables }) => variables)).toEqual([
+      { first: 40 },
+      { first: 40, after: '91' },
+      { first: 40, after: '51' },
+      { first: 40, after: '11' },
+    ]);
+  });
+
+  it('in their thousands cost no more in the document than those that can be seen', {
+    timeout: 20_000,
+  }, async () => {
+    const { element } = await table({ count: 100_000 }, { sort: 'amount' });
+    expect(text(element, 'footer')).toMatch(/^Em ordem entre os 50 carregados, de 100\.000\./);
+    const most = { rows: 0, nodes: 0 };
+    const count = () => {
+      most.rows = Math.max(most.rows, rows(element).length);
+      most.nodes = Math.max(most.nodes, element.shadowRoot!.querySelectorAll('*').length);
+    };
+    button(element, 'more-button').click();
+    await vi.waitFor(
+      () => {
+        count();
+        expect(element.payouts).toHaveLength(10_000);
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+    expect(text(element, 'footer')).toBe('Em ordem entre os 10.000 carregados, de 100.000.');
+    const amounts = element.payouts.map(({ amountCents }) => amountCents);
+    expect(amounts).toEqual([...amounts].sort((left, right) => left - right));
+    for (let step = 0; step <= 40; step++) {
+      scroll(element, (step / 40) * scroller(element).scrollHeight);
+      await frame();
+      await element.updateComplete;
+      count();
+      // What can be seen is there: no blank between the first and the last row in sight.
+      const box = scroller(element).getBoundingClientRect();
+      const boxes = rows(element).map((row) => row.getBoundingClientRect());
+      expect(Math.min(...boxes.map(({ top }) => top))).toBeLessThanOrEqual(box.top + 60);
+      expect(Math.max(...boxes.map(({ bottom }) => bottom))).toBeGreaterThanOrEqual(box.bottom - 1);
+    }
+    expect(rows(element).at(-1)?.getAttribute('aria-rowindex')).toBe('10001');
+    expect(most.rows).toBeLessThanOrEqual(40);
+    expect(most.nodes).toBeLessThanOrEqual(700);
+  });
+
+  it('that did not load can be asked for again', async () => {
+    const { element } = await table({
+      count: 130,
+      fail: { code: 'INTERNAL_SERVER_ERROR', times: 1 },
+      failOnly: 'Payouts',
+    });
+    scroll(element, 1e6);
+    await shows(() => text(element, 'footer'), 'Não foi possível carregar mais. Tentar de novo');
+    part(element, 'footer')?.querySelector('button')?.click();
+    await shows(() => element.payouts.length, 100);
+  });
+});
+
+describe('an order', () => {
+  it('by time is the server’s both ways', async () => {
+    const { element, world } = await table({ count: 130 });
+    const heard = event(element, 'psa-sort-change');
+    sortBy(element, 'Pedido');
+    expect((await heard).detail).toEqual({ sort: 'requested' });
+    await shows(() => codes(element)[0], 'SAQ-000001');
+    expect((await told(world)).asked.at(-1)?.variables).toEqual({ last: 50 });
+    expect(element.shadowRoot?.querySelector('[aria-sort]')?.getAttribute('aria-sort')).toBe('ascending');
+    scroll(element, 1e6);
+    await shows(() => element.payouts.length, 100);
+    expect(element.payouts.at(-1)?.code).toBe('SAQ-000100');
+  });
+
+  it('by amount loads the rest of what is not much, so that it is the order of all', async () => {
+    const { element } = await table({ count: 230 });
+    sortBy(element, 'Valor');
+    await shows(() => element.payouts.length, 230);
+    await shows(() => text(element, 'footer'), '230 saques');
+    const amounts = element.payouts.map(({ amountCents }) => amountCents);
+    expect(amounts).toEqual([...amounts].sort((left, right) => right - left));
+  });
+});
+
+describe('a filter', () => {
+  it('asks the server, and keeps to it as payouts change', async () => {
+    const { element, world } = await table({ count: 100 });
+    const heard = event(element, 'psa-filter-change');
+    filter(element, 'Negado');
+    expect((await heard).detail).toEqual({ statuses: ['DENIED'] });
+    await shows(() => text(element, 'footer'), '20 saques');
+    filter(element, 'Pendente');
+    await shows(() => text(element, 'footer'), '21 saques');
+    expect((await told(world)).asked.at(-1)?.variables).toEqual({
+      first: 50,
+      filter: { status: ['PENDING', 'DENIED'] },
+    });
+    expect(codes(element)[0]).toBe('SAQ-000100');
+    await act(element, { change: { number: 100, values: { status: 'COMPLETED' } } });
+    await shows(() => codes(element)[0], 'SAQ-000097');
+    filter(element, 'Todos');
+    await shows(() => codes(element)[0], 'SAQ-000100');
+    expect(element.statuses).toBe('');
+  });
+
+  it('that was asked for while the element was taken out holds when it is back', async () => {
+    const { element } = await table({ count: 10 });
+    filter(element, 'Negado');
+    await element.updateComplete;
+    element.remove();
+    document.body.append(element);
+    await shows(() => codes(element), ['SAQ-000007', 'SAQ-000002']);
+  });
+
+  it('is an attribute as well, and says when it finds nothing', async () => {
+    const { element } = await table({ count: 1 }, { statuses: 'DENIED COMPLETED' });
+    expect(text(element, 'empty')).toBe('Nenhum saque com este estado.');
+    const pressed = [...element.shadowRoot!.querySelectorAll('[part=filter][aria-pressed=true]')];
+    expect(pressed.map((each) => each.textContent?.trim())).toEqual(['Concluído', 'Negado']);
+  });
+});
+
+describe('the keyboard', () => {
+  it('goes from row to row, to either end and by pages, and chooses', async () => {
+    const { element } = await table({ count: 60 });
+    const at = () => element.shadowRoot?.activeElement?.querySelector('.code')?.textContent;
+    let target = await focused(element);
+    for (const [key, code] of [
+      ['ArrowDown', 'SAQ-000059'],
+      ['ArrowDown', 'SAQ-000058'],
+      ['ArrowUp', 'SAQ-000059'],
+      ['End', 'SAQ-000011'],
+      ['Home', 'SAQ-000060'],
+      ['PageDown', 'SAQ-000057'],
+    ] as const) {
+      press(key, target);
+      await shows(at, code);
+      target = element.shadowRoot!.activeElement!;
+      const row = target.getBoundingClientRect();
+      const box = scroller(element).getBoundingClientRect();
+      expect(row.top).toBeGreaterThanOrEqual(box.top);
+      expect(row.bottom).toBeLessThanOrEqual(box.bottom);
+    }
+    const heard = event(element, 'psa-payout-select');
+    press('Enter', target);
+    expect((await heard).detail.payout.code).toBe('SAQ-000057');
+    expect([...element.shadowRoot!.querySelectorAll('tbody [tabindex="0"]')]).toEqual([target]);
+  });
+
+  it('keeps its place when its row is scrolled away', async () => {
+    const { element } = await table({ count: 120 });
+    press('ArrowDown', await focused(element));
+    await shows(() => element.shadowRoot?.activeElement?.getAttribute('aria-rowindex'), '3');
+    scroll(element, 2_400);
+    await shows(() => element.shadowRoot?.activeElement, scroller(element));
+    press('ArrowDown', scroller(element));
+    await shows(() => element.shadowRoot?.activeElement?.getAttribute('aria-rowindex'), '4');
+  });
+
+  it('sorts and filters by buttons', async () => {
+    const { element } = await table({ count: 3 });
+    const names = [...element.shadowRoot!.querySelectorAll('button:not(:disabled)')].map((each) =>
+      each.textContent?.trim(),
+    );
+    expect(names).toEqual([
+      'Todos',
+      'Pendente',
+      'Em processamento',
+      'Concluído',
+      'Negado',
+      'Estado',
+      'Valor',
+      'Pedido',
+    ]);
+  });
+
+  it('a click chooses a row as well', async () => {
+    const { element } = await table({ count: 3 });
+    const heard = event(element, 'psa-payout-select');
+    rows(element)[1]?.querySelector('b')?.click();
+    expect((await heard).detail.payout.code).toBe('SAQ-000002');
+  });
+});
+
+describe('the connection', () => {
+  it.each([
+    ['an event stream', { ws: 'refuse' }, 'live', 'sse'],
+    ['polling', { ws: 'refuse', sse: 'refuse' }, 'polling', undefined],
+  ] as const)('goes over %s where there is nothing better', async (_, behaviour, connection, transport) => {
+    const { element, world } = await table({ count: 60, ...behaviour });
+    await shows(() => element.connection, connection);
+    if (transport) await shows(async () => (await told(world)).subscriptions.at(-1)?.transport, transport);
+    await act(element, { change: { number: 20, values: { status: 'DENIED' } } });
+    await act(element, { add: {} });
+    await shows(() => codes(element)[0], 'SAQ-000061', 5_000);
+    await shows(() => element.payouts.find(({ code }) => code === 'SAQ-000020')?.status, 'DENIED');
+    expect(element.totalCount).toBe(61);
+  });
+
+  it('comes back after a loss with the cursor of the last update, and misses nothing', async () => {
+    const { element, world } = await table({ count: 3 });
+    await act(element, { change: { number: 3, values: { status: 'PROCESSING' } } });
+    await shows(() => rows(element)[0]?.querySelector('.state')?.textContent, 'Em processamento');
+    await act(element, { drop: true });
+    await act(element, { change: { number: 3, values: { status: 'COMPLETED' } } });
+    await shows(() => rows(element)[0]?.querySelector('.state')?.textContent, 'Concluído', 5_000);
+    expect((await told(world)).subscriptions.map(({ after }) => after)).toEqual(['u0', 'u1']);
+  });
+
+  it('reads all anew where what it missed is no longer kept', async () => {
+    const { element, world } = await table({ count: 3 });
+    await post('/world', { token: world.token, forgotten: true });
+    await act(element, { add: {}, silent: true });
+    await act(element, { drop: true });
+    await vi.waitFor(async () => expect((await told(world)).asked.length).toBeGreaterThan(1), 5_000);
+    await post('/world', { token: world.token, forgotten: false });
+    await shows(() => codes(element)[0], 'SAQ-000004', 5_000);
+    await shows(() => element.connection, 'live', 5_000);
+  });
+
+  it('that is gone is said, and what is shown stays', async () => {
+    const { element } = await table({ count: 3 });
+    dispatchEvent(new Event('offline'));
+    await shows(() => text(element, 'connection'), 'Sem conexão');
+    expect(codes(element)).toHaveLength(3);
+    await shows(() => announced(element), 'Sem conexão');
+    dispatchEvent(new Event('online'));
+    await shows(() => text(element, 'connection'), 'Ao vivo');
+  });
+
+  it('goes on when the element is moved in the document', async () => {
+    const { element } = await table({ count: 3 });
+    const home = document.createElement('div');
+    document.body.append(home);
+    home.append(element);
+    await act(element, { add: {} });
+    await shows(() => codes(element)[0], 'SAQ-000004');
+    home.remove();
+    expect(element.connection).toBe('idle');
+  });
+});
+
+describe('a token', () => {
+  it('that ends is renewed by the page, and the rows go on from where they stood', async () => {
+    const { element, world } = await table({ count: 3 });
+    const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
+    element.renewToken = vi.fn(async () => token);
+    await act(element, { expire: true });
+    await vi.waitFor(async () =>
+      expect((await told({ ...world, token })).subscriptions.at(-1)).toMatchObject({ token, after: 'u0' }),
+    );
+    expect(element.renewToken).toHaveBeenCalledOnce();
+    expect(element.token).toBe(token);
+    await act(element, { add: {} });
+    await shows(() => codes(element)[0], 'SAQ-000004');
+    expect((await told({ ...world, token })).asked).toHaveLength(1);
+  });
+
+  it('that ends may be answered by a listener with another one', async () => {
+    const { element, world } = await table({ count: 3 });
+    const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
+    element.addEventListener('psa-token-expired', () => {
+      element.token = token;
+    });
+    await act(element, { expire: true });
+    await shows(() => element.token, token);
+    await shows(() => element.connection, 'live');
+  });
+
+  it('of another account shows nothing of the one before', async () => {
+    const { element } = await table({ count: 3 });
+    const { token } = await post<PayoutsWorld>('/world', { count: 1 });
+    element.token = token;
+    element.refresh();
+    await shows(() => codes(element), ['SAQ-000001']);
+    await shows(() => element.connection, 'live');
+    expect(element.payouts).toHaveLength(1);
+  });
+
+  it('that ends for good is said, and the rows stay until there is another', async () => {
+    const { element, world } = await table({ count: 3 });
+    const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
+    const heard = event(element, 'psa-error');
+    await act(element, { expire: true });
+    expect((await heard).detail).toMatchObject({ code: 'unauthorized', retryable: false });
+    await shows(
+      () => text(element, 'error'),
+      'O acesso a estes saques terminou. Entre de novo para continuar. Tentar de novo',
+    );
+    expect(codes(element)).toHaveLength(3);
+    element.token = token;
+    await shows(() => element.phase, 'ready');
+    expect(part(element, 'error')).toBeNull();
+  });
+
+  it('that is new and does not read either is not asked for for ever', async () => {
+    const renewToken = vi.fn(async () => `wrong-${Math.random()}`);
+    const { element } = await table({}, { token: 'wrong', renewToken }, 'error');
+    expect(renewToken).toHaveBeenCalledOnce();
+    button(element, 'retry-button').click();
+    await vi.waitFor(() => expect(renewToken).toHaveBeenCalledTimes(2));
+  });
+});
+
+describe('an error', () => {
+  it('at the start is said, and the table comes by itself when it is over', async () => {
+    const { element } = await table({ fail: { code: 'INTERNAL_SERVER_ERROR', times: 1 } }, {}, 'error');
+    expect(text(element, 'error')).toContain('Algo não funcionou do lado do servidor.');
+    expect(element.matches(':state(error)')).toBe(true);
+    await shows(() => element.phase, 'ready', 5_000);
+    expect(codes(element)).toHaveLength(3);
+  });
+
+  it('too many questions are waited out', async () => {
+    const { element } = await table({
+      count: 130,
+      fail: { code: 'RATE_LIMITED', times: 1, retryAfterSeconds: 1 },
+      failOnly: 'Payouts',
+    });
+    scroll(element, 1e6);
+    await shows(() => element.payouts.length, 100, 5_000);
+  });
+
+  it('without an endpoint there is nothing to do', async () => {
+    const element = document.createElement('psa-payouts');
+    document.body.append(element);
+    await element.updateComplete;
+    expect([element.phase, element.connection]).toEqual(['idle', 'idle']);
+  });
+});
+
+describe('words', () => {
+  it.each([
+    ['en', 'Requested', /^50 of 1,200 payouts$/],
+    ['es', 'Solicitado', /^50 de 1200 retiros$/],
+  ])('come in %s, with its numbers', async (locale, column, footer) => {
+    const { element } = await table({ count: 1_200 }, { locale });
+    await shows(() => text(element, 'header')?.includes(column), true);
+    await shows(() => text(element, 'footer'), expect.stringMatching(footer));
+  });
+
+  it('can each be overridden', async () => {
+    const { element } = await table(
+      { count: 1 },
+      { labels: { payouts: 'Transferências', PENDING: 'A caminho' } },
+    );
+    expect(element.shadowRoot?.querySelector('table')?.getAttribute('aria-label')).toBe('Transferências');
+    expect(rows(element)[0]?.querySelector('.state')?.textContent).toBe('A caminho');
+  });
+});
+
+describe.each(['light', 'dark'])('axe finds nothing in %s colours', (colorScheme) => {
+  it.each([
+    ['ready', { count: 120 }, {}, 'ready'],
+    ['empty', { count: 0 }, {}, 'ready'],
+    ['loading', { fail: { times: 1, hold: true } }, {}, 'loading'],
+    ['refused', {}, { token: 'wrong' }, 'error'],
+    ['sorted, from right to left', { count: 1_200 }, { sort: '-amount', locale: 'en', dir: 'rtl' }, 'ready'],
+  ] as const)('when %s', async (_, world, properties, phase) => {
+    document.documentElement.style.colorScheme = colorScheme;
+    const { element } = await table(world, properties, phase);
+    point(element, 'pointerenter');
+    if (phase === 'ready') await act(element, { add: {} });
+    await element.updateComplete;
+    const { violations } = await axe.run(element);
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)).toEqual([]);
+  });
+});
+
+// ── ─────────────────────────────────────────────────────────────────────────────────────────────
+
+async function table(
+  given: Partial<PayoutsWorld> = {},
+  properties: Partial<PsaPayouts> = {},
+  phase: PsaPayouts['phase'] = 'ready',
+): Promise<{ element: PsaPayouts; world: PayoutsWorld }> {
+  const world = await post<PayoutsWorld>('/world', given);
+  const element = document.createElement('psa-payouts');
+  Object.assign(element, { endpoint: `${url}/graphql`, token: world.token, ...properties });
+  document.body.append(element);
+  await shows(() => element.phase, phase, 5_000);
+  if (phase === 'ready') await shows(() => /live|polling/.test(element.connection), true, 5_000);
+  await element.updateComplete;
+  await frame();
+  return { element, world };
+}
+
+function act(element: PsaPayouts, what: Omit<PayoutsAct, 'token'>): Promise<unknown> {
+  return post('/act', { token: element.token, ...what });
+}
+
+function told({ token }: PayoutsWorld): Promise<PayoutsWorld> {
+  return post('/world', { token });
+}
+
+async function post<Answer = unknown>(path: string, body: object): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
+}
+
+function shows(look: () => unknown, what: unknown, timeout = 2_500): Promise<void> {
+  return vi.waitFor(async () => expect(await look()).toEqual(what), { timeout, interval: 15 });
+}
+
+function event(element: PsaPayouts, name: string): Promise<CustomEvent> {
+  return new Promise((resolve) =>
+    element.addEventListener(name, (heard) => resolve(heard as CustomEvent), { once: true }),
+  );
+}
+
+const part = (element: PsaPayouts, name: string) =>
+  element.shadowRoot!.querySelector<HTMLElement>(`[part=${name}]`);
+const button = (element: PsaPayouts, name: string) => part(element, name) as HTMLButtonElement;
+const text = (element: PsaPayouts, name: string) =>
+  part(element, name)?.textContent?.replace(/\s+/g, ' ').trim();
+const scroller = (element: PsaPayouts) => part(element, 'scroller')!;
+const rows = (element: PsaPayouts) => [...element.shadowRoot!.querySelectorAll<HTMLElement>('tbody tr')];
+const codes = (element: PsaPayouts) => rows(element).map((row) => row.querySelector('.code')?.textContent);
+const announced = (element: PsaPayouts) => element.shadowRoot!.querySelector('[data-told]')?.textContent;
+const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+
+function topOf(element: PsaPayouts, code: string): number | undefined {
+  const row = rows(element).find((each) => each.textContent?.includes(code));
+  return row?.getBoundingClientRect().top;
+}
+
+function scroll(element: PsaPayouts, top: number): void {
+  scroller(element).scrollTop = top;
+}
+
+function point(element: PsaPayouts, type: 'pointerenter' | 'pointerleave'): void {
+  part(element, 'base')?.dispatchEvent(new PointerEvent(type));
+}
+
+/** The row that Tab would come to. */
+async function focused(element: PsaPayouts): Promise<Element> {
+  const row = element.shadowRoot!.querySelector<HTMLElement>('tbody [tabindex="0"]')!;
+  row.focus();
+  await shows(() => element.shadowRoot?.activeElement, row);
+  return row;
+}
+
+function press(key: string, target: Element): void {
+  target.dispatchEvent(
+    new KeyboardEvent('keydown', { key, bubbles: true, composed: true, cancelable: true }),
+  );
+}
+
+function sortBy(element: PsaPayouts, name: string): void {
+  const all = [...element.shadowRoot!.querySelectorAll<HTMLButtonElement>('[part=sort-button]')];
+  all.find((each) => each.textContent?.trim() === name)?.click();
+}
+
+function filter(element: PsaPayouts, name: string): void {
+  const all = [...element.shadowRoot!.querySelectorAll<HTMLButtonElement>('[part=filter]')];
+  all.find((each) => each.textContent?.trim() === name)?.click();
+}

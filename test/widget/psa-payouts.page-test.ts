@@ -1,0 +1,149 @@
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launchOptions } from '../support/launch-options.ts';
+import { startFakePayouts } from './fake-payouts.ts';
+import { type FakeServer, startFakeServer } from './fake-server.ts';
+
+// What needs a real page: its headers, a real mouse, and the built file as a merchant loads it.
+const standalone = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
+
+const STRICT =
+  "default-src 'none'; script-src 'self'; style-src 'none'; img-src data:; connect-src *; require-trusted-types-for 'script'; trusted-types lit-html";
+const DASHBOARD =
+  '<!doctype html><html lang="en"><title>Dashboard</title><link rel="icon" href="data:,"><script type="module" src="/widget/psa-payouts.js?v=2"></script><body></body></html>';
+
+let pages: FakeServer;
+let payouts: Awaited<ReturnType<typeof startFakePayouts>>;
+let browser: Browser;
+let page: Page;
+let problems: string[];
+let loaded: string[];
+
+beforeAll(async () => {
+  payouts = await startFakePayouts();
+  pages = await startFakeServer({
+    files: { '/widget/': { folder: standalone } },
+    pages: { '/dashboard': { body: DASHBOARD, headers: { 'content-security-policy': STRICT } } },
+  });
+  browser = await chromium.launch(launchOptions());
+});
+afterAll(async () => {
+  await browser?.close();
+  await pages?.close();
+  await payouts?.close();
+});
+beforeEach(async () => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  problems = [];
+  loaded = [];
+  page.on('console', (message) => /error|warning/.test(message.type()) && problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+});
+afterEach(() => page.close());
+
+it('works under a strict CSP with Trusted Types, rows in their places, without a word in the console', async () => {
+  await open({ count: 400 });
+  await page.hover('psa-payouts tbody tr');
+  for (let wheel = 0; wheel < 8; wheel++) {
+    await page.mouse.wheel(0, 2_000);
+    await page.waitForFunction(settled);
+  }
+  // Each row stands where its number says, though only those in sight are in the document.
+  const places = await page.evaluate(() => {
+    const root = document.querySelector('psa-payouts')!.shadowRoot!;
+    const body = root.querySelector('tbody')!.getBoundingClientRect();
+    return [...root.querySelectorAll('tbody tr')].map((row) => {
+      const { top, height } = row.getBoundingClientRect();
+      return Math.round((top - body.top) / height) - (Number(row.getAttribute('aria-rowindex')) - 2);
+    });
+  });
+  expect(places.length).toBeGreaterThan(8);
+  expect(new Set(places)).toEqual(new Set([0]));
+  await page.getByRole('button', { name: 'Amount' }).click();
+  await page.getByText('400 payouts').waitFor();
+  expect(problems).toEqual([]);
+  expect(loaded.filter((path) => path.startsWith('/widget/'))).toEqual([
+    '/widget/psa-payouts.js',
+    '/widget/psa-payouts.en.js',
+  ]);
+});
+
+it('never moves a row under a real mouse, and the way to the new ones is there', async () => {
+  const token = await open({ count: 30 });
+  const row = page.locator('psa-payouts tbody tr').nth(2);
+  await row.hover();
+  const code = await row.locator('.code').textContent();
+  await post('/act', { token, add: {} });
+  const waiting = page.getByRole('button', { name: '1 new' });
+  await waiting.waitFor();
+  expect(await row.locator('.code').textContent()).toBe(code);
+  // On the way to the button the mouse stays in the table.
+  await waiting.click();
+  await page.locator('psa-payouts tbody tr').first().getByText('SAQ-000031').waitFor();
+});
+
+it('scrolls with the page where the page is what scrolls', async () => {
+  await open({ count: 60 }, '--psa-max-block-size', 'none');
+  await page.waitForFunction(settled);
+  const count = () => page.locator('psa-payouts tbody tr').count();
+  expect(await count()).toBeLessThan(40);
+  await page.mouse.wheel(0, 2_000);
+  await page.waitForFunction(settled);
+  await page.mouse.wheel(0, 9_000);
+  await page.getByText('SAQ-000001').waitFor();
+  expect(await count()).toBeLessThan(40);
+});
+
+it('can be reached by Tab, one row of all', async () => {
+  await open({ count: 60 });
+  const names: (string | null | undefined)[] = [];
+  for (let press = 0; press < 9; press++) {
+    await page.keyboard.press('Tab');
+    names.push(
+      await page.evaluate(() => {
+        const active = document.querySelector('psa-payouts')?.shadowRoot?.activeElement;
+        return active?.matches('tr')
+          ? active.querySelector('.code')?.textContent
+          : active?.textContent?.trim();
+      }),
+    );
+  }
+  expect(names).toEqual([
+    ...['All', 'Pending', 'Processing', 'Completed', 'Denied', 'Status', 'Amount', 'Requested', 'SAQ-000060'],
+  ]);
+});
+
+it('can be imported on a server', async () => {
+  await expect(import('../../widget/src/payouts/define.ts')).resolves.toHaveProperty('PsaPayouts');
+});
+
+/** Nothing is on its way, and what has to be drawn is. */
+async function settled(): Promise<boolean> {
+  const element = document.querySelector('psa-payouts');
+  await element?.updateComplete;
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  return element?.shadowRoot?.querySelector('table')?.getAttribute('aria-busy') === 'false';
+}
+
+async function open(given: object, property = '', value = ''): Promise<string> {
+  const { token } = await post<{ token: string }>('/world', given);
+  await page.goto(`${pages.url}/dashboard`);
+  await page.evaluate(
+    ({ endpoint, token, property, value }) => {
+      const element = document.createElement('psa-payouts');
+      Object.assign(element, { endpoint, token });
+      element.style.setProperty(property, value);
+      document.body.append(element);
+    },
+    { endpoint: `${payouts.url}/graphql`, token, property, value },
+  );
+  await page.locator('psa-payouts').getByText('Live').waitFor();
+  await page.locator('psa-payouts tbody tr').first().waitFor();
+  return token;
+}
+
+async function post<Answer>(path: string, body: object): Promise<Answer> {
+  return (await fetch(payouts.url + path, { method: 'POST', body: JSON.stringify(body) })).json();
+}

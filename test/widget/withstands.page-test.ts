@@ -1,0 +1,439 @@
+import { describe, expect, it } from 'vitest';
+import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import { openPageStand } from './page-stand.ts';
+
+// The hard conditions, each on whole pages in a real browser. widget/README.md lists them.
+const SCRIPT = '<script type="module" src="{{url}}/widget/psa-checkout.js"></script>';
+const head = `<!doctype html><html lang="pt-BR"><title>Loja</title>${SCRIPT}`;
+/** The element stands in the page's HTML, as a merchant writes it. */
+const ELEMENT =
+  '<psa-checkout endpoint="{{url}}/graphql" token="{{token}}" mode="{{mode}}">Pagar R$ 49,90</psa-checkout>';
+
+const stand = openPageStand({
+  '/compra': { body: `${head}${ELEMENT}` },
+  '/obrigado': { body: `${head}<psa-checkout></psa-checkout>` },
+  '/quadro': { body: `${head}<iframe src="{{url}}/compra?token={{token}}&mode={{mode}}"></iframe>` },
+  '/areia': {
+    body: `${head}<iframe sandbox="allow-scripts {{allow}}" src="{{url}}/compra?token={{token}}&mode={{mode}}"></iframe>`,
+  },
+  '/duas-vezes': {
+    body: `${head}<script type="module" src="{{url}}/widget/psa-checkout.js?outra"></script>${ELEMENT}`,
+  },
+});
+/** What pages do to everything on them: resets, debugging, a theme of the nineties. Whether and where the element is shown is theirs. */
+const HOSTILE = `
+  body, body * { all: unset !important }
+  body, body *, body *::before, body *::after {
+    color: red !important; -webkit-text-fill-color: red !important; text-shadow: 0 0 9px red !important;
+    font: italic small-caps 900 40px/9 fantasy !important; font-feature-settings: "zero" !important;
+    letter-spacing: 1em !important; word-spacing: 2em !important; text-indent: 5em !important;
+    text-transform: uppercase !important; text-align: center !important; white-space: pre !important;
+    word-break: break-all !important; hyphens: auto !important; quotes: none !important; tab-size: 1 !important;
+    list-style: square !important; border-spacing: 9px !important; border-collapse: collapse !important;
+    cursor: wait !important; pointer-events: none !important; user-select: none !important;
+    fill: lime !important; stroke: lime !important; stroke-width: 9px !important; accent-color: lime !important;
+    overflow-wrap: normal !important; text-size-adjust: none !important; writing-mode: horizontal-tb !important;
+  }
+  button, a, svg, dl, dt, dd, div, span, slot, small, [part], .button, .base, .panel, #status {
+    display: none !important; float: right !important; position: fixed !important; opacity: 0 !important;
+    transform: rotate(90deg) !important; animation: none !important; line-height: 900px !important;
+  }
+  psa-checkout:not(#none):not(#none) { color: red !important; font: 90px fantasy !important; line-height: 9 !important }
+  :host, :host(psa-checkout), :host *, ::slotted(*) { display: none !important; color: red !important }
+`;
+const { until, connected, act, told } = stand;
+
+/** A page with the element, of a payment that the server treats like this. */
+async function shop(given: Parameters<typeof stand.scenario>[0] = {}, mode = 'popup'): Promise<string> {
+  const { token } = await stand.scenario(given);
+  await stand.page.goto(`${stand.server.url}/compra?token=${token}&mode=${mode}`);
+  return token;
+}
+
+const button = 'psa-checkout [part=button]';
+const status = (name: string) => ({ values: { status: name } });
+const element = <T>(read: (checkout: PsaCheckout) => T): Promise<T> =>
+  stand.page.evaluate(`(${read})(document.querySelector('psa-checkout'))`) as Promise<T>;
+
+describe('a reload', () => {
+  it('before the click changes nothing', async () => {
+    const token = await shop();
+    await stand.page.reload();
+    await stand.page.click(button);
+    await until('pending');
+    expect((await told(token)).starts).toHaveLength(1);
+  });
+
+  it.each([
+    ['the request was lost', { hold: true }, 1],
+    ['the answer was lost', { lost: true }, 2],
+  ] as const)('while the payment is created, and %s, pays once', async (_, start, starts) => {
+    const token = await shop({ start });
+    const asked = stand.page.waitForRequest((request) => request.method() === 'POST');
+    await stand.page.click(button);
+    const { attemptId } = JSON.parse((await asked).postData() ?? '').variables.input;
+    await until('creating');
+    await stand.page.reload();
+    await until('idle');
+    await stand.scenario({ token, start: null });
+    await stand.page.click(button);
+    await until('pending');
+    const sent = (await told(token)).starts;
+    expect(sent.map((input) => input.attemptId)).toEqual(Array(starts).fill(attemptId));
+  });
+
+  it('at every stage of a payment’s life shows that stage, and follows on', async () => {
+    await shop();
+    await stand.page.click(button);
+    for (const stage of ['PENDING', 'EXPIRED', 'PAID', 'REFUNDED']) {
+      // Changed behind the back of a page that may not follow any more.
+      if (stage === 'PENDING') await until('pending');
+      else await act(status(stage));
+      await stand.page.reload();
+      await until(stage.toLowerCase());
+      expect(await stand.page.locator(button).count()).toBe(0);
+      if (stage === 'PENDING' || stage === 'EXPIRED') await connected('live');
+    }
+  });
+
+  it('shows a failed payment again', async () => {
+    await shop();
+    await stand.page.click(button);
+    await connected('live');
+    await act(status('FAILED'));
+    await until('failed');
+    await stand.page.reload();
+    await until('failed');
+  });
+
+  it('after an error asks with the same attempt', async () => {
+    const token = await shop({ start: { status: 503, times: 1 } });
+    await stand.page.click(button);
+    await until('error');
+    await stand.page.reload();
+    await until('idle');
+    await stand.page.click(button);
+    await until('pending');
+    const { starts } = await told(token);
+    expect(starts).toHaveLength(2);
+    expect(starts[1]?.attemptId).toBe(starts[0]?.attemptId);
+  });
+});
+
+describe('the tab', () => {
+  it('goes on where it stood after it was discarded', async () => {
+    const { page, context } = stand;
+    await shop();
+    await page.click(button);
+    await connected('live');
+    const orderCode = await element((checkout) => checkout.payment?.orderCode);
+    // What the browser does to save memory: it ends the page's process, and loads the page again when it is shown.
+    const devtools = await context.newCDPSession(page);
+    await devtools.send('Page.enable');
+    const gone = new Promise((resolve) => page.once('crash', resolve));
+    devtools.send('Page.crash').catch(() => undefined);
+    await gone;
+    await fetch(`${stand.server.url}/act`, {
+      method: 'POST',
+      body: JSON.stringify({ orderCode, ...status('PAID') }),
+    });
+    const loaded = new Promise((resolve) => devtools.once('Page.loadEventFired', resolve));
+    await devtools.send('Page.reload');
+    await loaded;
+    const expression = `new Promise((resolve) => {
+      const element = document.querySelector('psa-checkout');
+      const look = () => element.phase === 'paid' && resolve(element.payment.orderCode);
+      element.addEventListener('psa-phase-change', look);
+      look();
+    })`;
+    const { result } = await devtools.send('Runtime.evaluate', { expression, awaitPromise: true });
+    expect(result.value).toBe(orderCode);
+  });
+
+  it.each([true, false])('comes back by the back button, from the browser’s cache: %s', async (cached) => {
+    const { page, server } = stand;
+    await page.addInitScript(() => {
+      addEventListener('pageshow', ({ persisted }) => Object.assign(window, { persisted }));
+    });
+    // A page whose window is still open is not kept in the cache.
+    const token = await shop({}, cached ? 'redirect' : 'popup');
+    await page.click(button);
+    if (cached) {
+      await page.waitForURL(/\/checkout\/PSA-/);
+      await page.goBack({ waitUntil: 'commit' });
+    }
+    await connected('live');
+    // Followed as it is: an open connection must not keep it out of the cache.
+    await page.goto(`${server.url}/obrigado`);
+    await connected('live');
+    await act(status('PAID'));
+    await until('paid');
+    await page.goBack({ waitUntil: 'commit' });
+    await until('paid');
+    expect(await page.evaluate('persisted')).toBe(cached);
+    expect((await told(token)).starts).toHaveLength(1);
+  });
+
+  it('shows the same as another tab with the same payment', async () => {
+    const { page, context } = stand;
+    await shop();
+    await page.click(button);
+    await connected('live');
+    const orderCode = await element((checkout) => checkout.payment?.orderCode);
+    const other = await context.newPage();
+    await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await connected('live', other);
+    await act(status('PAID'));
+    await until('paid');
+    await until('paid', other);
+    expect((await stand.heard()).filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
+    await element((checkout) => checkout.reset());
+    await other.reload();
+    await until('paid', other);
+  });
+
+  it('follows the payment in the payment’s own tab too, when that comes back to the shop', async () => {
+    const { page } = stand;
+    await shop({}, 'tab');
+    const [tab] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
+    await tab.waitForURL(/\/checkout\/PSA-/);
+    const orderCode = tab.url().split('/').pop();
+    await tab.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await until('pending', tab);
+    await connected('live', tab);
+    await act(status('PAID'));
+    await until('paid', tab);
+    await until('paid');
+  });
+
+  it('asks when the device wakes up past the expiry', async () => {
+    const { page, context } = stand;
+    await shop();
+    await page.click(button);
+    await connected('live');
+    const devtools = await context.newCDPSession(page);
+    const orderCode = await element((checkout) => checkout.payment?.orderCode);
+    await devtools.send('Page.setWebLifecycleState', { state: 'frozen' });
+    // Its connection has died, and nobody could tell it so.
+    await fetch(`${stand.server.url}/act`, {
+      method: 'POST',
+      body: JSON.stringify({ orderCode, deaf: true, ...status('EXPIRED') }),
+    });
+    await devtools.send('Page.setWebLifecycleState', { state: 'active' });
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+    await until('expired');
+  });
+});
+
+describe('the network', () => {
+  it('may be gone at the click, and back at the next', async () => {
+    const { page, context } = stand;
+    const token = await shop();
+    await context.setOffline(true);
+    await page.click(button);
+    await until('error');
+    expect(await element((checkout) => checkout.error?.code)).toBe('network');
+    await page.click('psa-checkout [part=retry-button]');
+    await until('error');
+    await context.setOffline(false);
+    await page.click('psa-checkout [part=retry-button]');
+    await until('pending');
+    expect((await told(token)).starts).toHaveLength(1);
+  });
+});
+
+describe('the clock', () => {
+  it.each([-365, 365])('of the device may be wrong by %i days', async (days) => {
+    const { page, context } = stand;
+    await context.addInitScript((days) => {
+      const RealDate = Date;
+      const now = () => RealDate.now() + days * 86_400_000;
+      // biome-ignore lint/suspicious/noGlobalAssign: it is wrong everywhere
+      Date = new Proxy(RealDate, {
+        construct: (target, given) => (given.length ? Reflect.construct(target, given) : new target(now())),
+        get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+      });
+    }, days);
+    await shop();
+    await page.click(button);
+    await connected('live');
+    // Half an hour, in whatever words.
+    expect(await page.locator('psa-checkout [part=timer]').textContent()).toMatch(/^\s*(30|29)\b/);
+    const orderCode = await element((checkout) => checkout.payment?.orderCode);
+    const other = await context.newPage();
+    await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await until('pending', other);
+    await act(status('PAID'));
+    await until('paid');
+  });
+});
+
+describe('a window', () => {
+  it('may be closed while the payment is created', async () => {
+    const { page } = stand;
+    const token = await shop({ start: { hold: true } });
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
+    await popup.close();
+    await stand.scenario({ token, start: null });
+    await element((checkout) => checkout.reset());
+    await page.click(button);
+    await until('pending');
+    expect(stand.problems).toEqual([]);
+  });
+});
+
+describe('a payment page', () => {
+  it('may have an opener policy, by which it looks closed while it is open', async () => {
+    const { page, server } = stand;
+    await shop({ checkoutUrl: `${server.url}/checkout/PSA-1?coop` });
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
+    await popup.waitForURL(/\?coop/);
+    await page.waitForFunction('heard.some(({ name }) => name === "psa-checkout-close")');
+    expect(popup.isClosed()).toBe(false);
+    expect(await element((checkout) => checkout.phase)).toBe('pending');
+    await act(status('PAID'));
+    await until('paid');
+  });
+});
+
+describe('in a frame', () => {
+  it('of another site’s page it pays in a window', async () => {
+    const { page, server } = stand;
+    const { token } = await stand.scenario();
+    await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/quadro?token=${token}&mode=popup`);
+    const frame = page.frame({ url: /compra/ });
+    if (!frame) throw new Error('no frame');
+    const [popup] = await Promise.all([page.waitForEvent('popup'), frame.click(button)]);
+    await popup.waitForURL(/\/checkout\/PSA-/);
+    await connected('live', frame);
+    await act(status('PAID'), frame);
+    await until('paid', frame);
+  });
+
+  it.each(['localhost', '127.0.0.1'])(
+    'leaves the whole page at %s, for the payment page lets itself into no frame',
+    async (host) => {
+      const { page, server } = stand;
+      const { token } = await stand.scenario();
+      await page.goto(`${server.url.replace('localhost', host)}/quadro?token=${token}&mode=redirect`);
+      await page.frame({ url: /compra/ })?.click(button);
+      await page.waitForURL(/\/checkout\/PSA-/);
+    },
+  );
+
+  it('in a sandbox, without any storage, it pays and is mounted again', async () => {
+    const { page, server } = stand;
+    const { token } = await stand.scenario();
+    await page.goto(
+      `${server.url}/areia?token=${token}&mode=popup&allow=allow-popups allow-popups-to-escape-sandbox`,
+    );
+    const frame = page.frame({ url: /compra/ });
+    if (!frame) throw new Error('no frame');
+    const [popup] = await Promise.all([page.waitForEvent('popup'), frame.click(button)]);
+    await popup.waitForURL(/\/checkout\/PSA-/);
+    await connected('live', frame);
+    // A framework shows the page anew: another element, the same token.
+    await frame.evaluate(() => {
+      const old = document.querySelector('psa-checkout');
+      old?.replaceWith(old.cloneNode(true));
+    });
+    await until('pending', frame);
+    await act(status('PAID'), frame);
+    await until('paid', frame);
+    expect(stand.problems).toEqual([]);
+  });
+
+  it.each(['popup', 'redirect'])('in a sandbox that lets it open nothing it says so: %s', async (mode) => {
+    const { page, server } = stand;
+    const { token } = await stand.scenario();
+    await page.goto(`${server.url}/areia?token=${token}&mode=${mode}`);
+    const frame = page.frame({ url: /compra/ });
+    if (!frame) throw new Error('no frame');
+    await frame.click(button);
+    await until('pending', frame);
+    expect((await stand.heard(frame)).map(({ name }) => name)).toContain('psa-popup-blocked');
+  });
+});
+
+describe('the page', () => {
+  it('may load the script twice', async () => {
+    const { token } = await stand.scenario();
+    await stand.page.goto(`${stand.server.url}/duas-vezes?token=${token}&mode=popup`);
+    await stand.page.waitForLoadState();
+    await stand.page.click(button);
+    await until('pending');
+    expect((await told(token)).starts).toHaveLength(1);
+    expect(stand.problems).toEqual([]);
+  });
+
+  it('may be in a browser without custom elements', async () => {
+    await stand.context.addInitScript(() => {
+      Object.defineProperty(window, 'customElements', { value: undefined });
+    });
+    await shop();
+    await stand.page.waitForLoadState();
+    expect(stand.problems).toEqual([]);
+    expect(await stand.page.locator('psa-checkout').textContent()).toBe('Pagar R$ 49,90');
+  });
+
+  it('may have filled all storage there is', async () => {
+    const { page } = stand;
+    await shop();
+    await page.evaluate(() => {
+      for (const store of [sessionStorage, localStorage])
+        for (let length = 1 << 23; length > 0; length >>= 1)
+          for (;;)
+            try {
+              store.setItem(`fill${length}${store.length}`, 'x'.repeat(length));
+            } catch {
+              break;
+            }
+    });
+    await page.click(button);
+    await connected('live');
+    await page.evaluate(() => {
+      const old = document.querySelector('psa-checkout');
+      old?.replaceWith(old.cloneNode(true));
+    });
+    await until('pending');
+    expect(stand.problems).toEqual([]);
+  });
+
+  it('may have style sheets that are hostile to everything', async () => {
+    const { page } = stand;
+    await shop();
+    // What is still arriving looks different at each moment.
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.addStyleTag({ content: 'body { margin: 0 }' });
+    const looks = () =>
+      element((checkout) =>
+        [...(checkout.shadowRoot?.querySelectorAll('*') ?? [])].map((inner) => {
+          const style = getComputedStyle(inner);
+          // What turns turns on.
+          const own = [...style].filter((name) => name !== 'rotate');
+          return [inner.localName, ...own.map((name) => `${name}: ${style.getPropertyValue(name)}`)];
+        }),
+      );
+    const calm: string[][][] = [];
+    const shown = async (phase: string) => {
+      await until(phase);
+      await element((checkout) => checkout.updateComplete.then(() => undefined));
+      return looks();
+    };
+    calm.push(await shown('idle'));
+    await page.click(button);
+    await connected('live');
+    calm.push(await shown('pending'));
+    await element((checkout) => checkout.reset());
+
+    await page.addStyleTag({ content: HOSTILE });
+    await page.mouse.move(389, 843);
+    const hostile = [await shown('idle')];
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
+    await popup.waitForURL(/\/checkout\/PSA-/);
+    await connected('live');
+    hostile.push(await shown('pending'));
+    expect(hostile).toEqual(calm);
+  });
+});

@@ -1,0 +1,21 @@
+import type { PsaCheckoutEventMap } from '../events.ts';
+import type { Payout, PayoutStatus } from './operations.ts';
+import type { PayoutSort } from './payout-list.ts';
+import type { PayoutsPhase } from './payouts-controller.ts';
+
+/** What `<psa-payouts>` dispatches. All bubble and are composed. */
+export interface PsaPayoutsEventMap {
+  'psa-payout-update': CustomEvent<{ payout: Payout; previous: PayoutStatus | undefined }>;
+  'psa-payout-select': CustomEvent<{ payout: Payout }>;
+  'psa-token-expired': CustomEvent<object>;
+  'psa-filter-change': CustomEvent<{ statuses: readonly PayoutStatus[] }>;
+  'psa-sort-change': CustomEvent<{ sort: PayoutSort }>;
+  'psa-connection-change': PsaCheckoutEventMap['psa-connection-change'];
+  'psa-phase-change': CustomEvent<{ phase: PayoutsPhase; previous: PayoutsPhase }>;
+  'psa-error': PsaCheckoutEventMap['psa-error'];
+}
+
+declare global {
+  // They bubble, so that any element may listen. What both elements tell is declared with the other one.
+  interface HTMLElementEventMap extends Omit<PsaPayoutsEventMap, keyof PsaCheckoutEventMap> {}
+}

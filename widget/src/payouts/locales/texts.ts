@@ -1,0 +1,47 @@
+/** What the table says. `{…}` is filled in. */
+export interface Texts {
+  /** The table's name for who does not see it. */
+  payouts: string;
+  filter: string;
+  all: string;
+  PENDING: string;
+  PROCESSING: string;
+  COMPLETED: string;
+  DENIED: string;
+  UNKNOWN: string;
+  pendingHint: string;
+  processingHint: string;
+  deniedHint: string;
+  status: string;
+  amount: string;
+  destination: string;
+  code: string;
+  requested: string;
+  fee: string;
+  connecting: string;
+  live: string;
+  polling: string;
+  reconnecting: string;
+  offline: string;
+  newOne: string;
+  newMany: string;
+  empty: string;
+  emptyFiltered: string;
+  loading: string;
+  countOne: string;
+  count: string;
+  countOf: string;
+  sortedOf: string;
+  loadAll: string;
+  moreFailed: string;
+  retry: string;
+  announceNew: string;
+  announceChange: string;
+  announceMany: string;
+  unauthorized: string;
+  network: string;
+  server: string;
+  rate_limited: string;
+  /** For the codes that only the page can mend. */
+  contact: string;
+}

@@ -1,0 +1,42 @@
+// Compiled, never shipped: the documents and the hand-written types of operations.ts against the printed schema.
+import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
+import type { introspection } from '../graphql-env.d.ts';
+import {
+  PAYOUT_UPDATES,
+  PAYOUTS,
+  type Payout,
+  type PayoutPage,
+  type PayoutPageVariables,
+  type PayoutUpdate,
+  POLL,
+  START,
+} from './operations.ts';
+
+interface Setup {
+  introspection: introspection;
+  scalars: { Cents: number; DateTime: string; Url: string; Decimal: string };
+}
+declare const graphql: initGraphQLTada<Setup>;
+
+const start = graphql(START);
+const list = graphql(PAYOUTS);
+const poll = graphql(POLL);
+const updates = graphql(PAYOUT_UPDATES);
+type Start = typeof start;
+type List = typeof list;
+type Poll = typeof poll;
+type Updates = typeof updates;
+
+type Fits<Given extends Expected, Expected> = [Given, Expected];
+
+export type Checks = [
+  Fits<ResultOf<Start>, { updatesCursor: string; payouts: PayoutPage }>,
+  Fits<ResultOf<List>['payouts'], PayoutPage>,
+  Fits<PayoutPage, ResultOf<List>['payouts']>,
+  Fits<ResultOf<Poll>['payouts']['nodes'], Payout[]>,
+  Fits<ResultOf<Updates>['allPayoutUpdates'], PayoutUpdate>,
+  Fits<PayoutPageVariables, VariablesOf<Start>>,
+  Fits<PayoutPageVariables, VariablesOf<List>>,
+  Fits<{ first: number; ids: string[] }, VariablesOf<Poll>>,
+  Fits<{ after: string | null }, VariablesOf<Updates>>,
+];
