@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bringAxe, faultsOf } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
-import { openShop } from './shop.ts';
+import { isLive, openShop } from './shop.ts';
 import { startServiceStand } from './stand.ts';
 
 const shop = openShop(startServiceStand);
@@ -35,12 +35,6 @@ async function request(
   await page.getByLabel('Chave PIX').fill(destination);
   await page.getByRole('button', { name: 'Pedir saque' }).click();
   await page.getByText(/Saque SAQ-\w+ pedido/).waitFor();
-}
-
-/** Both of the page's connections: its own and the table's. */
-async function isLive(page: Page): Promise<void> {
-  await page.locator('.ligacao').getByText('Ao vivo').waitFor();
-  await page.locator('#saques [part=connection]').getByText('Ao vivo').waitFor();
 }
 
 /** The row of the newest payout. */

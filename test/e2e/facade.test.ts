@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import { bringAxe, faultsOf } from '../support/axe.ts';
 import { CARD, payOn, type Visitor } from '../support/browser.ts';
-import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
+import { checkoutOf, chooseMode, isLive, openPopup, openShop, productOf } from './shop.ts';
 import { startFacadeStand } from './stand.ts';
 
 describe('a shop in front of the service', () => {
@@ -78,7 +78,7 @@ describe('the dashboard in front of the service', () => {
   async function openDashboard(): Promise<Visitor> {
     const visitor = await shop.visit();
     await visitor.page.goto(`${shop.stand.url}/demo/dashboard`);
-    await visitor.page.getByText('Ao vivo').waitFor();
+    await isLive(visitor.page);
     return visitor;
   }
 
@@ -166,7 +166,7 @@ describe('the dashboard in front of the service', () => {
       }
       expect(await faultsOf(page)).toEqual([]);
     }
-    await page.getByText('Ao vivo').waitFor();
+    await isLive(page);
     // Money leaves by an API key alone.
     expect(await page.getByRole('button', { name: 'Pedir saque' }).count()).toBe(0);
   });

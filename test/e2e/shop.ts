@@ -92,3 +92,9 @@ export async function pendingCents({ live }: Stand): Promise<number> {
 export async function paymentsOf({ live }: Stand): Promise<{ orderCode: string; status: string }[]> {
   return (await live.request('{ cardPayments { nodes { orderCode status } } }')).cardPayments.nodes;
 }
+
+/** Both of the dashboard's connections: the page's own and the table's. */
+export async function isLive(page: Page): Promise<void> {
+  await page.locator('.ligacao').getByText('Ao vivo').waitFor();
+  await page.locator('#saques [part=connection]').getByText('Ao vivo').waitFor();
+}

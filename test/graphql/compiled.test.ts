@@ -9,7 +9,7 @@ import {
   parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { compileOperation } from '../../server/src/graphql/compiled.ts';
+import { compileOperation, weightOfCompiled } from '../../server/src/graphql/compiled.ts';
 
 const schema: GraphQLSchema = buildSchema(`
   type Subscription { told: Thing told2(text: String): Thing! }
@@ -180,6 +180,14 @@ test('of a subscription, each event', async () => {
     expect(errors.map((error) => error.toJSON())).toEqual(expected.errors?.map((error) => error.toJSON()));
     expect(errors).toHaveLength(1);
   }
+});
+
+test('is as much to keep as its text is long', () => {
+  const text = `{ echo } #${'x'.repeat(99_000)}`;
+  const document = parse(text);
+  const compiled = compileOperation(schema, document, getOperationAST(document)!);
+  expect(weightOfCompiled(compiled, text)).toBe(101);
+  expect(weightOfCompiled(null, text)).toBe(101);
 });
 
 test.each([

@@ -275,6 +275,22 @@ describe('the end of a token', () => {
     expect(other.phase).toBe('pending');
   });
 
+  it('is final where the page has come by another checkout token, which would start another payment', async () => {
+    const { element, scenario } = await checkout({}, { resumeKey: 'a cart' });
+    await element.start();
+    const { orderCode = '' } = element.payment ?? {};
+    element.remove();
+    await act(element, { endToken: true });
+    const other = document.createElement('psa-checkout');
+    Object.assign(other, { endpoint: `${url}/graphql`, token: `${scenario}-of-today`, resumeKey: 'a cart' });
+    const failed = event(other, 'psa-error');
+    document.body.append(other);
+    expect((await failed).detail).toMatchObject({ code: 'unauthorized', retryable: false });
+    expect(other.payment?.orderCode).toBe(orderCode);
+    await other.retry();
+    expect(await starts(scenario)).toHaveLength(1);
+  });
+
   it('of the shop’s ends in an error that no click can mend', async () => {
     const { element } = await checkout();
     element.token = 'psa_ct_that_has_ended_long_ago';

@@ -435,6 +435,38 @@ describe('a token', () => {
     expect(element.payouts).toHaveLength(1);
   });
 
+  it('that is taken away takes the rows with it', async () => {
+    const { element } = await table({ count: 3 });
+    element.token = undefined;
+    await shows(() => element.phase, 'idle');
+    expect(element.payouts).toHaveLength(0);
+    expect(codes(element)).toHaveLength(0);
+  });
+
+  it('that is renewed too late does not come in place of the one that the page has given meanwhile', async () => {
+    const { element, world } = await table({ count: 3 });
+    const late = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
+    const other = await post<PayoutsWorld>('/world', { count: 1 });
+    let give: ((token: string) => void) | undefined;
+    const asked = new Promise<void>((resolve) => {
+      element.renewToken = () => {
+        resolve();
+        return new Promise<string>((renewed) => {
+          give = renewed;
+        });
+      };
+    });
+    await act(element, { expire: true });
+    await asked;
+    element.token = other.token;
+    element.refresh();
+    await shows(() => codes(element), ['SAQ-000001']);
+    give?.(late.token);
+    await shows(() => element.connection, 'live');
+    expect(element.token).toBe(other.token);
+    expect(codes(element)).toEqual(['SAQ-000001']);
+  });
+
   it('that ends for good is said, and the rows stay until there is another', async () => {
     const { element, world } = await table({ count: 3 });
     const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });

@@ -198,7 +198,7 @@ export class CheckoutController implements ReactiveController {
     const { phase, payment, error } = this.state;
     if (
       error &&
-      error.code !== 'unauthorized' &&
+      !(error.code === 'unauthorized' && error.retryable) &&
       this.#visit?.orderCode &&
       (!payment || followable(payment))
     ) {
@@ -255,7 +255,7 @@ export class CheckoutController implements ReactiveController {
       (visit.valueCents !== undefined && visit.valueCents !== valueCents)
     )
       visit = nextAttempt(visit);
-    visit = { ...visit, valueCents, endpoint };
+    visit = { ...visit, valueCents, endpoint, startedBy: keyOf(token) };
     // Kept before it is used: a reload in the middle of the request must come back with the same id.
     this.#keep(visit);
     this.#unfollow();
@@ -408,10 +408,16 @@ export class CheckoutController implements ReactiveController {
     if (settled(phase) && phase !== 'expired') this.#unfollow();
   }
 
-  /** Nothing more is heard of the payment. Where only its own token has ended, starting its attempt again gives one. */
+  /**
+   * Nothing more is heard of the payment. Where only its own token has ended, the checkout token that started it gives
+   * another for the same attempt. Any other would start a second payment.
+   */
   #lose(error: CheckoutError): void {
     this.#unfollow();
-    this.#refuse({ ...error, retryable: error.code === 'unauthorized' && Boolean(this.#host.token) });
+    const { token } = this.#host;
+    const retryable =
+      error.code === 'unauthorized' && Boolean(token) && this.#visit?.startedBy === keyOf(token as string);
+    this.#refuse({ ...error, retryable });
   }
 
   #refuse(error: CheckoutError): void {

@@ -9,6 +9,8 @@ export interface Visit {
   /** The amount of this attempt, where the page chose it: another amount is another attempt. */
   valueCents?: number | undefined;
   endpoint?: string | undefined;
+  /** Of the checkout token that started it: another token would start another payment. */
+  startedBy?: string | undefined;
   orderCode?: string | undefined;
   paymentToken?: string | undefined;
   payment?: CardPayment | undefined;

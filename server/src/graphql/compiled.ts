@@ -93,6 +93,12 @@ export function compileOperation(
   return Object.assign(compiled, { fields: compilation.fields });
 }
 
+/** What it takes to keep one under its text, in fields: the text may be long and ask for little. */
+export function weightOfCompiled(run: CompiledOperation | null, text: string): number {
+  return (run?.fields ?? 1) + Math.ceil(text.length / CHARACTERS_OF_FIELD);
+}
+
+const CHARACTERS_OF_FIELD = 1_000;
 /** To compile so many takes some 25 ms. */
 const MOST_FIELDS = 500;
 const LEFT_TO_EXECUTE = new Error('left to execute');

@@ -9,7 +9,7 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { endTogether } from '../http/routes.ts';
 import { createRecent } from '../kernel/recent.ts';
-import { type CompiledOperation, compileOperation } from './compiled.ts';
+import { type CompiledOperation, compileOperation, weightOfCompiled } from './compiled.ts';
 import type { Context } from './context.ts';
 import { asksForSchema } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
@@ -59,7 +59,7 @@ export function createFastPath({
   compileAfter?: number | undefined;
 }): FastPath {
   const documents = createRecent<KnownDocument>(DOCUMENTS, (_, text) => text.length);
-  const compiled = createRecent<CompiledOperation | null>(FIELDS, (run) => run?.fields ?? 1);
+  const compiled = createRecent<CompiledOperation | null>(FIELDS, weightOfCompiled);
   const bodies = createRecent<Operation>(BODIES, ({ run }) => Math.max(LEAST_OF_BODY, run.fields));
   const headersByAccept = createRecent<string[]>(MEDIA_TYPES);
   let answers = 0;

@@ -13,7 +13,12 @@ import {
 } from 'graphql';
 import type { LiveUpdates } from '../events/subscribe.ts';
 import { createRecent } from '../kernel/recent.ts';
-import { type Answer as CompiledAnswer, type CompiledOperation, compileOperation } from './compiled.ts';
+import {
+  type Answer as CompiledAnswer,
+  type CompiledOperation,
+  compileOperation,
+  weightOfCompiled,
+} from './compiled.ts';
 import type { Context } from './context.ts';
 import { messageOf, toGraphQLError } from './errors.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
@@ -132,7 +137,7 @@ function runner(operation: Operation): (item: object, context: Context) => Execu
 const COMPILE_AFTER = 2;
 /** Fields of all that are compiled, each some 2 kB. A process has one schema. */
 const FIELDS = 10_000;
-const compiled = createRecent<CompiledOperation | null>(FIELDS, (run) => run?.fields ?? 1);
+const compiled = createRecent<CompiledOperation | null>(FIELDS, weightOfCompiled);
 /** Characters of the operations that are counted. */
 const answered = createRecent<number>(200_000, (_, name) => name.length);
 

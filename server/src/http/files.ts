@@ -51,7 +51,8 @@ export function filesRoute({
     const stamp = `${found.mtimeMs} ${found.size}`;
     const known = files.get(path);
     if (known?.stamp === stamp) return known;
-    const body = await readFile(path);
+    const body = await readFile(path).catch(() => null);
+    if (!body) return null;
     const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
     const kept: Kept = { stamp, body, hash, packed: {} };
     files.set(path, kept);
@@ -88,8 +89,7 @@ export function filesRoute({
           response.writeHead(304, all).end();
           return;
         }
-        if (encoding) file.packed[encoding] ??= PACKERS[encoding](file.body);
-        const body = (encoding && (await file.packed[encoding])) || file.body;
+        const body = encoding ? await pack(file, encoding) : file.body;
         const described = { ...all, ...(encoding && { 'content-encoding': encoding }) };
         if (request.method === 'HEAD') {
           response.writeHead(200, { 'content-length': body.length, ...described }).end();
@@ -100,6 +100,15 @@ export function filesRoute({
       throw new HttpError(404, 'Not found');
     },
   };
+}
+
+/** Once for all who ask; one that fails is tried again by the next. */
+function pack({ packed, body }: Kept, encoding: Encoding): Promise<Buffer> {
+  packed[encoding] ??= PACKERS[encoding](body).catch((error: unknown) => {
+    delete packed[encoding];
+    throw error;
+  });
+  return packed[encoding];
 }
 
 /** The best of ours that a browser takes. A weight of zero, which no browser sends, is not looked at. */

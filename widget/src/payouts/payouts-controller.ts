@@ -59,7 +59,7 @@ export class PayoutsController implements ReactiveController {
   #reading: AbortController | undefined;
   /** Where the stream stands; without it all is read anew. */
   #after: string | undefined;
-  #renewing: Promise<void> | undefined;
+  #renewing: { token: string | undefined; done: Promise<void> } | undefined;
   /** Came by renewal and has not read anything yet: if it does not, another one would not either. */
   #untried: string | undefined;
 
@@ -104,6 +104,10 @@ export class PayoutsController implements ReactiveController {
     this.#running?.abort();
     const { isConnected, token } = this.#host;
     if (!this.#endpoint || !token) {
+      // Nobody is left to see what was there.
+      this.#reading?.abort();
+      this.#after = undefined;
+      this.list = createPayoutList();
       this.#connect('idle');
       this.#enter('idle');
     } else if (isConnected) {
@@ -208,6 +212,7 @@ export class PayoutsController implements ReactiveController {
       firstPage(view, this.#pageSize),
       signal,
     );
+    signal.throwIfAborted();
     this.#after = updatesCursor;
     this.#reading?.abort();
     this.list.start(view, payouts);
@@ -341,10 +346,13 @@ export class PayoutsController implements ReactiveController {
   async #renew(used: string | undefined): Promise<boolean> {
     const host = this.#host;
     if (host.token === used && used !== this.#untried) {
-      this.#renewing ??= this.#renewOnce().finally(() => {
-        this.#renewing = undefined;
-      });
-      await this.#renewing;
+      if (this.#renewing?.token !== used) {
+        const done = this.#renewOnce().finally(() => {
+          if (this.#renewing?.done === done) this.#renewing = undefined;
+        });
+        this.#renewing = { token: used, done };
+      }
+      await this.#renewing?.done;
     }
     if (host.token === used) return false;
     this.#untried = host.token;
@@ -355,7 +363,10 @@ export class PayoutsController implements ReactiveController {
     const host = this.#host;
     const { token } = host;
     this.emit('psa-token-expired', {});
-    if (host.token === token && host.renewToken) host.token = await host.renewToken();
+    if (host.token !== token || !host.renewToken) return;
+    const renewed = await host.renewToken();
+    // The page may have given another account's meanwhile, or taken it away.
+    if (host.token === token) host.token = renewed;
   }
 
   // ── What the page is told ─────────────────────────────────────────────────────────────────────
