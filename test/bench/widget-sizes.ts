@@ -98,7 +98,7 @@ if (process.argv.includes('--save') && !process.exitCode) await save();
 
 /** The files for a script tag, as they were built. */
 function standalone(): Size {
-  const files = readdirSync(STANDALONE).filter((name) => name.endsWith('.js'));
+  const files = readdirSync(STANDALONE).filter((name) => /^psa-checkout\..*js$/.test(name));
   const sizes = files.map((name) => gzip(readFileSync(new URL(name, STANDALONE))));
   return {
     name: 'psa-checkout, script tag',
