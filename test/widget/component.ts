@@ -1,9 +1,24 @@
-import { inject, vi } from 'vitest';
+import { afterEach, beforeEach, inject, vi } from 'vitest';
 import type { CardPaymentStatus, PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import type { Scenario } from './fake-server.ts';
 
 /** What the tests inside the page share: an element on the fake server, and what they ask of both. */
 export const url = inject('fakeUrl');
+
+/** Nothing is left of the test before: no storage, address, element, language or scheme of colours. */
+export function eachOnAFreshPage(): void {
+  beforeEach(() => {
+    sessionStorage.clear();
+    localStorage.clear();
+    document.documentElement.lang = 'pt-BR';
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    for (const element of document.querySelectorAll('psa-checkout')) element.remove();
+    history.replaceState(null, '', location.pathname);
+    document.documentElement.style.colorScheme = '';
+  });
+}
 
 export async function checkout(
   scenario: Partial<Scenario> = {},

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import '../../widget/src/define.ts';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import {
@@ -6,6 +6,7 @@ import {
   change,
   checkout,
   connection_,
+  eachOnAFreshPage,
   event,
   failure,
   fakeWindow,
@@ -17,17 +18,7 @@ import {
 import type { Scenario } from './fake-server.ts';
 
 // Every member of the element's interface, in the order of its table; what each does at length is in the tests beside.
-beforeEach(() => {
-  sessionStorage.clear();
-  localStorage.clear();
-  document.documentElement.lang = 'pt-BR';
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  for (const element of document.querySelectorAll('psa-checkout')) element.remove();
-  history.replaceState(null, '', location.pathname);
-});
+eachOnAFreshPage();
 
 /** As a page writes it: by attributes alone. */
 async function written(attributes: Record<string, string>): Promise<PsaCheckout> {

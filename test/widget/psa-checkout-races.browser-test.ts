@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import '../../widget/src/define.ts';
 import {
   act,
   change,
   checkout,
   connection_,
+  eachOnAFreshPage,
   event,
   failure,
   fakeWindow,
@@ -15,16 +16,7 @@ import {
 } from './component.ts';
 
 // What comes at the wrong moment: two calls at once, answers that nobody waits for any more, a page that changes its mind.
-beforeEach(() => {
-  sessionStorage.clear();
-  localStorage.clear();
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  for (const element of document.querySelectorAll('psa-checkout')) element.remove();
-  history.replaceState(null, '', location.pathname);
-});
+eachOnAFreshPage();
 
 /** Holds back the next request of this kind until it is let go. */
 function holdNext(kind: 'query' | 'mutation'): { asked: Promise<void>; letGo: () => void } {

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import '../../widget/src/define.ts';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import {
@@ -7,6 +7,7 @@ import {
   change,
   checkout,
   connection_,
+  eachOnAFreshPage,
   event,
   failure,
   fakeWindow,
@@ -17,18 +18,7 @@ import {
   url,
 } from './component.ts';
 
-beforeEach(() => {
-  sessionStorage.clear();
-  localStorage.clear();
-  document.documentElement.lang = 'pt-BR';
-});
-
-afterEach(() => {
-  for (const element of document.querySelectorAll('psa-checkout')) element.remove();
-  history.replaceState(null, '', location.pathname);
-  vi.restoreAllMocks();
-  document.documentElement.style.colorScheme = '';
-});
+eachOnAFreshPage();
 
 describe('a click', () => {
   it('pays once, however often it comes', async () => {

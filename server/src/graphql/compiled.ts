@@ -29,6 +29,7 @@ import {
   visit,
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
+import { createRecent, type Recent } from '../kernel/recent.ts';
 
 /** An operation that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
 export interface CompiledOperation {
@@ -91,6 +92,14 @@ export function compileOperation(
     }
   };
   return Object.assign(compiled, { fields: compilation.fields });
+}
+
+/** Fields of all that are kept together, each some 2 kB. */
+const MOST_KEPT = 10_000;
+
+/** Those that were asked for lately, by the operation's name and the document's text; null for what is left to `execute`. */
+export function createCompiled(): Recent<CompiledOperation | null> {
+  return createRecent(MOST_KEPT, weightOfCompiled);
 }
 
 /** What it takes to keep one under its text, in fields: the text may be long and ask for little. */

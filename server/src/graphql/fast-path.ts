@@ -9,17 +9,15 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { endTogether } from '../http/routes.ts';
 import { createRecent } from '../kernel/recent.ts';
-import { type CompiledOperation, compileOperation, weightOfCompiled } from './compiled.ts';
+import { type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
 import type { Context } from './context.ts';
 import { asksForSchema } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
 
 /** Characters of all the documents that are kept: parsed, some 150 bytes each. */
 const DOCUMENTS = 200_000;
-/** Fields of all the operations that are compiled, each some 2 kB. */
-const FIELDS = 10_000;
 /** Fields that are kept by whole requests, of which nothing has to be looked at again: each counts for ten at least. */
-const BODIES = FIELDS;
+const BODIES = 10_000;
 const LEAST_OF_BODY = 10;
 /** Characters of such a request. */
 const LONGEST_BODY = 4_000;
@@ -59,7 +57,7 @@ export function createFastPath({
   compileAfter?: number | undefined;
 }): FastPath {
   const documents = createRecent<KnownDocument>(DOCUMENTS, (_, text) => text.length);
-  const compiled = createRecent<CompiledOperation | null>(FIELDS, weightOfCompiled);
+  const compiled = createCompiled();
   const bodies = createRecent<Operation>(BODIES, ({ run }) => Math.max(LEAST_OF_BODY, run.fields));
   const headersByAccept = createRecent<string[]>(MEDIA_TYPES);
   let answers = 0;

@@ -17,7 +17,7 @@ import {
   type Answer as CompiledAnswer,
   type CompiledOperation,
   compileOperation,
-  weightOfCompiled,
+  createCompiled,
 } from './compiled.ts';
 import type { Context } from './context.ts';
 import { messageOf, toGraphQLError } from './errors.ts';
@@ -135,9 +135,8 @@ function runner(operation: Operation): (item: object, context: Context) => Execu
 
 /** How often an operation is answered before it is compiled. */
 const COMPILE_AFTER = 2;
-/** Fields of all that are compiled, each some 2 kB. A process has one schema. */
-const FIELDS = 10_000;
-const compiled = createRecent<CompiledOperation | null>(FIELDS, weightOfCompiled);
+/** A process has one schema. */
+const compiled = createCompiled();
 /** Characters of the operations that are counted. */
 const answered = createRecent<number>(200_000, (_, name) => name.length);
 
