@@ -96,3 +96,26 @@ test('a token that expires is asked for again at its instant', async () => {
   await ask();
   expect(state.asked).toBe(2);
 });
+
+test('who comes by the connection of another is not taken for that one', async () => {
+  const clock = createManualClock();
+  const callers = createRecentCallers({
+    clock,
+    access: {
+      async authenticate(authorization) {
+        if (authorization === 'Bearer nobody') throw new UnauthenticatedError('Invalid API key');
+        return {
+          ...start().caller,
+          credential: { kind: 'api_key', id: `${authorization}`, permissions: [] },
+        };
+      },
+    },
+  });
+  const proxy = {};
+  const by = async (credential: string) =>
+    (await callers.authenticate(`Bearer ${credential}`, proxy)).credential.id;
+  for (const credential of ['a', 'b', 'a', 'a', 'b'])
+    expect(await by(credential)).toBe(`Bearer ${credential}`);
+  await expect(by('nobody')).rejects.toBeInstanceOf(UnauthenticatedError);
+  expect(await by('a')).toBe('Bearer a');
+});
