@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { ensureBuilt } from '../server/scripts/build.mjs';
 import { FAST_GATES, runGates } from '../server/scripts/gates.mjs';
 import { ensureInstalled } from '../server/scripts/install.mjs';
@@ -22,13 +23,17 @@ export async function runTests(args, failedBefore = 0) {
   await ensureBuilt();
 
   const total = { passed: 0, failed: failedBefore, skipped: 0 };
+  const failures = [];
   for (const config of CONFIGS.filter((name) => existsSync(join(root, 'test', name)))) {
-    const { passed, failed, skipped } = await vitest(config, args, { CHROME_BIN: chromium.path });
+    const { passed, failed, skipped, why } = await vitest(config, args, { CHROME_BIN: chromium.path });
     total.passed += passed;
     total.failed += failed;
     total.skipped += skipped;
+    failures.push(...why);
   }
 
+  // Said once more at the end: thousands of lines lie between a test of the first run and the sum.
+  for (const failure of failures) console.error(failure);
   if (total.passed + total.failed === 0) console.error('✗ No test was run.');
   if (process.env.CI && total.skipped > 0)
     console.error('✗ Tests were skipped, which counts as a failure where CI is set.');
@@ -60,10 +65,34 @@ async function vitest(config, args, env) {
     const { numPassedTests: passed = 0, numPendingTests = 0, numTodoTests = 0 } = counted;
     // A file that does not load, or an error outside of a test, fails the run and no test.
     const failed = counted.numFailedTests || (ok ? 0 : 1);
-    return { passed, failed, skipped: numPendingTests + numTodoTests };
+    return { passed, failed, skipped: numPendingTests + numTodoTests, why: whatFailed(counted) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What of a message tells why: the rest is the stack of the runner. */
+const LINES_OF_A_FAILURE = 12;
+
+/**
+ * The tests and files that failed in a report of Vitest, each as a few lines.
+ *
+ * @param {{ testResults?: { name: string, status: string, message?: string, assertionResults?: { status: string, fullName: string, failureMessages?: string[] }[] }[] }} report
+ */
+function whatFailed({ testResults = [] }) {
+  return testResults.flatMap(({ name, status, message = '', assertionResults = [] }) => {
+    const file = relative(join(root, 'test'), name);
+    const tests = assertionResults
+      .filter((test) => test.status === 'failed')
+      .map((test) => brief(`${file} > ${test.fullName}`, test.failureMessages?.join('\n') ?? ''));
+    return status === 'failed' && tests.length === 0 ? [brief(file, message)] : tests;
+  });
+}
+
+/** @param {string} what @param {string} why */
+function brief(what, why) {
+  const lines = stripVTControlCharacters(why).split('\n').slice(0, LINES_OF_A_FAILURE);
+  return [`✗ ${what}`, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
 if (isMain(import.meta.url)) {

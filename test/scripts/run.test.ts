@@ -43,7 +43,7 @@ beforeEach(() => {
 
 afterEach(() => house[Symbol.dispose]());
 
-function reports(config: string, counts: Record<string, number | boolean>): void {
+function reports(config: string, counts: Record<string, unknown>): void {
   house.write(`test/${config}`, JSON.stringify(counts));
 }
 
@@ -68,6 +68,40 @@ it('fails when a test does', async () => {
   reports('vitest.browser.config.ts', { numPassedTests: 2 });
 
   expect(await run()).toMatchObject({ code: 1, last: '42 passed, 3 failed' });
+});
+
+it('says at the end what failed, and why', async () => {
+  reports('vitest.config.ts', {
+    numPassedTests: 40,
+    numFailedTests: 1,
+    testResults: [
+      {
+        name: 'ledger/balance.test.ts',
+        status: 'failed',
+        assertionResults: [
+          { status: 'passed', fullName: 'holds' },
+          {
+            status: 'failed',
+            fullName: 'sums to zero',
+            failureMessages: ['\u001b[31mexpected 1 to be 0\u001b[39m'],
+          },
+        ],
+      },
+      {
+        name: 'ledger/posting.test.ts',
+        status: 'failed',
+        message: 'Cannot find module',
+        assertionResults: [],
+      },
+    ],
+  });
+  reports('vitest.browser.config.ts', { numPassedTests: 2 });
+
+  const { output } = await run();
+
+  expect(output.slice(output.indexOf('vitest vitest.browser.config.ts'))).toMatch(
+    /✗ .*ledger\/balance\.test\.ts > sums to zero\n {2}expected 1 to be 0\n✗ .*ledger\/posting\.test\.ts\n {2}Cannot find module\n42 passed, 1 failed\n$/,
+  );
 });
 
 it('fails when a run breaks off before it can count', async () => {
