@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
+import { dose } from '../support/doses.ts';
 import { createClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { type Audit, audit } from './audit.ts';
@@ -14,7 +15,7 @@ import { createCustomers } from './customers.ts';
 import { chosenSeed, createRandom, type Random } from './random.ts';
 import { createWithdrawers } from './withdrawers.ts';
 
-const KILLS = Number(process.env.PSA_FAULTS_KILLS ?? 8);
+const KILLS = dose('KILLS');
 const CLIENTS = 8;
 const LIVE_KEY = 'ps_live_killed0123456789';
 /** A life begins so much later than the one before: leases have ended, and what was left open is looked up. */
@@ -47,7 +48,7 @@ beforeAll(async () => {
 
 test.each(Object.entries(engines))(
   `on %s, ${KILLS} times killed, loses nothing that was acknowledged and does nothing twice`,
-  { timeout: 900_000 },
+  { timeout: 60_000 + KILLS * 15_000 },
   async (engine, prepare) => {
     const environment = {
       ...(await prepare()),

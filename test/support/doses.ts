@@ -1,0 +1,16 @@
+/**
+ * How much of an attack runs: the first number in `npm test`, the second in `npm run attack`, which sets
+ * `PSA_DOSE=full`. The variable of a dose's own name goes before both: `PSA_DOSE_KILLS=3`.
+ */
+const DOSES = {
+  /** Requests of two facades over a network that fails. */
+  FAULTY_CALLS: [1_500, 10_000],
+  /** `kill -9` at a moment drawn at random, on each database. */
+  KILLS: [8, 300],
+} as const satisfies Record<string, readonly [test: number, attack: number]>;
+
+export function dose(name: keyof typeof DOSES): number {
+  const [test, attack] = DOSES[name];
+  const own = process.env[`PSA_DOSE_${name}`];
+  return own === undefined ? (process.env.PSA_DOSE === 'full' ? attack : test) : Number(own);
+}
