@@ -7,6 +7,8 @@ const DOSES = {
   FAULTY_CALLS: [1_500, 10_000],
   /** `kill -9` at a moment drawn at random, on each database. */
   KILLS: [8, 300],
+  /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
+  PAIRS_OF_TOKENS: [1, 3],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
 
 export function dose(name: keyof typeof DOSES): number {
