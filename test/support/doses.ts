@@ -9,6 +9,8 @@ const DOSES = {
   KILLS: [8, 300],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 3],
+  /** Merchants whose receivers of webhooks hang at once, eight events each. */
+  HANGING_RECEIVERS: [12, 100],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
 
 export function dose(name: keyof typeof DOSES): number {
