@@ -9,6 +9,8 @@ const DOSES = {
   KILLS: [8, 300],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 3],
+  /** Of a facade's credential, how far apart the places are at which it is changed. */
+  PLACES_APART: [9, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
   HANGING_RECEIVERS: [12, 100],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
