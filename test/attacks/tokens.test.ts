@@ -194,7 +194,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
     }
     expect(changed).toBeGreaterThan(100);
     expect(await everything()).toEqual(rows);
-  });
+  }, 240_000);
 
   test('is asked for nowhere but in the header: no cookie, query or body opens anything', async () => {
     const server = serverOf();

@@ -12,7 +12,7 @@ const DOSES = {
   /** Of a facade's credential, how far apart the places are at which it is changed. */
   PLACES_APART: [9, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
-  HANGING_RECEIVERS: [12, 100],
+  HANGING_RECEIVERS: [12, 24],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
 
 export function dose(name: keyof typeof DOSES): number {

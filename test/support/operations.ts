@@ -66,7 +66,7 @@ export function namedPlacesOfRest(description: Described): string[] {
   });
 }
 
-export function restOperations(description: Described): { name: string; operation: Described }[] {
+function restOperations(description: Described): { name: string; operation: Described }[] {
   return Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods as object).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
