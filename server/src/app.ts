@@ -4,7 +4,7 @@ import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { Log } from './db/log.ts';
-import { migrate } from './db/migrate.ts';
+import { migrate, newestMigration } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
@@ -74,6 +74,7 @@ export async function createApp({
   restLimit,
   compileAfter,
   upstreamTuning,
+  migrations,
 }: {
   config: Config;
   clock: Clock;
@@ -90,6 +91,8 @@ export async function createApp({
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
   upstreamTuning?: UpstreamTuning;
+  /** A folder in place of this version's own: a test's next version. */
+  migrations?: string | undefined;
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
@@ -111,9 +114,10 @@ export async function createApp({
 
   try {
     if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
-    const database = await open({ ...config, clock, log, onFatal, meter: metrics });
+    const knows = newestMigration(migrations);
+    const database = await open({ ...config, clock, log, onFatal, meter: metrics, knows });
     closing.push(() => database.close());
-    await migrate(database);
+    await migrate(database, migrations);
 
     const follower = createFollower({
       database,

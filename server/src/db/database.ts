@@ -57,6 +57,12 @@ export interface DatabaseMeter {
 
 export const INSTANCE_LOCK = 7_367_777;
 
+/** Held beside it as (SERVING_LOCK, number of the newest migration that this server knows). */
+export const SERVING_LOCK = 7_367_778;
+
+/** Held by whoever brings the tables forward. */
+export const MIGRATION_LOCK = 7_367_779;
+
 /** An instance's number: no two that live at once draw the same. */
 export function drawInstance(): number {
   return randomInt(1, 2 ** 31 - 1);
