@@ -24,6 +24,7 @@ import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createEmbeddedMode } from './modes/embedded.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
 import { createRemoteMode, type UpstreamTuning } from './modes/remote.ts';
+import { copyFolder } from './ops/backup.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createMetrics, createMetricsRoutes } from './ops/metrics.ts';
@@ -200,11 +201,13 @@ export async function createApp({
       initTimeoutMs,
     });
 
-    // Only this process has PGlite's folder; whoever manages keys beside it asks here.
-    if (database.engine === 'pglite' && config.dataDir !== 'memory')
+    // Only this process has PGlite's folder; whoever manages keys or takes a backup beside it asks here.
+    const { dataDir } = config;
+    if (database.engine === 'pglite' && dataDir !== 'memory')
       closing.push(
         await serveControl({
-          dataDir: config.dataDir,
+          dataDir,
+          copyFiles: async () => database.copyFiles?.(copyFolder(dataDir).files),
           administration: createAdministration({ database, committer, clock }),
           log,
         }),

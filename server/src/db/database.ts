@@ -36,6 +36,11 @@ export interface Database {
    */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
   connections(): Connected;
+  /**
+   * Of PGlite on a folder alone: copies its files to a folder that is not there yet, all as they are at one moment between two
+   * statements, as a crash would leave them.
+   */
+  readonly copyFiles?: (folder: string) => Promise<void>;
   /** Resolves when every transaction under way has ended and the files are closed and unlocked. */
   close(): Promise<void>;
 }
