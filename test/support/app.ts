@@ -42,6 +42,8 @@ interface Options {
   restLimit?: number;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number;
+  /** The folder of another version's migrations. */
+  migrations?: string;
 }
 
 /** The service itself, as `startServer` starts it. */
