@@ -4,7 +4,7 @@ import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { Log } from './db/log.ts';
-import { migrate } from './db/migrate.ts';
+import { migrate, newestMigration } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
@@ -25,6 +25,7 @@ import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createEmbeddedMode } from './modes/embedded.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
 import { createRemoteMode, type UpstreamTuning } from './modes/remote.ts';
+import { copyFolder } from './ops/backup.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createMetrics, createMetricsRoutes } from './ops/metrics.ts';
@@ -75,6 +76,7 @@ export async function createApp({
   restLimit,
   compileAfter,
   upstreamTuning,
+  migrations,
 }: {
   config: Config;
   clock: Clock;
@@ -91,6 +93,8 @@ export async function createApp({
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
   upstreamTuning?: UpstreamTuning;
+  /** A folder in place of this version's own: a test's next version. */
+  migrations?: string | undefined;
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
@@ -112,9 +116,10 @@ export async function createApp({
 
   try {
     if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
-    const database = await open({ ...config, clock, log, onFatal, meter: metrics });
+    const knows = newestMigration(migrations);
+    const database = await open({ ...config, clock, log, onFatal, meter: metrics, knows });
     closing.push(() => database.close());
-    await migrate(database);
+    await migrate(database, migrations);
 
     const follower = createFollower({
       database,
@@ -200,11 +205,13 @@ export async function createApp({
       initTimeoutMs,
     });
 
-    // Only this process has PGlite's folder; whoever manages keys beside it asks here.
-    if (database.engine === 'pglite' && config.dataDir !== 'memory')
+    // Only this process has PGlite's folder; whoever manages keys or takes a backup beside it asks here.
+    const { dataDir } = config;
+    if (database.engine === 'pglite' && dataDir !== 'memory')
       closing.push(
         await serveControl({
-          dataDir: config.dataDir,
+          dataDir,
+          copyFiles: async () => database.copyFiles?.(copyFolder(dataDir).files),
           administration: createAdministration({ database, committer, clock }),
           log,
         }),

@@ -4,6 +4,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import type { Embedded } from '../../server/src/modes/mode.ts';
 import { createLog } from '../../server/src/ops/log.ts';
+import type { Bank } from '../../server/src/rails/bank.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshPglite } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
@@ -44,6 +45,10 @@ interface Options {
   restLimit?: number;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number;
+  /** In place of the simulated one, whose books are in the database. */
+  bank?: Bank;
+  /** The folder of another version's migrations. */
+  migrations?: string;
 }
 
 /** The service itself, as `startServer` starts it. */
