@@ -14,8 +14,10 @@ export interface Outlet {
   readonly socket: WebSocket;
   /** What `socket` speaks over: nothing is compressed, so what the two of them write goes out as it comes. */
   readonly wire: Duplex;
-  /** What waits for the client to read, in the order in which it began to. */
-  readonly waiting: Set<Sending>;
+  /** It waits for the client to read, behind those that began to before. */
+  wait(sending: Sending): void;
+  /** It waits no longer. */
+  leave(sending: Sending): void;
   sent(): void;
   /** Resolves when the bytes have left for the kernel: so a client that does not read is not read ahead for. */
   send(text: string): Promise<void>;
@@ -23,13 +25,14 @@ export interface Outlet {
 
 /** `onSent` is called when something has left that may have waited. */
 export function createOutlet(socket: WebSocket, wire: Duplex, onSent: () => void): Outlet {
-  const waiting = new Set<Sending>();
+  /** Most clients read, and for these there is none. */
+  let waiting: Set<Sending> | null = null;
 
   function sent(): void {
     onSent();
-    for (const sending of waiting) {
+    for (const sending of waiting ?? []) {
       if (socket.bufferedAmount >= MAX_AHEAD_BYTES) return;
-      waiting.delete(sending);
+      waiting?.delete(sending);
       sending.ready();
     }
   }
@@ -37,7 +40,11 @@ export function createOutlet(socket: WebSocket, wire: Duplex, onSent: () => void
   return {
     socket,
     wire,
-    waiting,
+    wait(sending) {
+      waiting ??= new Set();
+      waiting.add(sending);
+    },
+    leave: (sending) => waiting?.delete(sending),
     sent,
     send: (text) =>
       new Promise((resolve, reject) => {
@@ -136,7 +143,7 @@ function goOn(sending: Sending, answered: Answer | null): void {
 function nextOf(sending: Sending): Answer | Promise<Answer> | null {
   const { outlet, opened } = sending;
   if (outlet.socket.bufferedAmount >= MAX_AHEAD_BYTES) {
-    outlet.waiting.add(sending);
+    outlet.wait(sending);
     return null;
   }
   const item = opened.updates.take();
@@ -161,7 +168,7 @@ function fail({ opened, end }: Sending, error: unknown): void {
 
 function leave(sending: Sending): void {
   sending.hasLeft = true;
-  sending.outlet.waiting.delete(sending);
+  sending.outlet.leave(sending);
   sending.opened.updates.end();
   sending.end?.resolve(DONE);
 }

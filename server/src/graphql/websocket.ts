@@ -17,6 +17,7 @@ import {
 } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
+import type { Opened } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket } from '../http/server.ts';
@@ -28,17 +29,19 @@ import { createOutlet, type Outlet, sendAnswers } from './outlet.ts';
 import { openShared } from './shared-execution.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 
-/** What one connection keeps. */
-interface Connection {
+/** What one connection keeps: ten thousand that only wait must cost little, so what few need is made when it is needed. */
+interface Connection extends Opened {
   socket: WebSocket;
   outlet: Outlet;
   presented: Presented;
   /** It has not answered the last ping. */
   isSilent: boolean;
   caller: Caller | null;
-  /** Ends every subscription of it: with the credential, and with the socket. */
-  ended: AbortController;
-  stopWatching: () => void;
+  /** Ends every subscription of it: with the credential, and with the socket. Null before the first operation. */
+  ends: AbortController | null;
+  /** Why it has ended, or null: with its credential, or closed. */
+  over: { reason?: PaymentError } | null;
+  stopWatching: (() => void) | null;
 }
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
@@ -143,26 +146,14 @@ export function createGraphQLSockets({
       if (error instanceof PaymentError) return forbid(extra, error);
       throw error;
     }
-    const { signal, stop } = await contexts.watch(extra.presented, callerOf(extra));
+    const stop = await contexts.watch(extra.presented, callerOf(extra), extra);
     // It may have left meanwhile, and then nobody else stops this.
-    if (extra.ended.signal.aborted) {
+    if (extra.over) {
       stop();
       return false;
     }
     extra.stopWatching = stop;
-    const end = () => {
-      extra.ended.abort(signal.reason);
-      forbid(extra, signal.reason as Error);
-    };
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end);
-    return !signal.aborted;
-  }
-
-  /** Closed by us with the reason; the library's own close, without one, then finds it closed. */
-  function forbid({ socket }: Connection, error: Error): false {
-    socket.close(CloseCode.Forbidden, error.message);
-    return false;
+    return true;
   }
 
   async function prepare(
@@ -183,7 +174,9 @@ export function createGraphQLSockets({
     }
     const errors = engine.validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
-    const contextValue = contexts.create(extra.presented, extra.caller, { connection: extra.ended.signal });
+    const contextValue = contexts.create(extra.presented, extra.caller, {
+      connection: () => endOf(extra),
+    });
     const rootValue: Prepared = { engine, outlet: extra.outlet, id };
     return { schema, document, variableValues: variables, operationName, contextValue, rootValue };
   }
@@ -195,14 +188,14 @@ export function createGraphQLSockets({
     const connection: Connection = {
       socket,
       outlet,
-      presented: presentedBy(request, addressOf, null),
+      presented: { ...presentedBy(request, addressOf, null), connection: undefined },
       isSilent: false,
       caller: null,
-      ended: new AbortController(),
-      stopWatching: () => undefined,
+      ends: null,
+      over: null,
+      stopWatching: null,
+      credentialEnded,
     };
-    // Each subscription listens to its end, and Node takes more than ten listeners for a leak.
-    setMaxListeners(MAX_SUBSCRIPTIONS + 10, connection.ended.signal);
     let onMessage: (data: string) => Promise<void> = async () => undefined;
     const opened = protocol.opened(
       {
@@ -237,8 +230,8 @@ export function createGraphQLSockets({
     });
     socket.once('close', (code, reason) => {
       round.delete(connection);
-      connection.stopWatching();
-      connection.ended.abort();
+      connection.stopWatching?.();
+      end(connection, {});
       opened(code, reason.toString()).catch(onFault);
     });
   });
@@ -281,6 +274,33 @@ export function createGraphQLSockets({
       await Promise.all(underWay);
     },
   };
+}
+
+/** The signal that its subscriptions end by. */
+function endOf(connection: Connection): AbortSignal {
+  if (!connection.ends) {
+    connection.ends = new AbortController();
+    // Each subscription listens to it, and Node takes more than ten listeners for a leak.
+    setMaxListeners(MAX_SUBSCRIPTIONS + 10, connection.ends.signal);
+    if (connection.over) connection.ends.abort(connection.over.reason);
+  }
+  return connection.ends.signal;
+}
+
+function end(connection: Connection, over: NonNullable<Connection['over']>): void {
+  connection.over ??= over;
+  connection.ends?.abort(over.reason);
+}
+
+function credentialEnded(this: Connection, reason: PaymentError): void {
+  end(this, { reason });
+  forbid(this, reason);
+}
+
+/** Closed by us with the reason; the library's own close, without one, then finds it closed. */
+function forbid({ socket }: Connection, error: Error): false {
+  socket.close(CloseCode.Forbidden, error.message);
+  return false;
 }
 
 /** Apart from the request, which would stay in memory for as long as its socket does. */
