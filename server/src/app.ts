@@ -71,6 +71,7 @@ export async function createApp({
   open = openDatabase,
   bank,
   initTimeoutMs,
+  closeTimeoutMs,
   restLimit,
   compileAfter,
   upstreamTuning,
@@ -85,6 +86,8 @@ export async function createApp({
   bank?: Bank;
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
+  /** And how long to answer when it is closed. */
+  closeTimeoutMs?: number;
   /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
   restLimit?: number;
   /** How often a query is answered before it is compiled. */
@@ -194,6 +197,7 @@ export async function createApp({
       addressOf,
       onFault,
       initTimeoutMs,
+      closeTimeoutMs,
     });
 
     // Only this process has PGlite's folder; whoever manages keys beside it asks here.

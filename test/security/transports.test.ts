@@ -50,8 +50,18 @@ describe('an upgrade', () => {
 });
 
 /** A server of its own, for its side of a connection: nothing here gets as far as an operation. */
-async function startBare(options: { stalledMs?: number } = {}) {
-  const http = createHttpServer({ onFault: (fault) => expect.fail(String(fault)), ...options });
+async function startBare({
+  stalledMs,
+  ...timeouts
+}: {
+  stalledMs?: number;
+  initTimeoutMs?: number;
+  closeTimeoutMs?: number;
+} = {}) {
+  const http = createHttpServer({
+    onFault: (fault) => expect.fail(String(fault)),
+    ...(stalledMs && { stalledMs }),
+  });
   const gone = deferred();
   const accepted = deferred<Socket>();
   http.server.once('connection', (socket: Socket) => {
@@ -65,6 +75,7 @@ async function startBare(options: { stalledMs?: number } = {}) {
     addressOf: () => '',
     onFault: (fault) => expect.fail(String(fault)),
     initTimeoutMs: 60_000,
+    ...timeouts,
   });
   const port = await http.listen(0, '127.0.0.1');
   onTestFinished(async () => {
@@ -81,6 +92,14 @@ describe('a connection that the server is done with', () => {
   ])('after %s is not kept by a client that never closes it', async (_, lines) => {
     const { port, gone } = await startBare();
     open(port, lines).resume();
+    await gone;
+  });
+
+  test('after a WebSocket is not kept by a client that does not answer its end', async () => {
+    const { port, gone } = await startBare({ initTimeoutMs: 10, closeTimeoutMs: 10 });
+    const handshake = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
+    const spoken = 'Sec-WebSocket-Protocol: graphql-transport-ws';
+    open(port, ['GET /graphql HTTP/1.1', ...UPGRADE, ...handshake, spoken]).resume();
     await gone;
   });
 

@@ -7,6 +7,20 @@ const DOSES = {
   FAULTY_CALLS: [1_500, 10_000],
   /** `kill -9` at a moment drawn at random, on each database. */
   KILLS: [8, 300],
+  /** WebSockets that are open at once. */
+  SOCKETS: [200, 10_000],
+  /** Followers that read nothing, by each transport. */
+  PAUSED: [10, 200],
+  /** What happens meanwhile: a queue holds 256, and buffers on the way some more. */
+  PAUSED_EVENTS: [450, 5_000],
+  /** Operations that one socket begins. */
+  SUBSCRIPTIONS: [200, 5_000],
+  /** Megabytes of a `connection_init`. */
+  INIT_MB: [1, 50],
+  /** Sockets and streams of a credential that expires. */
+  EXPIRING: [20, 2_000],
+  /** How often each refusal is asked for: what it costs is a median. */
+  REFUSALS: [1, 20],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
 
 export function dose(name: keyof typeof DOSES): number {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Reader } from '../events/subscribe.ts';
-import { textFrame } from './frame.ts';
+import { textFrame, textFrameHead } from './frame.ts';
 import { type Answer, answerNow, type Opened } from './shared-execution.ts';
 
 /** With so much unsent, a subscription's updates wait in its own queue, and whatever that one allows is done there. */
@@ -155,9 +155,18 @@ function nextOf(sending: Sending): Answer | Promise<Answer> | null {
 function write(sending: Sending, answer: Answer, bufferedAmount: number): void {
   const { socket, begin, hasLeft, outlet } = sending;
   if (hasLeft || socket.readyState !== socket.OPEN) return;
-  const frame = textFrame(begin, answer.rest);
+  const { rest } = answer;
+  if (rest.length > SHORT) {
+    const { wire } = outlet;
+    wire.cork();
+    wire.write(textFrameHead(begin, rest.length));
+    wire.write(rest, outlet.sent);
+    wire.uncork();
+    return;
+  }
+  const frame = textFrame(begin, rest);
   // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
-  if (frame.length > SHORT || bufferedAmount > 0) outlet.wire.write(frame, outlet.sent);
+  if (bufferedAmount > 0) outlet.wire.write(frame, outlet.sent);
   else outlet.wire.write(frame);
 }
 

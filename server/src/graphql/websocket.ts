@@ -42,6 +42,8 @@ interface Connection extends Opened {
   /** Why it has ended, or null: with its credential, or closed. */
   over: { reason?: PaymentError } | null;
   stopWatching: (() => void) | null;
+  /** Its credential has come. */
+  begun(): void;
 }
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
@@ -51,16 +53,23 @@ export interface GraphQLSockets {
 }
 
 const MAX_MESSAGE_BYTES = 100_000;
+/** Until its credential is known it has nothing to say but that. */
+const MAX_BYTES_BEFORE_INIT = 4_000;
+/** Pieces of a message, and of a frame as the network brings them: each takes as much memory as a hundred bytes. */
+const MAX_PIECES = 1_000;
 const MAX_SUBSCRIPTIONS = 100;
 /** With so much unsent, nothing more is read: whoever does not take its answers has nothing else to ask. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const PING_MS = 25_000;
 const PING_ROUNDS = 25;
-/** A client that does not answer the closing handshake is cut off. */
-const CLOSE_TIMEOUT_MS = 1_000;
+/** A client that does not answer the closing handshake is cut off; a slow one has much to read before it sees it. */
+const CLOSE_TIMEOUT_MS = 30_000;
+/** The same where the server ends, which has no time, and of whoever sends too much. */
+const LAST_CLOSE_TIMEOUT_MS = 1_000;
 /** The client library comes back after these, with a fresh credential or with `after`. */
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
+const MESSAGE_TOO_BIG = 1009;
 
 /**
  * GraphQL over `graphql-transport-ws`. The credential comes in `connection_init`, and the Origin seen at the upgrade
@@ -74,6 +83,7 @@ export function createGraphQLSockets({
   addressOf,
   onFault,
   initTimeoutMs = 5_000,
+  closeTimeoutMs = CLOSE_TIMEOUT_MS,
 }: {
   server: Server;
   yoga: Yoga;
@@ -82,8 +92,18 @@ export function createGraphQLSockets({
   onFault: (fault: unknown) => void;
   /** How long a client may take until `connection_init`. */
   initTimeoutMs?: number | undefined;
+  /** How long a client may take to answer the closing handshake. */
+  closeTimeoutMs?: number | undefined;
 }): GraphQLSockets {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    maxFragments: MAX_PIECES,
+    maxBufferedChunks: MAX_PIECES,
+    // Its types do not know of it yet.
+    ...{ closeTimeout: closeTimeoutMs },
+    handleProtocols,
+  });
 
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initTimeoutMs,
@@ -134,6 +154,7 @@ export function createGraphQLSockets({
   }
 
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
+    extra.begun();
     const authorization = connectionParams?.authorization;
     extra.presented = {
       ...extra.presented,
@@ -194,6 +215,7 @@ export function createGraphQLSockets({
       ends: null,
       over: null,
       stopWatching: null,
+      begun: boundBeginning(socket, request.socket),
       credentialEnded,
     };
     let onMessage: (data: string) => Promise<void> = async () => undefined;
@@ -260,7 +282,7 @@ export function createGraphQLSockets({
       const gone = [...sockets.clients].map(
         (socket) =>
           new Promise<void>((resolve) => {
-            const cut = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+            const cut = setTimeout(() => socket.terminate(), LAST_CLOSE_TIMEOUT_MS);
             socket.once('close', () => {
               clearTimeout(cut);
               resolve();
@@ -274,6 +296,27 @@ export function createGraphQLSockets({
       await Promise.all(underWay);
     },
   };
+}
+
+/** Ten thousand that nobody knows, each with the most that a message may have, would be a gigabyte. Returns what lifts it. */
+function boundBeginning(socket: WebSocket, wire: IncomingMessage['socket']): () => void {
+  const most = wire.bytesRead + MAX_BYTES_BEFORE_INIT;
+  const count = () => {
+    if (wire.bytesRead <= most) return;
+    lift();
+    // The library has words of its own for a message that is too large in itself.
+    setImmediate(() => {
+      if (socket.readyState !== socket.OPEN) return;
+      socket.close(MESSAGE_TOO_BIG, 'Too much before connection_init');
+      // Nothing more is taken from it, and what was is not kept for long.
+      wire.removeAllListeners('data').resume().end();
+      const cut = setTimeout(() => wire.destroy(), LAST_CLOSE_TIMEOUT_MS);
+      wire.once('close', () => clearTimeout(cut));
+    });
+  };
+  const lift = () => void wire.off('data', count);
+  wire.on('data', count);
+  return lift;
 }
 
 /** The signal that its subscriptions end by. */

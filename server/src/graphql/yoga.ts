@@ -94,6 +94,7 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
       try {
         if (request.method === 'POST') {
           if (request.headers['content-type'] !== 'application/json') checkType(request);
+          if (request.headers['content-encoding'] !== undefined) checkEncoding(request);
           const body = await readBody(request, BODY_LIMIT_BYTES);
           if (!/\S/.test(body)) throw new HttpError(400, 'The body is empty');
           if (url.search === '' && (await fastPath.answer(request, response, body))) return;
@@ -161,6 +162,14 @@ function checkType(request: IncomingMessage): void {
     throw new HttpError(415, 'Send the operation as application/json');
   if (parameters.some((parameter) => /^charset=(?!"?utf-8"?$)/i.test(parameter)))
     throw new HttpError(415, 'Send the operation in UTF-8');
+}
+
+/** Nothing is unpacked here: a little can be made into any amount. @throws HttpError 415 */
+function checkEncoding({ headers }: IncomingMessage): void {
+  if (headers['content-encoding']?.toLowerCase() !== 'identity')
+    throw new HttpError(415, 'Send the operation without Content-Encoding', {
+      'accept-encoding': 'identity',
+    });
 }
 
 /** Yoga does not end a stream whose client has left before its first bytes, or while it waits to be drained. */
