@@ -12,7 +12,7 @@ import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { type ContextOf, createFastPath, type FastPath } from './fast-path.ts';
 import { introspectionGuard } from './introspection.ts';
-import { documentLimits, MAX_WRONG_VARIABLES, parseDocument } from './limits.ts';
+import { MAX_WRONG_VARIABLES, parseDocument, refuseTooLarge } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 import { subscribeShared } from './shared-execution.ts';
 
@@ -233,7 +233,9 @@ const limitsPlugin: Plugin = {
   onParse({ setParseFn }) {
     setParseFn(parseDocument);
   },
-  onValidate({ addValidationRule }) {
-    addValidationRule(documentLimits);
+  onValidate({ params: { documentAST }, setResult }) {
+    // Before the rules of GraphQL, of which some compare each field with each other.
+    const refused = refuseTooLarge(documentAST);
+    if (refused.length > 0) setResult(refused);
   },
 };
