@@ -16,7 +16,7 @@ import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type Deadlines } from './http/server.ts';
 import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
@@ -72,6 +72,7 @@ export async function createApp({
   bank,
   initTimeoutMs,
   closeTimeoutMs,
+  deadlines,
   restLimit,
   compileAfter,
   upstreamTuning,
@@ -88,6 +89,8 @@ export async function createApp({
   initTimeoutMs?: number;
   /** And how long to answer when it is closed. */
   closeTimeoutMs?: number;
+  /** How long an HTTP client may take. */
+  deadlines?: Partial<Deadlines>;
   /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
   restLimit?: number;
   /** How often a query is answered before it is compiled. */
@@ -103,6 +106,7 @@ export async function createApp({
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
+    deadlines,
   });
   const port = await http.listen(config.port, config.host);
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`;

@@ -1,6 +1,7 @@
 // Many clients of one server, in a process of their own: what they cost themselves is not in the server's figures.
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import WebSocket from 'ws';
 import { answerParent } from '../bench/processes/answer.mjs';
 
@@ -29,6 +30,19 @@ answerParent({
     await inTurns(count, () => follow(how));
     return streams.size;
   },
+  /** So many requests that do not come to an end, each byte by byte. @param {{ port: number, count: number, text: string }} request */
+  async drip({ port, count, text }) {
+    await inTurns(count, () => drip(port, text));
+    return dripping.size;
+  },
+  /** So many requests by one connection, of whose answers nothing is read. */
+  async ignore({ port, count, text }) {
+    await inTurns(count, async () => {
+      const socket = await connected(port);
+      socket.pause();
+      socket.write(text);
+    });
+  },
   /** From now on nothing is read. */
   pause() {
     for (const each of [...sockets, ...streams]) each.pause();
@@ -50,6 +64,36 @@ answerParent({
     return ended;
   },
 });
+
+/** Between one byte and the next. */
+const DRIP_MS = 100;
+/** @type {Set<() => void>} */
+const dripping = new Set();
+setInterval(() => {
+  for (const next of dripping) next();
+}, DRIP_MS).unref();
+
+/** Ends with the status that it was answered with, or `cut off`. @param {number} port */
+async function connected(port) {
+  const socket = connect(port, '127.0.0.1');
+  let said = '';
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => {
+    said += chunk.toString('latin1');
+  });
+  socket.on('close', () => end(/^HTTP\/1\.1 (\d+)/.exec(said)?.[1] ?? 'cut off'));
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** @param {number} port @param {string} text */
+async function drip(port, text) {
+  const socket = await connected(port);
+  let at = 0;
+  const next = () => void socket.write(text[at++] ?? 'x');
+  dripping.add(next);
+  socket.once('close', () => dripping.delete(next));
+}
 
 /** @param {number} count @param {() => Promise<void>} task */
 async function inTurns(count, task) {

@@ -60,7 +60,7 @@ async function startBare({
 } = {}) {
   const http = createHttpServer({
     onFault: (fault) => expect.fail(String(fault)),
-    ...(stalledMs && { stalledMs }),
+    ...(stalledMs && { deadlines: { stalledMs } }),
   });
   const gone = deferred();
   const accepted = deferred<Socket>();

@@ -21,6 +21,10 @@ const DOSES = {
   EXPIRING: [20, 2_000],
   /** How often each refusal is asked for: what it costs is a median. */
   REFUSALS: [1, 20],
+  /** Requests that are never sent to their end. */
+  HALF_OPEN: [60, 1_000],
+  /** Requests of a client that does as it should, meanwhile. */
+  BESIDE: [100, 3_000],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
 
 export function dose(name: keyof typeof DOSES): number {
