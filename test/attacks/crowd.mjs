@@ -39,6 +39,7 @@ answerParent({
   async ignore({ port, count, text }) {
     await inTurns(count, async () => {
       const socket = await connected(port);
+      if (text === '') return;
       socket.pause();
       socket.write(text);
     });

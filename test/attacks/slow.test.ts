@@ -17,7 +17,9 @@ let victim: Victim;
 beforeAll(async () => {
   victim = await startVictim({
     tuning: {
-      deadlines: isFull ? { stalledMs: 20_000 } : { headMs: 400, requestMs: 800, lookMs: 50, stalledMs: 500 },
+      deadlines: isFull
+        ? { stalledMs: 20_000 }
+        : { headMs: 400, requestMs: 800, lookMs: 50, stalledMs: 3_000 },
     },
   });
   await victim.happen(100, JSON.stringify('x'.repeat(2_000)));
@@ -41,7 +43,8 @@ async function beside(): Promise<number> {
 
 /** Others wait no longer than without them. What a busy machine adds by chance is measured on both sides. */
 async function undisturbed(attack: string, begin: () => Promise<unknown>): Promise<void> {
-  await beside();
+  // Compiled by then.
+  if (isFull) await beside();
   const without = await beside();
   await begin();
   const among = await beside();
@@ -55,8 +58,9 @@ function gather() {
   const { port } = victim;
   return {
     drip: (text: string) => crowd.ask('drip', { port, count: MANY, text }),
-    ignore: (text: string) => crowd.ask('ignore', { port, count: MANY, text }),
-    ended: (): Promise<Record<string, number>> => crowd.ask('ended', { count: MANY, withinMs: WITHIN_MS }),
+    ignore: (text: string, count = MANY) => crowd.ask('ignore', { port, count, text }),
+    ended: (count = MANY): Promise<Record<string, number>> =>
+      crowd.ask('ended', { count, withinMs: WITHIN_MS }),
   };
 }
 
@@ -85,16 +89,19 @@ describe(`${MANY} at once`, () => {
     },
     2 * WITHIN_MS,
   );
-
-  test(
-    'who take nothing of 100 answers hold up nobody, and are cut off',
-    async () => {
-      const { ignore, ended } = gather();
-      const list = JSON.stringify({ query: '{ cardPayments(first: 100) { nodes { orderCode metadata } } }' });
-      const one = `${HEAD}content-length: ${list.length}\r\n\r\n${list}`;
-      await undisturbed(`${MANY} take nothing of their answers`, () => ignore(one.repeat(100)));
-      expect(await ended()).toEqual({ 'cut off': MANY });
-    },
-    2 * WITHIN_MS,
-  );
 });
+
+// Their answers are made before it is seen that nobody takes them: what a key may ask for in a minute bounds that.
+const READERS = Math.min(MANY / 3, 100);
+test(
+  `${READERS} who take nothing of their answers hold up nobody, and are cut off`,
+  async () => {
+    const { ignore, ended } = gather();
+    const fields = Array.from({ length: 9 }, (_, index) => `m${index}: metadata`).join(' ');
+    const list = JSON.stringify({ query: `{ cardPayments(first: 100) { nodes { ${fields} } } }` });
+    const one = `${HEAD}content-length: ${list.length}\r\n\r\n${list}`;
+    await undisturbed(`${READERS} take nothing of 4 answers of 2 MB`, () => ignore(one.repeat(4), READERS));
+    expect(await ended(READERS)).toEqual({ 'cut off': READERS });
+  },
+  2 * WITHIN_MS,
+);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGraphQLSockets } from '../../server/src/graphql/websocket.ts';
@@ -71,7 +70,7 @@ async function startBare({
   const graphql = createGraphQLSockets({
     server: http.server,
     yoga: null as never,
-    contexts: null as never,
+    contexts: { identify: () => ({}), watch: async () => () => undefined } as never,
     addressOf: () => '',
     onFault: (fault) => expect.fail(String(fault)),
     initTimeoutMs: 60_000,
@@ -115,8 +114,8 @@ describe('a connection that the server is done with', () => {
 describe('a WebSocket', () => {
   test('that asks without reading is not read ahead of, and loses nothing', async () => {
     const { port, accepted } = await startBare();
-    const client = openRawSocket(`http://127.0.0.1:${port}`).socket;
-    await once(client, 'open');
+    const { socket: client, init } = openRawSocket(`http://127.0.0.1:${port}`);
+    await init('anybody');
     client.pause();
     const pings = 400;
     for (let sent = 0; sent < pings; sent += 1)

@@ -24,7 +24,7 @@ const DOSES = {
   /** Requests that are never sent to their end. */
   HALF_OPEN: [60, 1_000],
   /** Requests of a client that does as it should, meanwhile. */
-  BESIDE: [100, 3_000],
+  BESIDE: [20, 3_000],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
 
 export function dose(name: keyof typeof DOSES): number {
