@@ -59,8 +59,7 @@ function gather() {
   return {
     drip: (text: string) => crowd.ask('drip', { port, count: MANY, text }),
     ignore: (text: string, count = MANY) => crowd.ask('ignore', { port, count, text }),
-    ended: (count = MANY): Promise<Record<string, number>> =>
-      crowd.ask('ended', { count, withinMs: WITHIN_MS }),
+    ended: (): Promise<Record<string, number>> => crowd.ask('ended', { count: MANY, withinMs: WITHIN_MS }),
   };
 }
 
@@ -91,17 +90,17 @@ describe(`${MANY} at once`, () => {
   );
 });
 
+// That they are cut off then, test/security/transports.test.ts sees from the server's side: they do not look themselves.
 // Their answers are made before it is seen that nobody takes them: what a key may ask for in a minute bounds that.
 const READERS = Math.min(MANY / 3, 100);
 test(
-  `${READERS} who take nothing of their answers hold up nobody, and are cut off`,
+  `${READERS} who take nothing of their answers hold up nobody`,
   async () => {
-    const { ignore, ended } = gather();
+    const { ignore } = gather();
     const fields = Array.from({ length: 9 }, (_, index) => `m${index}: metadata`).join(' ');
     const list = JSON.stringify({ query: `{ cardPayments(first: 100) { nodes { ${fields} } } }` });
     const one = `${HEAD}content-length: ${list.length}\r\n\r\n${list}`;
     await undisturbed(`${READERS} take nothing of 4 answers of 2 MB`, () => ignore(one.repeat(4), READERS));
-    expect(await ended(READERS)).toEqual({ 'cut off': READERS });
   },
   2 * WITHIN_MS,
 );
