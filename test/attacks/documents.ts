@@ -13,7 +13,7 @@ export interface Operation {
 }
 
 /** JSON that is already written. */
-export class RawJson {
+class RawJson {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
