@@ -17,7 +17,7 @@ import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type Deadlines } from './http/server.ts';
 import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
@@ -73,6 +73,8 @@ export async function createApp({
   open = openDatabase,
   bank,
   initTimeoutMs,
+  closeTimeoutMs,
+  deadlines,
   restLimit,
   compileAfter,
   upstreamTuning,
@@ -88,6 +90,10 @@ export async function createApp({
   bank?: Bank;
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
+  /** And how long to answer when it is closed. */
+  closeTimeoutMs?: number;
+  /** How long an HTTP client may take. */
+  deadlines?: Partial<Deadlines>;
   /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
   restLimit?: number;
   /** How often a query is answered before it is compiled. */
@@ -105,6 +111,7 @@ export async function createApp({
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
+    deadlines,
   });
   const port = await http.listen(config.port, config.host);
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
@@ -203,6 +210,7 @@ export async function createApp({
       addressOf,
       onFault,
       initTimeoutMs,
+      closeTimeoutMs,
     });
 
     // Only this process has PGlite's folder; whoever manages keys or takes a backup beside it asks here.
