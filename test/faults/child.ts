@@ -20,13 +20,21 @@ export interface Requests {
     environment: Record<string, string>;
     clockAheadMs?: number;
     dieAt?: Moment | null;
+    /** It takes note of the boundaries that it comes to, and dies at this one. */
+    watched?: { dieAt: string | null };
+    /** It will not live long enough for what is compiled to be worth compiling well. */
+    brief?: boolean;
     /** Requests a minute that it takes on `/v1`. */
     restLimit?: number;
     /** Of a facade: how long the window of its budget is, and what else of it a test cannot wait for. */
     windowMs?: number;
     upstreamTuning?: UpstreamTuning;
-  }): { url: string; port: number };
+  }): { url: string; port: number; loadedMs: number };
   dieAt(moment: Moment): null;
+  /** Of one that is watched. */
+  dieAtBoundary(boundary: string | null): null;
+  /** The boundaries that it has come to since it was last asked. */
+  passed(request: null): string[];
   pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
   refund(request: { orderCode: string }): null;
   /** Money that comes in from elsewhere, once under its name however often it is asked for. */

@@ -61,10 +61,10 @@ test.each(Object.entries(engines))(
     const withdrawers = createWithdrawers(random);
     const crowd = createCrowd(LIVE_KEY, () =>
       random.pick([
-        customers.newOrder,
-        customers.newOrder,
-        withdrawers.newWithdrawal,
-        withdrawers.newClient,
+        () => customers.newOrder(),
+        () => customers.newOrder(),
+        () => withdrawers.newWithdrawal(),
+        () => withdrawers.newClient(),
       ])(),
     );
     const receiver = await startReceiver(refusingSomeOnce);

@@ -3,6 +3,10 @@
  * `PSA_DOSE=full`. The variable of a dose's own name goes before both: `PSA_DOSE_KILLS=3`.
  */
 const DOSES = {
+  /** Of the places where something is committed or sent, at how many a process dies, on each database. */
+  BOUNDARIES: [4, Number.POSITIVE_INFINITY],
+  /** How often it dies at each of them. */
+  BOUNDARY_KILLS: [1, 20],
   /** Requests of two facades over a network that fails. */
   FAULTY_CALLS: [1_500, 10_000],
   /** `kill -9` at a moment drawn at random, on each database. */

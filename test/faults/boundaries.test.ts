@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { runNode } from '../../server/scripts/progress.mjs';
+import { createPostgresDatabase } from '../support/database.ts';
+import { dose } from '../support/doses.ts';
+import { chosenSeed, createRandom, shuffled } from './random.ts';
+import { createSpares, openStand, type Stand, type Story } from './stand.ts';
+
+const BOUNDARIES = dose('BOUNDARIES');
+const KILLS = dose('BOUNDARY_KILLS');
+const PLACES = Number.isFinite(BOUNDARIES) ? `${BOUNDARIES} of the places` : 'each place';
+/** A boundary may be missed where two commands came into one transaction. */
+const TRIES = 5;
+
+const engines = {
+  async PGlite() {
+    const folder = mkdtempSync(join(tmpdir(), 'psa-bounded-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    return { PSA_DATA_DIR: folder };
+  },
+  PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
+};
+
+beforeAll(async () => {
+  // Vitest's own NODE_ENV would build a widget for developers.
+  const env = { NODE_ENV: 'production' };
+  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
+  if (!ok) throw new Error(output);
+});
+
+test.each(Object.entries(engines))(
+  `on %s, killed ${KILLS} × at ${PLACES} where something is committed or sent, loses nothing that was acknowledged and does nothing twice`,
+  { timeout: Number.isFinite(BOUNDARIES) ? 120_000 : 4 * 3_600_000 },
+  async (engine, prepare) => {
+    const seed = chosenSeed();
+    const random = createRandom(seed);
+    const spares = createSpares();
+    onTestFinished(spares.end);
+    const open = async () => openStand({ environment: await prepare(), random, seed, spares });
+    const readyMs: number[] = [];
+
+    // ── Nobody dies: what there is to die at ──
+    const rehearsal = await open();
+    await rehearsal.begin();
+    const atFirst = await rehearsal.passed();
+    /** By which story a boundary is come to. */
+    const toldBy = new Map<string, Story>();
+    for (const story of rehearsal.stories) {
+      await rehearsal.tell(story);
+      for (const boundary of await rehearsal.passed()) if (!toldBy.has(boundary)) toldBy.set(boundary, story);
+    }
+    // What a database comes to once, when it is new.
+    const once = atFirst.filter((boundary) => !toldBy.has(boundary));
+    const all = [...once, ...toldBy.keys()];
+    const chosen = shuffled(all, random).slice(0, BOUNDARIES);
+    const deaths = new Map(chosen.map((boundary) => [boundary, 0]));
+    const died = (boundary: string) => deaths.set(boundary, deaths.get(boundary)! + 1);
+
+    // ── Everybody dies ──
+    let webhooks = 0;
+    for (let round = 0; round < KILLS; round++) {
+      // Those that are measured live as they would with an operator.
+      const brief = round > 0;
+      const again = async (stand: Stand) => {
+        const ms = await stand.begin({ brief });
+        if (!brief) readyMs.push(ms);
+      };
+      const stand = round === 0 ? rehearsal : await open();
+      if (round > 0) await stand.begin();
+      for (const boundary of chosen) {
+        if (once.includes(boundary)) {
+          const fresh = await open();
+          if (!(await fresh.diesAt(boundary, () => fresh.begin({ dieAt: boundary })))) continue;
+          died(boundary);
+          await again(fresh);
+          await fresh.end();
+        } else {
+          const story = stand.stories[rehearsal.stories.indexOf(toldBy.get(boundary)!)]!;
+          for (let tried = 0; tried < TRIES; tried++) {
+            if (!(await stand.diesAt(boundary, () => stand.tell(story)))) continue;
+            died(boundary);
+            await again(stand);
+            break;
+          }
+        }
+      }
+      webhooks += await stand.finish();
+    }
+
+    const missed = [...deaths].filter(([, times]) => times < KILLS);
+    expect(missed, `PSA_FAULTS_SEED=${seed}`).toEqual([]);
+    const times = [...deaths.values()].reduce((sum, many) => sum + many, 0);
+    process.stdout.write(
+      `${engine}: killed ${times} times, at ${chosen.length} of ${all.length} places, and everything was as it was told; ` +
+        `${webhooks} webhooks delivered; ready again ${Math.round(Math.max(...readyMs))} ms after its start at the latest, ` +
+        `of ${readyMs.length} that were measured; PSA_FAULTS_SEED=${seed}\n` +
+        [...deaths].map(([boundary, many]) => `  ${many} × ${boundary}\n`).join(''),
+    );
+  },
+);
