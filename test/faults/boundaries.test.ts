@@ -10,7 +10,11 @@ import { createSpares, openStand, type Stand, type Story } from './stand.ts';
 
 const BOUNDARIES = dose('BOUNDARIES');
 const KILLS = dose('BOUNDARY_KILLS');
-const PLACES = Number.isFinite(BOUNDARIES) ? `${BOUNDARIES} of the places` : 'each place';
+/** A drawn few of the stories are told, and a few of the places in them are died at; or all of them. */
+const IS_DRAWN = Number.isFinite(BOUNDARIES);
+const PLACES = IS_DRAWN ? `${BOUNDARIES} of the places` : 'each place';
+/** A lease is renewed after so many seconds of a task, which takes as long on a slow machine alone. */
+const COMES_WITH_TIME = /update task \(leased_until\)/;
 /** A boundary may be missed where two commands came into one transaction. */
 const TRIES = 5;
 
@@ -32,7 +36,7 @@ beforeAll(async () => {
 
 test.each(Object.entries(engines))(
   `on %s, killed ${KILLS} × at ${PLACES} where something is committed or sent, loses nothing that was acknowledged and does nothing twice`,
-  { timeout: Number.isFinite(BOUNDARIES) ? 120_000 : 4 * 3_600_000 },
+  { timeout: IS_DRAWN ? 180_000 : 4 * 3_600_000 },
   async (engine, prepare) => {
     const seed = chosenSeed();
     const random = createRandom(seed);
@@ -47,13 +51,14 @@ test.each(Object.entries(engines))(
     const atFirst = await rehearsal.passed();
     /** By which story a boundary is come to. */
     const toldBy = new Map<string, Story>();
-    for (const story of rehearsal.stories) {
+    const stories = shuffled(rehearsal.stories, random).slice(0, BOUNDARIES);
+    for (const story of stories) {
       await rehearsal.tell(story);
       for (const boundary of await rehearsal.passed()) if (!toldBy.has(boundary)) toldBy.set(boundary, story);
     }
     // What a database comes to once, when it is new.
     const once = atFirst.filter((boundary) => !toldBy.has(boundary));
-    const all = [...once, ...toldBy.keys()];
+    const all = [...once, ...toldBy.keys()].filter((boundary) => !COMES_WITH_TIME.test(boundary));
     const chosen = shuffled(all, random).slice(0, BOUNDARIES);
     const deaths = new Map(chosen.map((boundary) => [boundary, 0]));
     const died = (boundary: string) => deaths.set(boundary, deaths.get(boundary)! + 1);
@@ -61,11 +66,10 @@ test.each(Object.entries(engines))(
     // ── Everybody dies ──
     let webhooks = 0;
     for (let round = 0; round < KILLS; round++) {
-      // Those that are measured live as they would with an operator.
-      const brief = round > 0;
+      // In full, each place is once died at by a process whose next is begun as an operator's is, and measured.
       const again = async (stand: Stand) => {
-        const ms = await stand.begin({ brief });
-        if (!brief) readyMs.push(ms);
+        if (IS_DRAWN || round > 0) await stand.begin();
+        else readyMs.push(await stand.begin({ isMeasured: true }));
       };
       const stand = round === 0 ? rehearsal : await open();
       if (round > 0) await stand.begin();
@@ -94,9 +98,16 @@ test.each(Object.entries(engines))(
     const times = [...deaths.values()].reduce((sum, many) => sum + many, 0);
     process.stdout.write(
       `${engine}: killed ${times} times, at ${chosen.length} of ${all.length} places, and everything was as it was told; ` +
-        `${webhooks} webhooks delivered; ready again ${Math.round(Math.max(...readyMs))} ms after its start at the latest, ` +
-        `of ${readyMs.length} that were measured; PSA_FAULTS_SEED=${seed}\n` +
+        `${webhooks} webhooks delivered; ${readiness(readyMs)}PSA_FAULTS_SEED=${seed}\n` +
         [...deaths].map(([boundary, many]) => `  ${many} × ${boundary}\n`).join(''),
     );
   },
 );
+
+/** A promise of five seconds, which depends on the machine: it is told and not held against anything. */
+function readiness(readyMs: number[]): string {
+  if (readyMs.length === 0) return '';
+  const sorted = readyMs.sort((left, right) => left - right);
+  const [half, all] = [0.5, 1].map((share) => Math.round(sorted[Math.ceil(sorted.length * share) - 1]!));
+  return `of ${sorted.length} that were measured half were ready ${half} ms after the process was begun, and all after ${all} ms; `;
+}

@@ -29,7 +29,7 @@ export interface Requests {
     /** Of a facade: how long the window of its budget is, and what else of it a test cannot wait for. */
     windowMs?: number;
     upstreamTuning?: UpstreamTuning;
-  }): { url: string; port: number; loadedMs: number };
+  }): { url: string; port: number };
   dieAt(moment: Moment): null;
   /** Of one that is watched. */
   dieAtBoundary(boundary: string | null): null;

@@ -76,7 +76,7 @@ const answers = {
     });
     const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
     live = { accountId: account.id, environment: 'live' };
-    return { url: app.url, port: app.port, loadedMs };
+    return { url: app.url, port: app.port };
   },
   async dieAt(newMoment) {
     moment = newMoment;
@@ -162,7 +162,5 @@ process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, req
     (error) => say({ id, error: error instanceof Error ? String(error.stack) : String(error) }),
   );
 });
-/** Since the process was begun. */
-const loadedMs = performance.now();
 // A parent that is gone needs no server.
 process.on('disconnect', () => process.exit());

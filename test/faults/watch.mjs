@@ -73,8 +73,8 @@ function watchCommits(reached) {
 
 /** @param {string} text */
 function writesOf(text) {
+  if (/^\s*(create|alter) /im.test(text)) return ['tables'];
   const plain = text.replaceAll(/\/\*.*?\*\//gs, '');
-  if (/^\s*(create|alter|drop)\b/i.test(plain)) return ['tables'];
   const writes = plain.matchAll(/(?<!\b(?:for|do)\s+)\b(insert into|update|delete from)\s+"?(\w+)"?/gi);
   return [...writes].map(([, verb, table]) => `${verb?.split(' ')[0]?.toLowerCase()} ${table}`);
 }
