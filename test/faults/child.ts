@@ -14,6 +14,12 @@ export interface Moment {
   turns: number;
 }
 
+/** At the COMMIT after so many others, before it arrives or before its answer does. */
+export interface Cut {
+  verdict: 'cut-before' | 'cut-after';
+  after: number;
+}
+
 /** What server.mjs may be asked for, and what it answers. */
 export interface Requests {
   start(request: {
@@ -30,6 +36,10 @@ export interface Requests {
     windowMs?: number;
     upstreamTuning?: UpstreamTuning;
   }): { url: string; port: number };
+  /** It may be started again. */
+  stop(request: null): null;
+  /** On PGlite. */
+  cutWorker(cut: Cut): null;
   dieAt(moment: Moment): null;
   /** Of one that is watched. */
   dieAtBoundary(boundary: string | null): null;

@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
+import { cutWorker } from './cut-worker.mjs';
 import { watchBoundaries } from './watch.mjs';
 
 const built = (/** @type {string} */ file) =>
@@ -77,6 +78,10 @@ const answers = {
     const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
     live = { accountId: account.id, environment: 'live' };
     return { url: app.url, port: app.port };
+  },
+  stop: () => app.close(),
+  async cutWorker(cut) {
+    cutWorker(cut);
   },
   async dieAt(newMoment) {
     moment = newMoment;

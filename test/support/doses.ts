@@ -9,6 +9,10 @@ const DOSES = {
   BOUNDARY_KILLS: [1, 20],
   /** Requests of two facades over a network that fails. */
   FAULTY_CALLS: [1_500, 10_000],
+  /** Connections to PostgreSQL that are cut around a COMMIT, before it arrives and as often after it was done. */
+  CUTS: [20, 300],
+  /** The same of PGlite, which is lost with its worker. */
+  WORKER_DEATHS: [2, 300],
   /** `kill -9` at a moment drawn at random, on each database. */
   KILLS: [8, 300],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
