@@ -12,9 +12,11 @@ const DOSES = {
   /** Connections to PostgreSQL that are cut around a COMMIT, before it arrives and as often after it was done. */
   CUTS: [20, 300],
   /** The same of PGlite, which is lost with its worker. */
-  WORKER_DEATHS: [2, 300],
+  WORKER_DEATHS: [1, 300],
   /** `kill -9` at a moment drawn at random, on each database. */
   KILLS: [8, 300],
+  /** SIGTERM under load, on each database. */
+  STOPS: [1, 50],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
 
 export function dose(name: keyof typeof DOSES): number {
