@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
-import { createPostgresDatabase } from '../support/database.ts';
+import { createPostgresDatabase, dropPostgresDatabase } from '../support/database.ts';
 import { dose } from '../support/doses.ts';
 import { chosenSeed, createRandom, shuffled } from './random.ts';
 import { createSpares, openStand, type Stand, type Story } from './stand.ts';
@@ -20,13 +20,18 @@ const COMES_WITH_TIME = /update task \(leased_until\)/;
 /** A boundary may be missed where two commands came into one transaction. */
 const TRIES = 5;
 
+/** A database of its own for some lives; hundreds would fill a disk, so each is removed when they are over. */
 const engines = {
   async PGlite() {
     const folder = mkdtempSync(join(tmpdir(), 'psa-bounded-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    return { PSA_DATA_DIR: folder };
+    const remove = async () => rmSync(folder, { recursive: true, force: true });
+    onTestFinished(remove);
+    return { environment: { PSA_DATA_DIR: folder }, remove };
   },
-  PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
+  async PostgreSQL() {
+    const url = await createPostgresDatabase('template1');
+    return { environment: { DATABASE_URL: url }, remove: () => dropPostgresDatabase(url) };
+  },
 };
 
 beforeAll(async () => {
@@ -44,7 +49,10 @@ test.each(Object.entries(engines))(
     const random = createRandom(seed);
     const spares = createSpares();
     onTestFinished(spares.end);
-    const open = async () => openStand({ environment: await prepare(), random, seed, spares });
+    const open = async () => {
+      const { environment, remove } = await prepare();
+      return { ...(await openStand({ environment, random, seed, spares })), remove };
+    };
     const readyMs: number[] = [];
 
     // ── Nobody dies: what there is to die at ──
@@ -80,10 +88,12 @@ test.each(Object.entries(engines))(
       for (const boundary of chosen) {
         if (once.includes(boundary)) {
           const fresh = await open();
-          if (!(await fresh.diesAt(boundary, () => fresh.begin({ dieAt: boundary })))) continue;
-          died(boundary);
-          await again(fresh);
+          if (await fresh.diesAt(boundary, () => fresh.begin({ dieAt: boundary }))) {
+            died(boundary);
+            await again(fresh);
+          }
           await fresh.end();
+          await fresh.remove();
         } else {
           const story = stand.stories[rehearsal.stories.indexOf(toldBy.get(boundary)!)]!;
           for (let tried = 0; tried < TRIES; tried++) {
@@ -95,6 +105,9 @@ test.each(Object.entries(engines))(
         }
       }
       webhooks += await stand.finish();
+      await stand.remove();
+      // For whoever waits: all of it takes an hour and more.
+      if (!IS_DRAWN) process.stdout.write(`${engine}: ${round + 1} × ${chosen.length} of ${KILLS} ×\n`);
     }
 
     const missed = [...deaths].filter(([, times]) => times < KILLS);

@@ -166,6 +166,7 @@ export async function openStand({
     async end(): Promise<void> {
       server.kill();
       await server.death;
+      await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
     },
 
     /** Long after: nothing is under way, all is told, and the books say so. Returns how many webhooks there were. */
@@ -176,7 +177,6 @@ export async function openStand({
       const missed = await Promise.all(subscribers.map((subscriber) => subscriber.missed(server)));
       expect([...complaints, ...missed.flat()], `PSA_FAULTS_SEED=${seed}`).toEqual([]);
       await stand.end();
-      await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
       return sent;
     },
   };
