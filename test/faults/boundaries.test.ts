@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 test.each(Object.entries(engines))(
   `on %s, killed ${KILLS} × at ${PLACES} where something is committed or sent, loses nothing that was acknowledged and does nothing twice`,
-  { timeout: IS_DRAWN ? 180_000 : 4 * 3_600_000 },
+  { timeout: IS_DRAWN ? 600_000 : 4 * 3_600_000 },
   async (engine, prepare) => {
     const seed = chosenSeed();
     const random = createRandom(seed);
