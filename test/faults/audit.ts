@@ -90,7 +90,8 @@ const SUBACCOUNTS = `
 
 /** What may be done once a key, and what each use of it has made. */
 const MADE_WITH_A_KEY = `
-  select 'createCardPayment' as operation, order_code as resource_id from card_payment
+  select coalesce('startCheckout:' || token_id, 'createCardPayment') as operation, order_code as resource_id
+    from card_payment left join checkout_use using (order_code)
   union all select 'requestPayout', withdrawal_id from payout
   union all select 'requestSubaccountPayout', id from subaccount_payout
   union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'`;

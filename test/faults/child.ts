@@ -15,19 +15,37 @@ export interface Moment {
   turns: number;
 }
 
+/** At the COMMIT after so many others, before it arrives or before its answer does. */
+export interface Cut {
+  verdict: 'cut-before' | 'cut-after';
+  after: number;
+}
+
 /** What server.mjs may be asked for, and what it answers. */
 export interface Requests {
   start(request: {
     environment: Record<string, string>;
     clockAheadMs?: number;
     dieAt?: Moment | null;
+    /** It takes note of the boundaries that it comes to, and dies at this one. */
+    watched?: { dieAt: string | null };
+    /** It will not live long enough for what is compiled to be worth compiling well. */
+    brief?: boolean;
     /** Requests a minute that it takes on `/v1`. */
     restLimit?: number;
     /** Of a facade: how long the window of its budget is, and what else of it a test cannot wait for. */
     windowMs?: number;
     upstreamTuning?: UpstreamTuning;
   }): { url: string; port: number };
+  /** It may be started again. */
+  stop(request: null): null;
+  /** On PGlite. */
+  cutWorker(cut: Cut): null;
   dieAt(moment: Moment): null;
+  /** Of one that is watched. */
+  dieAtBoundary(boundary: string | null): null;
+  /** The boundaries that it has come to since it was last asked. */
+  passed(request: null): string[];
   pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
   refund(request: { orderCode: string }): null;
   /** Money that comes in from elsewhere, once under its name however often it is asked for. */

@@ -21,7 +21,7 @@ interface Order {
   version: number;
 }
 
-const CARDS = [
+export const CARDS = [
   { number: '4242424242424242', leadsTo: 'paid' },
   { number: '4242424242424242', leadsTo: 'paid' },
   { number: '5555555555554444', leadsTo: 'paid' },
@@ -55,7 +55,7 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
 export function createCustomers(random: Random) {
   const orders: Order[] = [];
 
-  function newOrder(): Errand {
+  function newOrder(given: Partial<Pick<Order, 'card' | 'refundIt'>> = {}): Errand {
     const order: Order = {
       key: `order:${orders.length}`,
       valueCents: 1_000 + orders.length,
@@ -66,6 +66,7 @@ export function createCustomers(random: Random) {
       outcome: null,
       refundAcknowledged: false,
       version: 0,
+      ...given,
     };
     orders.push(order);
     return {

@@ -1,7 +1,6 @@
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { type AuditedPayment, type AuditedPayout, audit } from './audit.ts';
 import type { ChildServer } from './child.ts';
-import type { Random } from './random.ts';
 import type { Kind, Told, Wish } from './wishes.ts';
 
 /** What the service's books have made of a wish. */
@@ -241,15 +240,6 @@ export function counted(names: readonly string[]): string {
     .sort(([, left], [, right]) => right.length - left.length)
     .map(([name, all]) => `${all.length} × ${name}`)
     .join(', ');
-}
-
-export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
-  const all = [...items];
-  for (let index = all.length - 1; index > 0; index--) {
-    const other = random.below(index + 1);
-    [all[index], all[other]] = [all[other]!, all[index]!];
-  }
-  return all;
 }
 
 /** So many at a time, all of them or until one fails. */

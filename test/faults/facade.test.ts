@@ -18,12 +18,11 @@ import {
   inParallel,
   rowsOf,
   type ServiceBooks,
-  shuffled,
   stateOf,
   words,
 } from './facade-audit.ts';
 import { createFacade, type Facade } from './facades.ts';
-import { chosenSeed, createRandom, type Random } from './random.ts';
+import { chosenSeed, createRandom, type Random, shuffled } from './random.ts';
 import { type Kind, send, type Wish } from './wishes.ts';
 
 /** Requests of the facades that come to the service, or are lost on their way. */

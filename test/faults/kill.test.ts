@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -7,11 +6,12 @@ import { runNode } from '../../server/scripts/progress.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
 import { dose } from '../support/doses.ts';
 import { createClient } from '../support/graphql.ts';
-import { type Received, startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { type Audit, audit } from './audit.ts';
 import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.ts';
 import { createCrowd } from './crowd.ts';
 import { createCustomers } from './customers.ts';
+import { complaintsOfPosted, refusingSomeOnce } from './posted.ts';
 import { chosenSeed, createRandom, type Random } from './random.ts';
 import { createWithdrawers } from './withdrawers.ts';
 
@@ -61,13 +61,13 @@ test.each(Object.entries(engines))(
     const withdrawers = createWithdrawers(random);
     const crowd = createCrowd(LIVE_KEY, () =>
       random.pick([
-        customers.newOrder,
-        customers.newOrder,
-        withdrawers.newWithdrawal,
-        withdrawers.newClient,
+        () => customers.newOrder(),
+        () => customers.newOrder(),
+        () => withdrawers.newWithdrawal(),
+        () => withdrawers.newClient(),
       ])(),
     );
-    const receiver = await startReceiver(refusingSomeOnce);
+    const receiver = await startReceiver(refusingSomeOnce());
     const deaths: string[] = [];
     let audits = 0;
     let next = spawnServer();
@@ -80,7 +80,7 @@ test.each(Object.entries(engines))(
       const server = next;
       next = spawnServer();
       const clockAheadMs = aheadInLife(life);
-      const { url } = await server.ask('start', { environment, clockAheadMs, dieAt });
+      const { url } = await server.ask('start', { environment, clockAheadMs, dieAt, brief: true });
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
       await createClient(`${url}/graphql`, LIVE_KEY).request(CONFIGURE, { input: { url: receiver.url } });
       await server.ask('credit', OPENING);
@@ -139,15 +139,10 @@ test.each(Object.entries(engines))(
     for (const ms of LATER_MS) await after.server.ask('pass', { ms });
     const clockAheadMs = LATER_MS.reduce((sum, ms) => sum + ms, aheadInLife(KILLS + 1));
     await look(after.server, { clockAheadMs, final: true });
-    const [sent] = await after.server.ask('query', ['select webhook_id, status, body from webhook_delivery']);
+    const { complaints, sent } = await complaintsOfPosted(after.server, receiver.received);
+    expect(complaints, `PSA_FAULTS_SEED=${seed}`).toEqual([]);
+    expect(sent).toBeGreaterThan(0);
     after.server.kill();
-
-    // None is lost, none came that is not in the log, and each says the same however often it came.
-    const log = sent as { webhook_id: string; status: string; body: string }[];
-    const came = new Set(receiver.received.map(whatItSays));
-    expect(came).toEqual(new Set(log.map(({ webhook_id, body }) => `${webhook_id} ${body}`)));
-    expect(log.filter(({ status }) => status !== 'delivered')).toEqual([]);
-    expect(log.length).toBeGreaterThan(0);
 
     const { orders, refunds } = customers.tally();
     const { withdrawals, clients, clientPayouts } = withdrawers.tally();
@@ -155,7 +150,7 @@ test.each(Object.entries(engines))(
     process.stdout.write(
       `${engine}: killed ${deaths.length} times, audited ${audits} times; ${crowd.acknowledged()} answers: ` +
         `${orders} payments, ${refunds} refunds, ${withdrawals} payouts, ${clients} subaccounts with ${clientPayouts} payouts; ` +
-        `${log.length} webhooks in ${receiver.received.length} requests; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
+        `${sent} webhooks in ${receiver.received.length} requests; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
     );
   },
 );
@@ -163,16 +158,6 @@ test.each(Object.entries(engines))(
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
   configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } ... on UserError { message } }
 }`;
-
-const whatItSays = ({ headers, body }: Received) => `${headers['x-webhook-id']} ${body}`;
-
-/** A quarter of the deliveries are refused when they first come. */
-function refusingSomeOnce(response: ServerResponse, { headers }: Received): void {
-  const id = String(headers['x-webhook-id']);
-  response.writeHead(/[048c]$/.test(id) && !refused.has(id) ? 500 : 200).end();
-  refused.add(id);
-}
-const refused = new Set<string>();
 
 type Death = { at: 'start' | 'statement'; moment: Moment } | { at: 'answer'; answer: number; turns: number };
 

@@ -22,3 +22,12 @@ export function createRandom(seed: number): Random {
   const below = (limit: number) => Math.floor(next() * limit);
   return { below, pick: (from) => from[below(from.length)]! };
 }
+
+export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+  const all = [...items];
+  for (let index = all.length - 1; index > 0; index--) {
+    const other = random.below(index + 1);
+    [all[index], all[other]] = [all[other]!, all[index]!];
+  }
+  return all;
+}

@@ -2,8 +2,11 @@
 // messages from the parent, a clock that can be ahead, and a statement at which it kills itself. It is the built one,
 // which starts in half the time: most of these live for less than it takes to load the sources.
 import { writeSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
+import { cutWorker } from './cut-worker.mjs';
+import { watchBoundaries } from './watch.mjs';
 
 const built = (/** @type {string} */ file) =>
   import(new URL(`../../server/dist/${file}`, import.meta.url).href);
@@ -13,6 +16,11 @@ const { createSystemClock, plusMs } = await built('kernel/clock.js');
 
 /** @type {import('./child.ts').Moment | null} */
 let moment = null;
+/** The boundary to die at, where one is given; those come to since they were last asked for. */
+/** @type {string | null} */
+let last = null;
+/** @type {Set<string>} */
+let passed = new Set();
 /** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/mode.ts').Embedded }} */
 let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
@@ -30,8 +38,23 @@ const clock = {
 
 /** @type {{ [Name in keyof import('./child.ts').Requests]: (request: any) => Promise<unknown> }} */
 const answers = {
-  async start({ environment, clockAheadMs = 0, dieAt = null, restLimit, windowMs, upstreamTuning }) {
+  async start({
+    environment,
+    clockAheadMs = 0,
+    dieAt = null,
+    watched = null,
+    brief = false,
+    restLimit,
+    windowMs,
+    upstreamTuning,
+  }) {
     moment = dieAt;
+    // Half of the time that PGlite takes to start goes into making it faster for later.
+    if (brief) setFlagsFromString('--liftoff-only');
+    if (watched) {
+      last = watched.dieAt;
+      watchBoundaries(reach);
+    }
     aheadMs = clockAheadMs;
     const config = readConfig({ PORT: '0', ...environment });
     const fault = (/** @type {unknown} */ value) =>
@@ -56,8 +79,20 @@ const answers = {
     live = { accountId: account.id, environment: 'live' };
     return { url: app.url, port: app.port };
   },
+  stop: () => app.close(),
+  async cutWorker(cut) {
+    cutWorker(cut);
+  },
   async dieAt(newMoment) {
     moment = newMoment;
+  },
+  async dieAtBoundary(boundary) {
+    last = boundary;
+  },
+  async passed() {
+    const names = [...passed];
+    passed = new Set();
+    return names;
   },
   async pay({ orderCode, cardNumber: number }) {
     const card = { number, holder: 'ANA', expiryMonth: 12, expiryYear: 2099, securityCode: '123' };
@@ -97,6 +132,12 @@ pg.Client.prototype.query = /** @type {any} */ (
   }
 );
 
+/** @param {string} boundary */
+function reach(boundary) {
+  passed.add(boundary);
+  if (boundary === last) dieAfter(0, boundary);
+}
+
 /** @param {number} turns @param {unknown} statement */
 function dieAfter(turns, statement) {
   if (turns > 0) {
@@ -113,9 +154,16 @@ function say(said) {
   process.send?.(said);
 }
 
+/** What a payer or a merchant would wait for. */
+const ANSWERED = ['pay', 'refund'];
+
 process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, request }) => {
   answers[name](request).then(
-    (value) => say({ id, value: name === 'checkpoint' ? null : (value ?? null) }),
+    (value) => {
+      if (ANSWERED.includes(name)) reach(`answer to ${name} | before`);
+      say({ id, value: name === 'checkpoint' ? null : (value ?? null) });
+      if (ANSWERED.includes(name)) reach(`answer to ${name} | after`);
+    },
     (error) => say({ id, error: error instanceof Error ? String(error.stack) : String(error) }),
   );
 });

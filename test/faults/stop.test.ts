@@ -1,18 +1,19 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { runNode } from '../../server/scripts/progress.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
-import { createClient } from '../support/graphql.ts';
+import { dose } from '../support/doses.ts';
+import { createClient, type GraphQLClient } from '../support/graphql.ts';
+import { type Program, runProgram } from '../support/program.ts';
+import { chosenSeed, createRandom } from './random.ts';
 
+const STOPS = dose('STOPS');
 const LIVE_KEY = 'ps_live_stopped0123456789';
 const CLIENTS = 8;
-const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { orderCode } } }
-}`;
+/** So many answers at the most, and then it is stopped. */
+const ANSWERS = CLIENTS * 8;
 
 const engines = {
   async PGlite() {
@@ -23,79 +24,231 @@ const engines = {
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase() }),
 };
 
-test.each(Object.entries(engines))(
-  'on %s, SIGTERM under load answers what was begun, keeps it, and ends with 0',
-  async (_, prepare) => {
-    const environment = await prepare();
-    const server = await startMain(environment);
-    const acknowledged: string[] = [];
-    let stopping = false;
+beforeAll(async () => {
+  // Vitest's own NODE_ENV would build a widget for developers.
+  const env = { NODE_ENV: 'production' };
+  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
+  if (!ok) throw new Error(output);
+});
 
-    await Promise.all(
-      Array.from({ length: CLIENTS }, async (_client, client) => {
-        for (let index = 0; ; index++) {
-          const key = `${client}:${index}`;
-          let answer: Awaited<ReturnType<typeof server.live.send>>;
-          try {
-            answer = await server.live.send(CREATE, { input: { valueCents: 1_000, idempotencyKey: key } });
-          } catch (error) {
-            if (!stopping) throw error;
-            return;
-          }
-          expect(answer.body).toMatchObject({ data: { createCardPayment: { replayed: false } } });
-          acknowledged.push(answer.body.data.createCardPayment.cardPayment.orderCode);
-          if (acknowledged.length !== CLIENTS * 5) continue;
-          stopping = true;
-          server.process.kill('SIGTERM');
-        }
-      }),
-    );
-    expect(await server.exit).toEqual([0, null]);
-    const next = await startMain(environment);
-    for (const orderCode of acknowledged) {
-      const { cardPayment } = await next.live.request(
-        'query ($code: String!) { cardPayment(orderCode: $code) { status } }',
-        {
-          code: orderCode,
-        },
+test.each(Object.entries(engines))(
+  `on %s, SIGTERM under load × ${STOPS} answers what was begun, keeps it, tells who listens, and ends with 0`,
+  { timeout: 60_000 + STOPS * 30_000 },
+  async (engine, prepare) => {
+    const environment = {
+      ...(await prepare()),
+      NODE_ENV: 'production',
+      PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+      PSA_GRAPHQL_LIMIT: '1000000',
+    };
+    const seed = chosenSeed();
+    const random = createRandom(seed);
+    const message = `PSA_FAULTS_SEED=${seed}`;
+    const watched: Record<Transport, Watched> = {
+      ws: { after: null, told: [] },
+      sse: { after: null, told: [] },
+    };
+    const orders: Order[] = [];
+    const stopMs: number[] = [];
+
+    let server = await start(environment);
+    for (let stop = 0; stop < STOPS; stop++) {
+      const { live, program } = server;
+      const watchers = [await overSocket(live, watched.ws), await overEvents(live, watched.sse)];
+      let answersLeft = 1 + random.below(ANSWERS);
+      let stoppedAt: number | null = null;
+      const heard = () => {
+        answersLeft -= 1;
+        if (answersLeft > 0 || stoppedAt !== null) return;
+        stoppedAt = performance.now();
+        program.child.kill('SIGTERM');
+      };
+      const isOver = () => stoppedAt !== null;
+      const byHttp = Array.from({ length: CLIENTS }, (_, client) =>
+        createOverHttp(live, `${stop}:${client}`, { heard, isOver }),
       );
-      expect(cardPayment).toEqual({ status: 'PENDING' });
+      const bySocket = createOverSocket(live, `${stop}:ws`, { heard, isOver });
+      const created = (await Promise.all([...byHttp, bySocket.created])).flat();
+      expect(await program.exited, `${message} ${program.said.stderr}`).toBe(0);
+      stopMs.push(performance.now() - stoppedAt!);
+
+      // Nothing of ours went wrong over it.
+      const logged = `${program.said.stdout}\n${program.said.stderr}`.split('\n');
+      expect(
+        logged.filter((line) => /"level":"(error|fatal)"|Error:/.test(line)),
+        message,
+      ).toEqual([]);
+      // Both are told to come back.
+      const goodbyes = await Promise.all([bySocket.closed, ...watchers.map(({ goodbye }) => goodbye)]);
+      expect(goodbyes, message).toEqual([GOING_AWAY, GOING_AWAY, 'ended']);
+
+      server = await start(environment);
+      for (const order of created) {
+        const again = await create(server.live, order.key);
+        // Over HTTP whatever was begun was answered; where a socket was closed before the answer, its key tells.
+        if (order.orderCode) expect(again, message).toEqual({ orderCode: order.orderCode, replayed: true });
+        orders.push({ ...order, orderCode: again.orderCode });
+      }
+      const { cardPayments } = await server.live.request('{ cardPayments(first: 1) { totalCount } }');
+      expect(cardPayments.totalCount, message).toBe(orders.length);
     }
-    // What was begun was answered: nobody has to ask what became of it.
-    const { cardPayments } = await next.live.request('{ cardPayments(first: 1) { totalCount } }');
-    expect(cardPayments.totalCount).toBe(acknowledged.length);
-    next.process.kill('SIGTERM');
-    expect(await next.exit).toEqual([0, null]);
+
+    // Nobody has missed anything, or was told it twice, over all these lives.
+    const watchers = [await overSocket(server.live, watched.ws), await overEvents(server.live, watched.sse)];
+    await expect.poll(() => watched.ws.told.length, { timeout: 30_000 }).toBe(orders.length);
+    await expect.poll(() => watched.sse.told.length, { timeout: 30_000 }).toBe(orders.length);
+    server.program.child.kill('SIGTERM');
+    expect(await server.program.exited, message).toBe(0);
+    expect(await Promise.all(watchers.map(({ goodbye }) => goodbye)), message).toEqual([GOING_AWAY, 'ended']);
+    const codes = orders.map(({ orderCode }) => orderCode).sort();
+    expect(watched.ws.told.toSorted(), message).toEqual(codes);
+    expect(watched.sse.told, message).toEqual(watched.ws.told);
+    process.stdout.write(
+      `${engine}: stopped ${STOPS} times under load; ${orders.length} payments; ended within ` +
+        `${Math.round(Math.max(...stopMs))} ms; ${message}\n`,
+    );
   },
 );
 
-/** `main.ts` itself, once it says where it is. */
-async function startMain(environment: Record<string, string>) {
-  const server = spawn(
-    process.execPath,
-    ['--import', 'tsx', fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))],
-    {
-      cwd: fileURLToPath(new URL('..', import.meta.url)),
-      env: {
-        PATH: process.env.PATH,
-        NODE_ENV: 'production',
-        PORT: '0',
-        PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
-        PSA_GRAPHQL_LIMIT: '1000000',
-        ...environment,
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  onTestFinished(() => void server.kill('SIGKILL'));
-  const exit = once(server, 'exit');
-  let output = '';
-  for await (const text of server.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    output += text;
-    const url = /running at (\S+)\n/.exec(output)?.[1];
-    if (!url) continue;
-    server.stdout.resume();
-    return { process: server, exit, live: createClient(`${url}/graphql`, LIVE_KEY) };
+type Transport = 'ws' | 'sse';
+
+/** What a subscriber keeps between one server and the next. */
+interface Watched {
+  after: string | null;
+  readonly told: string[];
+}
+
+interface Order {
+  readonly key: string;
+  /** Null where nothing was heard of it. */
+  readonly orderCode: string | null;
+}
+
+interface Load {
+  heard(): void;
+  isOver(): boolean;
+}
+
+const GOING_AWAY = { code: 1001, reason: 'The server is restarting' };
+const CREATE = `mutation ($input: CreateCardPaymentInput!) {
+  createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { orderCode } } }
+}`;
+const FOLLOW = `subscription ($after: String) {
+  update: allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode } }
+}`;
+
+async function start(
+  environment: Record<string, string>,
+): Promise<{ program: Program; live: GraphQLClient }> {
+  const program = runProgram(environment, 'built');
+  onTestFinished(() => void program.child.kill('SIGKILL'));
+  return { program, live: createClient(`${await program.started}/graphql`, LIVE_KEY) };
+}
+
+async function create(live: GraphQLClient, idempotencyKey: string) {
+  const { createCardPayment } = await live.request(CREATE, { input: { valueCents: 1_000, idempotencyKey } });
+  const { replayed, cardPayment } = createCardPayment;
+  return { orderCode: cardPayment.orderCode as string, replayed: replayed as boolean };
+}
+
+/** One after the other, until no connection is to be had: each request that was taken is answered. */
+async function createOverHttp(
+  live: GraphQLClient,
+  client: string,
+  { heard, isOver }: Load,
+): Promise<Order[]> {
+  const created: Order[] = [];
+  for (;;) {
+    const key = `${client}:${created.length}`;
+    try {
+      const { orderCode, replayed } = await create(live, key);
+      expect(replayed).toBe(false);
+      created.push({ key, orderCode });
+    } catch (error) {
+      if (!isOver()) throw error;
+      return created;
+    }
+    heard();
   }
-  throw new Error(`the server ended: ${output}`);
+}
+
+/** The same over one socket, which is closed with a code. */
+function createOverSocket(live: GraphQLClient, client: string, { heard, isOver }: Load) {
+  const created: Order[] = [];
+  let goodbye: (event: unknown) => void;
+  const closed = new Promise<unknown>((resolve) => {
+    goodbye = resolve;
+  });
+  const socket = live.socket({
+    lazy: false,
+    onNonLazyError: () => undefined,
+    on: { closed: (event) => goodbye(closingOf(event)) },
+  });
+  return {
+    closed,
+    created: (async () => {
+      for (;;) {
+        const idempotencyKey = `${client}:${created.length}`;
+        const variables = { input: { valueCents: 1_000, idempotencyKey } };
+        try {
+          for await (const { data } of socket.iterate<Created>({ query: CREATE, variables })) {
+            const { orderCode } = data!.createCardPayment.cardPayment;
+            created.push({ key: idempotencyKey, orderCode });
+          }
+        } catch (error) {
+          if (!isOver()) throw error;
+          created.push({ key: idempotencyKey, orderCode: null });
+          return created;
+        }
+        heard();
+      }
+    })(),
+  };
+}
+
+interface Created {
+  createCardPayment: { cardPayment: { orderCode: string } };
+}
+
+interface Told {
+  update: { cursor: string; cardPayment: { orderCode: string } };
+}
+
+function closingOf(event: unknown) {
+  const { code, reason } = event as { code: number; reason: string };
+  return { code, reason };
+}
+
+/** From where it was before, or from now on. */
+async function cursorOf(live: GraphQLClient, watched: Watched): Promise<void> {
+  watched.after ??= (await live.request('{ updatesCursor }')).updatesCursor as string;
+}
+
+function take(watched: Watched, { update }: Told): void {
+  watched.after = update.cursor;
+  watched.told.push(update.cardPayment.orderCode);
+}
+
+async function overSocket(live: GraphQLClient, watched: Watched): Promise<{ goodbye: Promise<unknown> }> {
+  await cursorOf(live, watched);
+  const goodbye = new Promise<unknown>((resolve) => {
+    const socket = live.socket({ on: { closed: (event) => resolve(closingOf(event)) } });
+    const next = ({ data }: { data?: Told | null }) => take(watched, data!);
+    socket.subscribe<Told>(
+      { query: FOLLOW, variables: { after: watched.after } },
+      { next, error: () => undefined, complete: () => undefined },
+    );
+  });
+  return { goodbye };
+}
+
+/** How it ends: with the end of the body, or as a connection that breaks. */
+async function overEvents(live: GraphQLClient, watched: Watched): Promise<{ goodbye: Promise<unknown> }> {
+  await cursorOf(live, watched);
+  const stream = live.sse(FOLLOW, { after: watched.after });
+  const follow = async () => {
+    for await (const { data } of stream) take(watched, data);
+    return 'ended';
+  };
+  return { goodbye: follow().catch((error: unknown) => String(error)) };
 }

@@ -19,7 +19,7 @@ interface Withdrawal {
   version: number;
 }
 
-const DESTINATIONS: readonly {
+export const DESTINATIONS: readonly {
   method: PayoutMethod;
   destination: string;
   leadsTo: Extract<PayoutStatus, 'completed' | 'denied'>;
@@ -58,7 +58,7 @@ interface ClientPayout {
   version: number;
 }
 
-const PIX_KEYS = [
+export const PIX_KEYS = [
   { pixKey: 'bia@cliente.example', leadsTo: 'completed' },
   { pixKey: 'nega@psa.example', leadsTo: 'failed' },
   { pixKey: 'recusa@psa.example', leadsTo: 'failed' },
@@ -88,11 +88,11 @@ export function createWithdrawers(random: Random) {
   const clients: Client[] = [];
   let clientPayouts = 0;
 
-  function newWithdrawal(): Errand {
+  function newWithdrawal(to = random.pick(DESTINATIONS)): Errand {
     const withdrawal: Withdrawal = {
       key: `withdrawal:${withdrawals.length}`,
       amountCents: 10_000 + withdrawals.length,
-      to: random.pick(DESTINATIONS),
+      to,
       twice: random.below(4) === 0,
       withdrawalId: null,
       refusedBy: null,
@@ -121,17 +121,21 @@ export function createWithdrawers(random: Random) {
     if (withdrawal.withdrawalId === null) withdrawal.refusedBy = server;
   }
 
-  function newClient(): Errand {
+  function newClient(
+    pixKeys: readonly (typeof PIX_KEYS)[number][] = Array.from({ length: random.below(4) }, () =>
+      random.pick(PIX_KEYS),
+    ),
+  ): Errand {
     const name = `client:${clients.length}`;
     const givenCents = 100_000 + clients.length;
     const client: Client = {
       name,
       givenCents,
       twice: random.below(4) === 0,
-      payouts: Array.from({ length: random.below(4) }, (_, index) => {
+      payouts: pixKeys.map((pixKey, index) => {
         const amountCents = 10_000 + clientPayouts++;
         const key = `${name}:payout:${index}`;
-        return { key, amountCents, ...random.pick(PIX_KEYS), answer: null, version: 0 };
+        return { key, amountCents, ...pixKey, answer: null, version: 0 };
       }),
       subaccountId: null,
       given: false,

@@ -42,12 +42,22 @@ async function openFreshPostgres(clock: Clock = createSystemClock()): Promise<Da
 export async function createPostgresDatabase(template = 'psa_template'): Promise<string> {
   const { postgresUrl } = inject('templates');
   const name = `psa_${process.pid}_${Math.random().toString(36).slice(2)}`;
+  await asAdmin(`create database ${name} template ${template}`);
+  return postgresUrl.replace(/\/\w+$/, `/${name}`);
+}
+
+/** Before the end of the run, where there would be very many. */
+export function dropPostgresDatabase(url: string): Promise<void> {
+  return asAdmin(`drop database if exists ${/\w+$/.exec(url)![0]} with (force)`);
+}
+
+async function asAdmin(statement: string): Promise<void> {
+  const { postgresUrl } = inject('templates');
   const admin = new pg.Client({ connectionString: postgresUrl });
   await admin.connect();
   try {
-    await admin.query(`create database ${name} template ${template}`);
+    await admin.query(statement);
   } finally {
     await admin.end();
   }
-  return postgresUrl.replace(/\/\w+$/, `/${name}`);
 }

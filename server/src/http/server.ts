@@ -15,7 +15,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Event streams never end by themselves: after this they are cut off. */
+/** After this a stream that was just being opened is ended too, and one whose client does not take its end is cut off. */
 const GRACE_MS = 1_000;
 
 /** How long a client may take, in milliseconds. */
@@ -143,11 +143,17 @@ export function createHttpServer({
     close() {
       closing = true;
       // A client that keeps its connection would send the next request on it, until it is cut off in the middle of one.
-      for (const { response } of underWay.all())
+      for (const { response } of underWay.all()) {
         if (!response.headersSent) response.setHeader('connection', 'close');
+        else if (wantsStream(response.req)) endStream(response);
+      }
       return new Promise((resolve) => {
         const cutStreams = setTimeout(() => {
-          for (const { response } of underWay.all()) if (response.headersSent) response.destroy();
+          for (const { response } of underWay.all()) {
+            if (!response.headersSent) continue;
+            if (wantsStream(response.req) && !response.writableEnded) endStream(response);
+            else response.destroy();
+          }
         }, GRACE_MS);
         const cutAll = setTimeout(() => server.closeAllConnections(), ANSWER_GRACE_MS);
         server.close(() => {
@@ -203,6 +209,14 @@ function templateOf(path: RegExp): string {
 /** It may be open for hours, which is no step of anything: what is begun in it is a trace of its own, as over a WebSocket. */
 function wantsStream({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/event-stream') === true;
+}
+
+/** Ended without `complete`, which tells a client to come back; broken off, it would be a fault to some. */
+function endStream(response: ServerResponse): void {
+  const { socket } = response;
+  // What is still written to it comes again behind the client's cursor.
+  response.on('error', () => undefined);
+  response.end(() => socket?.end());
 }
 
 /** The path and the query may hold anything; the headers hold keys. */

@@ -1,0 +1,56 @@
+import { createClient, type Stream } from '../support/graphql.ts';
+import type { ChildServer } from './child.ts';
+
+const FOLLOW = `subscription ($after: String) {
+  update: allCardPaymentUpdates(after: $after) { cursor it: cardPayment { orderCode status version } }
+}`;
+
+/** What the log has of card payments since an instant, each as a line. */
+const LOGGED = `
+  select resource_id || ' ' || (snapshot ->> 'version') || ' ' || (snapshot ->> 'status') as line from event
+  where resource = 'card_payment' and environment = 'live' order by version`;
+
+/**
+ * Follows all card payments from a database's beginning, through every life of its server: after a death it comes back with
+ * the cursor of the last update that it had.
+ */
+export function createSubscriber(transport: 'ws' | 'sse') {
+  const told: string[] = [];
+  let after: string | null = null;
+  let stream: Stream | undefined;
+  let ended: Promise<void> = Promise.resolve();
+
+  async function follow(source: Stream): Promise<void> {
+    for (;;) {
+      const { update } = await source.data();
+      after = update.cursor;
+      const { orderCode, version, status } = update.it;
+      told.push(`${orderCode} ${version} ${status.toLowerCase()}`);
+    }
+  }
+
+  return {
+    /** From now on at this server, once the one before is dead. */
+    async attach(endpoint: string, key: string): Promise<void> {
+      await stream?.close();
+      await ended;
+      const client = createClient(endpoint, key);
+      after ??= (await client.request('{ updatesCursor }')).updatesCursor;
+      stream = client[transport](FOLLOW, { after });
+      // It ends with the server, or with the test.
+      ended = follow(stream).catch(() => undefined);
+    },
+    /** What it was told otherwise than the log has it, or was not told. */
+    async missed(server: ChildServer): Promise<string[]> {
+      const [rows] = (await server.ask('query', [LOGGED])) as [{ line: string }[]];
+      const log = rows.map(({ line }) => line);
+      const at = log.findIndex((line, index) => line !== told[index]);
+      if (at < 0 && told.length === log.length) return [];
+      return [`${transport}: told ${told.length} of ${log.length}; at ${at}: ${told[at]}, not ${log[at]}`];
+    },
+    async leave(): Promise<void> {
+      await stream?.close();
+      await ended;
+    },
+  };
+}
