@@ -43,7 +43,7 @@ export interface AuditedSubaccount {
 
 /** `now` is the server's. */
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
-  const broken = { ...rules(now), ...rulesOfPayouts(now), ...rulesOfSubaccounts() };
+  const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
   const [, payments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask('query', [
     // Holds up whoever writes; a transaction that a killed server has left in its database is waited for.
     'lock table stream in exclusive mode',
@@ -102,9 +102,24 @@ const RESOURCES = `
   union all select 'subaccount_payout', id, version,
     'subaccount_payout.' || case when reversed_at is null then status else 'reversed' end from subaccount_payout`;
 
-/** Each finds the rows that break it. */
-function rules(now: Date): Record<string, string> {
-  const instant = `'${now.toISOString()}'::timestamptz`;
+/** Each finds the rows that break it. `instant`: the service's, as SQL. */
+export function lawsOfTheBooks(instant: string): Record<string, string> {
+  return { ...rules(instant), ...rulesOfPayouts(instant), ...rulesOfSubaccounts() };
+}
+
+/** Where everybody who makes anything does it with a key of their own. */
+function lawsOfKeys(): Record<string, string> {
+  return {
+    'whatever was asked for with a key was done once, and every key has done one thing': `
+      select operation, resource_id, count(*) from idempotency full join (${MADE_WITH_A_KEY}) made
+        using (operation, resource_id)
+      where operation not in ('credit', 'creditLtc')
+      group by operation, resource_id having count(*) <> 1 or count(key) <> 1
+        or (operation, resource_id) not in (${MADE_WITH_A_KEY})`,
+  };
+}
+
+function rules(instant: string): Record<string, string> {
   return {
     'the postings of each transaction sum to zero': `
       select transaction_id, sum(amount) from posting
@@ -137,25 +152,20 @@ function rules(now: Date): Record<string, string> {
       where e.kind <> r.kind`,
 
     'what is announced has its one webhook, and nothing else has any': `
-      select kind, event.version, count(webhook_id) from event
-        full join webhook_delivery on event_version = event.version
-          and webhook_delivery.account_id = event.account_id and webhook_delivery.environment = event.environment
-      group by kind, event.version, snapshot
+      select account_id, event.kind, version, count(webhook_id) from event
+        full join (select *, event_version as version from webhook_delivery) delivery
+          using (account_id, environment, version)
+        left join webhook_endpoint endpoint using (account_id, environment)
+      group by account_id, environment, event.kind, version, snapshot, endpoint.url
       having count(webhook_id) <> case
-        when kind in ('card_payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
-          or (kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
+        when endpoint.url is null and snapshot ->> 'callbackUrl' is null then 0
+        when event.kind in ('card_payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
+          or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
         else 0 end`,
 
     'each attempt at a webhook is written down': `
       select d.webhook_id, d.attempts, count(a.number) from webhook_delivery d left join webhook_attempt a using (webhook_id)
-      group by d.webhook_id having d.attempts <> count(a.number)`,
-
-    'whatever was asked for with a key was done once, and every key has done one thing': `
-      select operation, resource_id, count(*) from idempotency full join (${MADE_WITH_A_KEY}) made
-        using (operation, resource_id)
-      where operation not in ('credit', 'creditLtc')
-      group by operation, resource_id having count(*) <> 1 or count(key) <> 1
-        or (operation, resource_id) not in (${MADE_WITH_A_KEY})`,
+      group by d.webhook_id, d.attempts having d.attempts <> count(a.number)`,
 
     'each paid payment has its one posting of the sale, of its amount': postingsMatch(
       'paid',
@@ -195,8 +205,7 @@ function rules(now: Date): Record<string, string> {
   };
 }
 
-function rulesOfPayouts(now: Date): Record<string, string> {
-  const instant = `'${now.toISOString()}'::timestamptz`;
+function rulesOfPayouts(instant: string): Record<string, string> {
   return {
     'the postings of payouts are what their states call for, each once': linesMatch(
       'payout.',
