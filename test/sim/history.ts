@@ -97,7 +97,7 @@ export async function playHistory({
   begin(operations.askAgain());
   await settle();
   for (let round = 0; round < ROUNDS_OF_THE_END; round += 1) {
-    const [due] = await undelayed(world.dueNext());
+    const due = await undelayed(world.dueFirst());
     if (!due && world.isIdle()) break;
     await passBy(due ? due.getTime() - clock.now().getTime() : 0);
   }

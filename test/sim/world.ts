@@ -41,8 +41,10 @@ export interface World {
   readonly database: Database;
   /** Begins what is due, each beside the others. */
   work(): Promise<void>;
-  /** When the next thing that waits falls due, the first few. */
+  /** When what waits falls due that is not due yet, the first few. */
   dueNext(): Promise<Date[]>;
+  /** When the first of all that waits falls due; null where nothing does. */
+  dueFirst(): Promise<Date | null>;
   /** Whether all that was due has ended, and was put down as such. */
   isIdle(): boolean;
 }
@@ -191,6 +193,12 @@ export async function openWorld({
           select distinct due_at as at from task where account_id = ${accountId} and due_at > ${clock.now()}
           order by due_at limit 6`.execute(real.sql);
         return rows.map(({ at }) => at);
+      }),
+    dueFirst: () =>
+      gate.pass(async () => {
+        const { rows } = await raw<{ at: Date | null }>`
+          select min(due_at) as at from task where account_id = ${accountId}`.execute(real.sql);
+        return rows[0]?.at ?? null;
       }),
     isIdle: () => underWay.size === 0 && ended.length === 0,
   };
