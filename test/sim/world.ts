@@ -60,19 +60,22 @@ export async function openWorld({
   count,
   broken,
   tamper,
+  strikes: chosen,
 }: {
   database: Database;
   random: Random;
   count: (what: string) => void;
   broken: (violation: Violation) => void;
   tamper?: Tamper | undefined;
+  /** Which faults happen, in place of what the seed decides. */
+  strikes?: (name: string) => boolean;
 }): Promise<World> {
   const clock = createManualClock();
   const gate = createGate(random);
   let faulty = true;
   const faults = {
     strikes(name: string, oneIn: number) {
-      const strikes = random.below(oneIn) === 0 && faulty;
+      const strikes = (chosen ? chosen(name) : random.below(oneIn) === 0) && faulty;
       if (strikes) count(`fault: ${name}`);
       return strikes;
     },
@@ -175,7 +178,8 @@ export async function openWorld({
     ...{ slices, rails, clock, gate, faults, live, sandbox, tokens, isAnnounced, database: real },
     async work() {
       const due = await gate.pass(look);
-      for (const task of due) {
+      // Whoever is given one first need not be first to have it done.
+      for (const task of shuffled(due, random)) {
         const name = `${task.environment} ${task.kind} ${task.key}`;
         // A lease that ended early: two are at it.
         const twice = faults.strikes('task: done by two at once', 40);
@@ -209,6 +213,11 @@ interface DueTask {
   environment: Environment;
   key: string;
   revision: number;
+}
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const left = [...items];
+  return items.map(() => left.splice(random.below(left.length), 1)[0]!);
 }
 
 function tampering(committer: Committer, tamper: Tamper): Committer {
