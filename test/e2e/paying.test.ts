@@ -109,9 +109,11 @@ it('offers a link where the browser opens no window', async () => {
   // as one for seconds.
   const devtools = await context.newCDPSession(page);
   await devtools.send('Runtime.evaluate', {
+    // It is disabled until the shop has been given its tokens.
     expression: `(async () => {
-      while (!document.querySelector('#caneca')) await new Promise(requestAnimationFrame);
-      document.querySelector('#caneca').start();
+      const mug = document.querySelector('#caneca');
+      while (mug.disabled !== false) await new Promise(requestAnimationFrame);
+      mug.start();
     })()`,
     userGesture: false,
   });
