@@ -273,15 +273,17 @@ const TRANSFERS = `
 function rulesOfSubaccounts(): Record<string, string> {
   return {
     'a subaccount has what its postings sum to, and its statement': `
-      select * from (
-        select s.id, s.balance_cents,
-          (select coalesce(sum(amount), 0) from posting where subaccount_id = s.id) as posted,
-          (select coalesce(sum(amount_cents), 0) from statement_entry where subaccount_id = s.id) as entered,
-          coalesce((
-            select balance_after_cents from statement_entry where subaccount_id = s.id order by number desc limit 1
-          ), 0) as last
-        from subaccount s
-      ) s where balance_cents <> posted or balance_cents <> entered or balance_cents <> last`,
+      select id, balance_cents, posted, entered, last from subaccount s
+        left join (
+          select subaccount_id as id, sum(amount) as posted from posting where subaccount_id is not null group by 1
+        ) p using (id)
+        left join (
+          select subaccount_id as id, sum(amount_cents) as entered,
+            (array_agg(balance_after_cents order by number desc))[1] as last
+          from statement_entry group by 1
+        ) e using (id)
+      where balance_cents <> coalesce(posted, 0) or balance_cents <> coalesce(entered, 0)
+        or balance_cents <> coalesce(last, 0)`,
 
     'each line of a statement stands on the ones before it': `
       select * from (

@@ -132,14 +132,15 @@ const LAWS: Record<string, string> = {
     where coalesce(held, 0) <> coalesce(balance, 0)`,
 
   'each key has done one thing, and it is there': `
-    select account_id, operation, key, resource_id from idempotency i
-    where not exists (select from card_payment where operation = 'createCardPayment' and order_code = resource_id)
-      and not exists (select from card_payment where operation like 'startCheckout:%' and order_code = resource_id)
-      and not exists (select from payout where operation = 'requestPayout' and withdrawal_id = resource_id)
-      and not exists (select from subaccount_payout where operation = 'requestSubaccountPayout' and id = resource_id)
-      and not exists (select from statement_entry where operation = 'transferToSubaccount' and ref_id = resource_id)
-      and not exists (select from posting p where operation = 'credit' and p.account_id = i.account_id
-        and p.environment = i.environment and transaction_id = 'credit:' || resource_id)
+    select account_id, operation, key, resource_id from idempotency
+    where (split_part(operation, ':', 1), resource_id) not in (
+      select 'createCardPayment', order_code from card_payment
+      union all select 'startCheckout', order_code from card_payment
+      union all select 'requestPayout', withdrawal_id from payout
+      union all select 'requestSubaccountPayout', id from subaccount_payout
+      union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'
+      union all select 'credit', split_part(transaction_id, ':', 2) from posting where transaction_id like 'credit:%'
+    )
     union all
     select account_id, min(operation), min(key), resource_id from idempotency
     group by account_id, environment, resource_id having count(*) > 1`,

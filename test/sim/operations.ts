@@ -66,7 +66,7 @@ export function createOperations(
     return `${kind} ${names}`;
   };
   /** Half of all callers use keys, and of those some one that was used for something else. */
-  const key = () => (chance(2) ? null : `chave-${random.below(chance(8) ? 6 : 1_000)}`);
+  const key = () => (chance(2) ? null : `chave-${random.below(chance(4) ? 8 : 1_000)}`);
 
   async function make(request: Request): Promise<string | null> {
     if (request.key !== null) requested.push(request);

@@ -49,7 +49,7 @@ export interface World {
   isIdle(): boolean;
 }
 
-export const SETTINGS = { ...DEFAULT_SETTINGS, cardReleaseDays: 1 };
+const SETTINGS = { ...DEFAULT_SETTINGS, cardReleaseDays: 1 };
 /** Failed tasks come back so much later. */
 const AGAIN_MS = 5_000;
 const TOKEN_CENTS = { min: 100, max: 5_000_000 };
@@ -98,7 +98,7 @@ export async function openWorld({
     tokens.push({ id, reusable, maxCents: TOKEN_CENTS.max });
   }
 
-  const isAnnounced = random.below(3) > 0;
+  const isAnnounced = random.below(3) === 0;
   const database = faultyDatabase(real, { gate, faults, random });
   const committer = createCommitter({
     database,
