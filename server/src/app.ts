@@ -12,6 +12,7 @@ import { announcedTenant, announcement, createFollower, STREAM_CHANNEL } from '.
 import { createUpdates, SlowConsumerError } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
+import type { FastPath } from './graphql/fast-path.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
@@ -49,7 +50,7 @@ export interface App {
   /** The port that the GraphQL layer speaks to. */
   readonly servicesFor: ServicesFor;
   /** How many queries were answered in front of Yoga. */
-  compiledAnswers(): number;
+  fastAnswers(): ReturnType<FastPath['answers']>;
   /** What no client can do; null in front of another service. */
   readonly embedded: Embedded | null;
   close(): Promise<void>;
@@ -185,6 +186,9 @@ export async function createApp({
     });
     const graphql = createGraphQLServer({
       ...{ schema, contexts, addressOf, onFault, compileAfter },
+      onRootField: fields.onRootField,
+      // What is known of another service is not all in the database.
+      writes: config.upstream ? () => null : () => database.writes(),
       graphiql: config.demo,
     });
     const sockets = createGraphQLSockets({
@@ -231,7 +235,7 @@ export async function createApp({
       work,
       database,
       servicesFor: mode.servicesFor,
-      compiledAnswers: graphql.fastPath.answers,
+      fastAnswers: graphql.fastPath.answers,
       embedded: mode.embedded,
       close,
     };

@@ -49,6 +49,11 @@ describe('an upgrade', () => {
   );
 });
 
+test('a connection is promised more rest than proxies give theirs', async () => {
+  const { headers } = await fetch(`${app.url}/healthz`);
+  expect(headers.get('keep-alive')).toBe('timeout=72');
+});
+
 /** A server of its own, for its side of a connection: nothing here gets as far as an operation. */
 async function startBare(options: { stalledMs?: number } = {}) {
   const http = createHttpServer({ onFault: (fault) => expect.fail(String(fault)), ...options });

@@ -63,6 +63,7 @@ const Viewer = builder.objectRef<{ environment: Environment; credential: Credent
 builder.queryFields((t) => ({
   viewer: t.field({
     type: Viewer,
+    extensions: { momentary: true },
     resolve: (_, __, context) => {
       const { tenant, credential } = callerOf(context);
       return { environment: tenant.environment, credential };

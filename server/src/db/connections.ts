@@ -13,7 +13,10 @@ import {
 import type { Log } from './log.ts';
 import { createStatementWatch, type SendStatement, timedBy } from './statements.ts';
 
-export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'connections' | 'close'> {}
+export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'connections' | 'close'> {
+  /** How often something has been written since they were opened: told before whoever wrote it is answered. */
+  writes(): number;
+}
 
 /**
  * Kysely over a pool of `pg`'s. Both engines use it, so that values, errors and the rules about a lost
@@ -41,10 +44,12 @@ export function openConnections(
         )
     : () => pool.connect();
 
+  let writes = 0;
   let busy = 0;
   let closing: Promise<void> | undefined;
   let whenIdle: (() => void) | undefined;
-  const done = () => {
+  const done = (hasWritten: boolean) => {
+    if (hasWritten) writes += 1;
     busy -= 1;
     if (busy === 0) whenIdle?.();
   };
@@ -55,7 +60,7 @@ export function openConnections(
     try {
       return guard(await take(), watched, done);
     } catch (error) {
-      done();
+      done(false);
       throw new NoConnection((error as Error).message, { cause: error });
     }
   }
@@ -110,6 +115,7 @@ export function openConnections(
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
+    writes: () => writes,
     close() {
       closing ??= (async () => {
         if (busy > 0) {
@@ -138,9 +144,10 @@ function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> })
 function guard(
   client: pg.PoolClient & Pick<pg.Client, 'connection'>,
   watched: SendStatement,
-  released: () => void,
+  released: (hasWritten: boolean) => void,
 ): Guarded {
   let lost: Error | undefined;
+  let hasWritten = false;
   const onError = (error: Error) => {
     lost ??= error;
   };
@@ -179,6 +186,7 @@ function guard(
   async function send(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
     if (text === 'commit') return commit();
     if (text === 'rollback') return rollback();
+    hasWritten ||= !READS.test(text);
     const name = NAMED.exec(text)?.[1];
     collectWrites(client.connection.stream);
     return client.query({ ...(name && { name }), text, values: values as unknown[] });
@@ -190,7 +198,7 @@ function guard(
       client.off('error', onError);
       client.off('end', onEnd);
       client.release(lost);
-      released();
+      released(hasWritten);
     },
   };
 }
@@ -214,6 +222,9 @@ function collectWrites(stream: Duplex): void {
  * that grows: its plan may be from when that was small.
  */
 const NAMED = /^\s*\/\* (\w+) \*\//;
+
+/** What changes no row, however it ends. No function that a query here calls does. */
+const READS = /^(?:[\s(]|\/\*.*?\*\/)*(?:select|start transaction|listen|unlisten)\b/i;
 
 const isConsequence = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25P02';
 

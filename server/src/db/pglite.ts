@@ -71,6 +71,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     sql: connections.sql,
     transaction: connections.transaction,
     connections: connections.connections,
+    writes: connections.writes,
     flushes: backend.flushes,
     // There is no other process to hear it.
     async notify(channel, ...payloads) {

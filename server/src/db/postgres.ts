@@ -50,6 +50,8 @@ export async function openPostgres({ databaseUrl, clock, log, meter }: PostgresO
     sql: connections.sql,
     transaction: connections.transaction,
     connections: connections.connections,
+    // Other instances have it too.
+    writes: () => null,
     async notify(channel, ...payloads) {
       const said = listener.notify(channel, payloads);
       await (said ?? connections.sql.executeQuery(CompiledQuery.raw(NOTIFY, [channel, payloads])));

@@ -26,6 +26,9 @@ export interface Presented {
   connection: object;
 }
 
+/** What became of a root field that was asked for: it may begin where this is null. */
+export type Taken = { error: unknown } | null;
+
 export interface ContextFactory {
   /**
    * At once where that is known. Null where nothing was presented. Throws, or rejects with, UnauthenticatedError,
@@ -34,13 +37,17 @@ export interface ContextFactory {
   identify(presented: Presented): Caller | null | Promise<Caller>;
   /**
    * For one operation. `connection` ends with the socket that it came by and with its credential; over HTTP a
-   * subscription watches the credential itself, and `gone` aborts when the client has left.
+   * subscription watches the credential itself, and `gone` aborts when the client has left. Its first root fields are
+   * those that were `taken` before.
    */
   create(
     presented: Presented,
     caller: Caller | null,
     transport: { connection: AbortSignal } | { gone: () => AbortSignal },
+    taken?: Taken[],
   ): Context;
+  /** Counts one root field. @throws RateLimitError, at once or later */
+  takeRootField(presented: Presented, caller: Caller): void | Promise<void>;
   watch(presented: Presented, caller: Caller): ReturnType<WatchCredential>;
 }
 
@@ -86,15 +93,13 @@ export function createContextFactory({
     identify({ authorization, origin, connection }) {
       // GraphiQL opens with `Bearer ` and nothing behind it: no credential, rather than a wrong one.
       if (authorization === null || /^(bearer)?\s*$/i.test(authorization)) return null;
-      const allowed = (caller: Caller) => {
-        if (!allowsOrigin(caller, origin))
-          throw new PermissionError('This token may not be used on this page');
-        return caller;
-      };
       const caller = access.authenticate(authorization, connection);
-      return caller instanceof Promise ? caller.then(allowed) : allowed(caller);
+      return caller instanceof Promise
+        ? caller.then((known) => onOwnPage(known, origin))
+        : onOwnPage(caller, origin);
     },
-    create(presented, caller, transport): Context {
+    takeRootField: ({ address }, caller) => limits.take(caller, address),
+    create(presented, caller, transport, taken): Context {
       const order = createOrder();
       const age = createAge(caller, clock);
       const services = servicesWhenAsked(servicesFor, age.asker);
@@ -137,7 +142,12 @@ export function createContextFactory({
           return cursor;
         },
         listCursors: (list) => cursorsFor(callerOf({ caller }).tenant, list),
-        takeRootField: () => order.next(() => limits.take(callerOf({ caller }), presented.address)),
+        takeRootField() {
+          const before = taken?.shift();
+          if (before) throw before.error;
+          if (before === undefined)
+            return order.next(() => limits.take(callerOf({ caller }), presented.address));
+        },
         rateLimit: () => limits.look(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
         extensions: () => (upstream ? { upstream: { ...age.seen(), circuit: upstream().circuit } } : null),
@@ -145,6 +155,12 @@ export function createContextFactory({
     },
   };
   return contexts;
+}
+
+/** @throws PermissionError for a token of other pages */
+function onOwnPage(caller: Caller, origin: string | null): Caller {
+  if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
+  return caller;
 }
 
 /**

@@ -37,6 +37,13 @@ export interface CompiledOperation {
   (context: unknown, variables: Variables, root?: unknown): Answer | Promise<Answer>;
   /** How many it is made of, wherever they are written: some 2 kB of memory each. */
   readonly fields: number;
+  /** The names of its root fields, in their order, each as often as it is asked for. */
+  readonly rootFields: readonly string[];
+  /**
+   * Whether it may be answered otherwise though nothing was written: one of its fields has `extensions.momentary`, for its
+   * value is of the instant, or of who asks rather than of what they may see.
+   */
+  readonly momentary: boolean;
 }
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -69,7 +76,7 @@ export function compileOperation(
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
 
-  const compilation: Compilation = { schema, operation, fragments, fields: 0 };
+  const compilation: Compilation = { schema, operation, fragments, fields: 0, momentary: false };
   let write: WriteFields;
   try {
     write = compileFields(compilation, rootType, [operation.selectionSet]);
@@ -91,7 +98,12 @@ export function compileOperation(
       return failed(error);
     }
   };
-  return Object.assign(compiled, { fields: compilation.fields });
+  return Object.assign(compiled, {
+    ...{ fields: compilation.fields, momentary: compilation.momentary },
+    rootFields: [...collectFields(compilation, rootType, [operation.selectionSet]).values()]
+      .map(([node]) => node!.name.value)
+      .filter((name) => name !== TypeNameMetaFieldDef.name),
+  });
 }
 
 /** Fields of all that are kept together, each some 2 kB. */
@@ -118,6 +130,7 @@ interface Compilation {
   fragments: Record<string, FragmentDefinitionNode>;
   /** So far. */
   fields: number;
+  momentary: boolean;
 }
 
 /** One execution. */
@@ -295,6 +308,7 @@ function compileField(
   if (!definition) throw LEFT_TO_EXECUTE;
   const field: Field = { compilation, parentType, definition, nodes };
   const { resolve, type } = definition;
+  compilation.momentary ||= definition.extensions.momentary === true;
   const argumentsOf = compileArguments(field);
   const read = compileRead(field, argumentsOf);
   const complete = compileValue(field, type);

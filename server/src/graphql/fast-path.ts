@@ -7,11 +7,15 @@ import {
   getVariableValues,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import { endTogether } from '../http/routes.ts';
+import type { Caller } from '../access/model.ts';
+import { type Body, endTogether } from '../http/routes.ts';
 import { createRecent } from '../kernel/recent.ts';
+import { isTracing } from '../kernel/traces.ts';
+import type { ContextFactory, Presented, Taken } from './caller-context.ts';
 import { type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
-import type { Context } from './context.ts';
+import type { Context, OnRootField } from './context.ts';
 import { asksForSchema } from './introspection.ts';
+import { createKeptAnswers } from './kept-answers.ts';
 import { tooManyListItems } from './list-items.ts';
 
 /** Characters of all the documents that are kept: parsed, some 150 bytes each. */
@@ -23,14 +27,11 @@ const LEAST_OF_BODY = 10;
 const LONGEST_BODY = 4_000;
 const MEDIA_TYPES = 100;
 
-/** Who asks, as the operation sees it. Throws, or rejects, where Yoga shall say why there is no answer. */
-export type ContextOf = (request: IncomingMessage, response: ServerResponse) => Context | Promise<Context>;
-
 export interface FastPath {
   /** Whether the request is answered; if not, it is Yoga's. */
   answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
-  /** How many it has answered. */
-  answers(): number;
+  /** How many it has answered, and how many of them with what was kept. */
+  answers(): { compiled: number; kept: number };
   /** Looks at what Yoga has answered. */
   learn(request: IncomingMessage, response: ServerResponse): void;
   /** Yoga's side of it. */
@@ -42,15 +43,28 @@ export interface FastPath {
  * a request to the schema and an answer from it. It keeps to what is certain: the document is one that Yoga has
  * parsed, validated and run; the media type is the one that Yoga chose for the same `Accept`; the same limits and
  * the same context apply. Whatever is refused, and every answer with errors, Yoga writes.
+ *
+ * What was answered is kept while nothing is written that could change it; whoever it is for is asked for as ever, and
+ * what they may ask for in a minute is counted as ever.
  */
 export function createFastPath({
   schema,
-  contextOf,
+  contexts,
+  presentedBy,
+  goneOf,
+  onRootField,
+  writes,
   headers: always,
   compileAfter = 2,
 }: {
   schema: GraphQLSchema;
-  contextOf: ContextOf;
+  contexts: ContextFactory;
+  presentedBy: (request: IncomingMessage) => Presented;
+  /** Aborts when the client has left. */
+  goneOf: (response: ServerResponse) => AbortSignal;
+  onRootField: OnRootField;
+  /** How often anything that a query reads has been written; null where that is not known. */
+  writes: () => number | null;
   /** Of every answer. */
   headers: Readonly<Record<string, string>>;
   /** How often Yoga answers a query before it is compiled. */
@@ -60,7 +74,9 @@ export function createFastPath({
   const compiled = createCompiled();
   const bodies = createRecent<Operation>(BODIES, ({ run }) => Math.max(LEAST_OF_BODY, run.fields));
   const headersByAccept = createRecent<string[]>(MEDIA_TYPES);
-  let answers = 0;
+  const keptAnswers = createKeptAnswers(writes);
+  let prepared = 0;
+  const answers = { compiled: 0, kept: 0 };
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
   /** What is known of it; the rest is done for a caller. Null for what is Yoga's. */
@@ -89,9 +105,22 @@ export function createFastPath({
     });
     if (!coerced || tooManyListItems({ schema, document, operationName, variableValues: variables }))
       return null;
-    const operation = { run, variables: frozen(coerced) };
-    if (body.length <= LONGEST_BODY) bodies.set(body, operation);
+    const again = body.length <= LONGEST_BODY;
+    prepared += 1;
+    const operation: Operation = {
+      ...{ run, variables: frozen(coerced) },
+      keptAs: again && !run.momentary ? prepared : null,
+    };
+    if (again) bodies.set(body, operation);
     return operation;
+  }
+
+  function write(response: ServerResponse, headers: string[], answer: Body): void {
+    // Node reads them at once.
+    headers[headers.length - 1] = String(answer.bytes);
+    response.writeHead(200, headers);
+    endTogether(response, answer);
+    answers.compiled += 1;
   }
 
   return {
@@ -99,16 +128,41 @@ export function createFastPath({
       const headers = headersByAccept.get(acceptOf(request));
       const asked = headers && askedIn(body);
       if (!asked) return false;
-      let context: Context;
+      const presented = presentedBy(request);
+      let caller: Caller | null;
       try {
-        const promised = contextOf(request, response);
-        context = promised instanceof Promise ? await promised : promised;
+        const identified = contexts.identify(presented);
+        caller = identified instanceof Promise ? await identified : identified;
       } catch {
         return false;
       }
       // Nothing is made, or kept, for who has shown no credential.
-      const operation = context.caller && ('run' in asked ? asked : prepare(asked));
-      if (!operation) return false;
+      const operation = caller && ('run' in asked ? asked : prepare(asked));
+      if (!caller || !operation) return false;
+      const { keptAs } = operation;
+      /** What became of root fields that were asked for before it was known that they have to be looked up. */
+      const taken: Taken[] = [];
+      // Whoever traces wants to see what is done for an answer.
+      if (keptAs !== null && !isTracing() && keptAnswers.get(keptAs, caller)) {
+        const { rootFields } = operation.run;
+        for (let index = 0; index < rootFields.length; index += 1)
+          try {
+            const later = contexts.takeRootField(presented, caller);
+            if (later) await later;
+            taken.push(null);
+          } catch (error) {
+            taken.push({ error });
+          }
+        const kept = taken.every((each) => each === null) && keptAnswers.get(keptAs, caller);
+        if (kept) {
+          for (const field of rootFields) onRootField('query', field, null, 0);
+          write(response, headers, kept);
+          answers.kept += 1;
+          return true;
+        }
+      }
+      const keep = keptAs === null ? null : keptAnswers.reading(keptAs, caller);
+      const context = contexts.create(presented, caller, { gone: () => goneOf(response) }, taken);
       const running = operation.run(context, operation.variables);
       const { data, errors } = running instanceof Promise ? await running : running;
       if (errors.length > 0) {
@@ -119,16 +173,14 @@ export function createFastPath({
       const text = extensions
         ? `{"data":${data},"extensions":${JSON.stringify(extensions)}}`
         : `{"data":${data}}`;
-      // Node reads them at once.
-      const bytes = Buffer.byteLength(text);
-      headers[headers.length - 1] = String(bytes);
-      response.writeHead(200, headers);
-      endTogether(response, { text, isAscii: bytes === text.length });
-      answers += 1;
+      const answer = { content: text, bytes: Buffer.byteLength(text) };
+      // What is said beside the data is of the moment.
+      if (!extensions) keep?.(answer);
+      write(response, headers, answer);
       return true;
     },
 
-    answers: () => answers,
+    answers: () => ({ ...answers }),
 
     learn(request, response) {
       const type = response.getHeader('content-type');
@@ -181,6 +233,8 @@ interface Asked {
 interface Operation {
   run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
+  /** The name that its answers are kept by; null where they are not. */
+  keptAs: number | null;
 }
 
 const JSON_ANSWER = /^application\/(graphql-response\+)?json; charset=utf-8$/;

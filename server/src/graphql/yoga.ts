@@ -2,15 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { execute, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { Caller } from '../access/model.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, NO_SNIFFING, type Route, readBody, send, sendJson } from '../http/routes.ts';
 import { createRecent } from '../kernel/recent.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
-import type { Context } from './context.ts';
+import type { Context, OnRootField } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
-import { type ContextOf, createFastPath, type FastPath } from './fast-path.ts';
+import { createFastPath, type FastPath } from './fast-path.ts';
 import { introspectionGuard } from './introspection.ts';
 import { documentLimits, MAX_WRONG_VARIABLES, parseDocument } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
@@ -36,6 +35,8 @@ export function createGraphQLServer({
   addressOf,
   graphiql,
   onFault,
+  onRootField,
+  writes,
   compileAfter,
 }: {
   schema: GraphQLSchema;
@@ -43,20 +44,25 @@ export function createGraphQLServer({
   addressOf: ClientAddress;
   graphiql: boolean;
   onFault: (fault: unknown) => void;
+  onRootField: OnRootField;
+  /** How often anything that a query reads has been written; null where that is not known. */
+  writes: () => number | null;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
 }): GraphQLServer {
-  const contextOf: ContextOf = (request, response) => {
-    const presented = presentedBy(request, addressOf, request.headers.authorization ?? null);
-    const create = (caller: Caller | null) =>
-      contexts.create(presented, caller, { gone: () => goneOf(response) });
-    const caller = contexts.identify(presented);
-    return caller instanceof Promise ? caller.then(create) : create(caller);
-  };
-  const fastPath = createFastPath({ schema, contextOf, headers: HEADERS, compileAfter });
+  const presented = (request: IncomingMessage) =>
+    presentedBy(request, addressOf, request.headers.authorization ?? null);
+  const fastPath = createFastPath({
+    ...{ schema, contexts, goneOf, onRootField, writes, compileAfter },
+    presentedBy: presented,
+    headers: HEADERS,
+  });
   const yoga = createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,
-    context: async ({ req, res }) => contextOf(req, res),
+    async context({ req, res }) {
+      const by = presented(req);
+      return contexts.create(by, await contexts.identify(by), { gone: () => goneOf(res) });
+    },
     // It would repeat the page's origin in place of `*`; `graphqlRoute` says who may ask.
     cors: false,
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },

@@ -40,7 +40,7 @@ export class HttpError extends Error {
  * @throws HttpError 413, 400 (not UTF-8, or cut off)
  */
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
-  return readBytes(request, limitBytes).then(textOf);
+  return read(request, limitBytes, textOf);
 }
 
 function textOf(bytes: Buffer): string {
@@ -59,6 +59,14 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
  * @throws HttpError 413, 400 (cut off)
  */
 export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return read(request, limitBytes, (bytes) => bytes);
+}
+
+function read<Result>(
+  request: IncomingMessage,
+  limitBytes: number,
+  resultOf: (bytes: Buffer) => Result,
+): Promise<Result> {
   return new Promise((resolve, reject) => {
     const tooLarge = () =>
       reject(new HttpError(413, `The body must have at most ${limitBytes} bytes`, { connection: 'close' }));
@@ -68,19 +76,29 @@ export function readBytes(request: IncomingMessage, limitBytes: number): Promise
       if (!request.readableEnded) reject(new HttpError(400, 'The body was cut off'));
     };
     if (request.destroyed) return cutOff();
-    const chunks: Buffer[] = [];
+    let only: Buffer | null = null;
+    let chunks: Buffer[] | null = null;
     let length = 0;
     // An iteration over its chunks takes as long as all else that is done for a small request.
     request
       .on('data', (chunk: Buffer) => {
         length += chunk.length;
-        if (length <= limitBytes) chunks.push(chunk);
-        else {
+        if (length > limitBytes) {
           request.pause();
           tooLarge();
+        } else if (only === null) only = chunk;
+        else {
+          chunks ??= [only];
+          chunks.push(chunk);
         }
       })
-      .on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+      .on('end', () => {
+        try {
+          resolve(resultOf(chunks ? Buffer.concat(chunks) : (only ?? Buffer.alloc(0))));
+        } catch (error) {
+          reject(error);
+        }
+      })
       .on('error', cutOff)
       .on('close', cutOff);
   });
@@ -101,23 +119,24 @@ export function send(
  * of them. A write wakes who waits for it, which costs as much as the rest of a small answer: a client with several
  * requests under way is woken once, and finds what comes behind it while it is awake.
  */
-export function endTogether(response: ServerResponse, { text, isAscii }: Body): void {
+export function endTogether(response: ServerResponse, { content, bytes }: Body): void {
   if (ready.length === 0) setImmediate(endReady);
-  // As bytes the two are the same, and of UTF-8 Node makes room for three times as many before it looks.
-  ready.push({ response, text, encoding: isAscii ? 'latin1' : 'utf8' });
+  // As bytes of ASCII the two are the same, and of UTF-8 Node makes room for three times as many before it looks.
+  ready.push({ response, content, encoding: bytes === content.length ? 'latin1' : 'utf8' });
 }
 
-interface Body {
-  text: string;
-  isAscii: boolean;
+/** What is sent, and how many bytes that are. A long one that is sent often costs less as bytes, a short one as text. */
+export interface Body {
+  readonly content: string | Buffer;
+  readonly bytes: number;
 }
 
-let ready: { response: ServerResponse; text: string; encoding: 'latin1' | 'utf8' }[] = [];
+let ready: { response: ServerResponse; content: string | Buffer; encoding: 'latin1' | 'utf8' }[] = [];
 
 function endReady(): void {
   const all = ready;
   ready = [];
-  for (const { response, text, encoding } of all) response.end(text, encoding);
+  for (const { response, content, encoding } of all) response.end(content, encoding);
 }
 
 export function sendJson(

@@ -21,6 +21,11 @@ const GRACE_MS = 1_000;
 /** An answer of which nothing is taken for so long is given up; event streams have a comment every 12 seconds. */
 const STALLED_MS = 120_000;
 
+/** So long a connection may rest. Proxies keep theirs for a minute: who closes later never resets a request on its way. */
+const RESTS_MS = 72_000;
+
+const TIMEOUTS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: RESTS_MS };
+
 /** What is no request is answered by the parser's complaint; anything else is a 400. */
 const MALFORMED: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -44,7 +49,7 @@ export function createHttpServer({
   let routes: readonly { route: Route; template: string }[] | null = null;
   const underWay = createPlaces<UnderWay>();
   let closing = false;
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+  const server = createServer(TIMEOUTS, (request, response) => {
     const own: UnderWay = { response, template: null, inTrace: null };
     const leave = underWay.take(own);
     const onEnd = onRequest?.(request, response);

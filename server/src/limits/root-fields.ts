@@ -52,17 +52,17 @@ export function createRootFieldLimits({
     ];
   }
 
-  function takeAll([bound, ...others]: Bound[]): void | Promise<void> {
-    if (!bound) return;
-    const admitted = bound.windows.take(bound.key);
-    if (typeof admitted === 'boolean') {
-      if (!admitted) throw refusal(bound);
-      return takeAll(others);
+  function takeAll(all: readonly Bound[], from = 0): void | Promise<void> {
+    for (let index = from; index < all.length; index += 1) {
+      const bound = all[index]!;
+      const admitted = bound.windows.take(bound.key);
+      if (admitted === false) throw refusal(bound);
+      if (admitted !== true)
+        return admitted.then((later) => {
+          if (!later) throw refusal(bound);
+          return takeAll(all, index + 1);
+        });
     }
-    return admitted.then((later) => {
-      if (!later) throw refusal(bound);
-      return takeAll(others);
-    });
   }
 
   function refusal({ windows: { look }, key }: Bound): RateLimitError {
