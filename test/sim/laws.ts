@@ -60,6 +60,12 @@ const LAWS: Record<string, string> = {
       .map((name) => `'${name}'`)
       .join()}) then balance > 0 else balance < 0 end`,
 
+  'whoever owes has no balance': `
+    select account_id, environment, owed.balance as owes, own.balance as has from ledger_account owed
+      join ledger_account own using (account_id, environment)
+    where owed.name = 'merchant_receivable' and own.name = 'merchant_balance'
+      and owed.balance < 0 and own.balance > 0`,
+
   'a status goes forward, one step an event': `
     select account_id, resource_id, version, before, kind from (
       select account_id, resource, resource_id, version, kind, previous_status, snapshot,
