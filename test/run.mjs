@@ -5,8 +5,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { ensureBuilt } from '../server/scripts/build.mjs';
 import { FAST_GATES, runGates } from '../server/scripts/gates.mjs';
 import { ensureInstalled } from '../server/scripts/install.mjs';
-import { fail, isMain, root, runNode } from '../server/scripts/progress.mjs';
+import { fail, isMain, root, runNode, step } from '../server/scripts/progress.mjs';
 import { ensureChromium } from './support/chromium.mjs';
+import { lookThrough } from './support/secrets.mjs';
 
 /** In the order they run. The browser's own configuration is there for the widget's components alone. */
 const CONFIGS = ['vitest.config.ts', 'vitest.browser.config.ts'];
@@ -24,13 +25,20 @@ export async function runTests(args, failedBefore = 0) {
 
   const total = { passed: 0, failed: failedBefore, skipped: 0 };
   const failures = [];
+  const saidIn = mkdtempSync(join(tmpdir(), 'psa-said-'));
   for (const config of CONFIGS.filter((name) => existsSync(join(root, 'test', name)))) {
-    const { passed, failed, skipped, why } = await vitest(config, args, { CHROME_BIN: chromium.path });
+    const { passed, failed, skipped, why } = await vitest(config, args, {
+      CHROME_BIN: chromium.path,
+      PSA_TEST_SAID: saidIn,
+    });
     total.passed += passed;
     total.failed += failed;
     total.skipped += skipped;
     failures.push(...why);
   }
+
+  const secrets = await step('no secret in what the servers have said', () => lookForSecrets(saidIn, args));
+  if (!secrets.ok) total.failed += 1;
 
   // Said once more at the end: thousands of lines lie between a test of the first run and the sum.
   for (const failure of failures) console.error(failure);
@@ -43,6 +51,27 @@ export async function runTests(args, failedBefore = 0) {
   const ok = total.failed === 0 && total.passed > 0 && !(process.env.CI && total.skipped > 0);
   return { ok };
 }
+
+/**
+ * Looks through every log line, error, metric and trace of the run. Of all tests there must be some of each.
+ *
+ * @param {string} folder it is removed
+ * @param {string[]} args those of the run
+ */
+async function lookForSecrets(folder, args) {
+  const { counts, found } = lookThrough(folder);
+  rmSync(folder, { recursive: true, force: true });
+  const lines = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const each = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+  console.log(`${lines} lines were looked through for secrets: ${each.join(', ')}`);
+  const missing = args.length === 0 && Object.keys(counts).find((kind) => counts[kind] === 0);
+  if (missing) return { ok: false, output: `There is no ${missing} to look through: nothing was collected.` };
+  const shown = found.slice(0, SECRETS_SHOWN);
+  if (found.length > shown.length) shown.push(`… and ${found.length - shown.length} more`);
+  return { ok: found.length === 0, output: shown.join('\n') };
+}
+
+const SECRETS_SHOWN = 20;
 
 /** @param {string} config @param {string[]} args @param {Record<string, string>} env */
 async function vitest(config, args, env) {

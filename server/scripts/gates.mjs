@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dependencies } from './dependencies.mjs';
 import { packageScript } from './pnpm.mjs';
 import { root, runNode, step } from './progress.mjs';
 
@@ -13,6 +14,7 @@ export const gates = {
   types,
   schema,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
+  dependencies,
   sizes: () => packageScript('widget', 'size'),
 };
 

@@ -4,7 +4,7 @@ import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { Log } from './db/log.ts';
-import { migrate } from './db/migrate.ts';
+import { migrate, newestMigration } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
@@ -17,7 +17,7 @@ import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type Deadlines } from './http/server.ts';
 import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
@@ -25,6 +25,7 @@ import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createEmbeddedMode } from './modes/embedded.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
 import { createRemoteMode, type UpstreamTuning } from './modes/remote.ts';
+import { copyFolder } from './ops/backup.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createMetrics, createMetricsRoutes } from './ops/metrics.ts';
@@ -72,9 +73,12 @@ export async function createApp({
   open = openDatabase,
   bank,
   initTimeoutMs,
+  closeTimeoutMs,
+  deadlines,
   restLimit,
   compileAfter,
   upstreamTuning,
+  migrations,
 }: {
   config: Config;
   clock: Clock;
@@ -86,11 +90,17 @@ export async function createApp({
   bank?: Bank;
   /** How long a WebSocket may take until its first message; a test does not wait that long. */
   initTimeoutMs?: number;
+  /** And how long to answer when it is closed. */
+  closeTimeoutMs?: number;
+  /** How long an HTTP client may take. */
+  deadlines?: Partial<Deadlines>;
   /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
   restLimit?: number;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
   upstreamTuning?: UpstreamTuning;
+  /** A folder in place of this version's own: a test's next version. */
+  migrations?: string | undefined;
 }): Promise<App> {
   const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
   const clock = shiftable ?? givenClock;
@@ -101,6 +111,7 @@ export async function createApp({
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
+    deadlines,
   });
   const port = await http.listen(config.port, config.host);
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
@@ -112,9 +123,10 @@ export async function createApp({
 
   try {
     if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
-    const database = await open({ ...config, clock, log, onFatal, meter: metrics });
+    const knows = newestMigration(migrations);
+    const database = await open({ ...config, clock, log, onFatal, meter: metrics, knows });
     closing.push(() => database.close());
-    await migrate(database);
+    await migrate(database, migrations);
 
     const follower = createFollower({
       database,
@@ -198,13 +210,16 @@ export async function createApp({
       addressOf,
       onFault,
       initTimeoutMs,
+      closeTimeoutMs,
     });
 
-    // Only this process has PGlite's folder; whoever manages keys beside it asks here.
-    if (database.engine === 'pglite' && config.dataDir !== 'memory')
+    // Only this process has PGlite's folder; whoever manages keys or takes a backup beside it asks here.
+    const { dataDir } = config;
+    if (database.engine === 'pglite' && dataDir !== 'memory')
       closing.push(
         await serveControl({
-          dataDir: config.dataDir,
+          dataDir,
+          copyFiles: async () => database.copyFiles?.(copyFolder(dataDir).files),
           administration: createAdministration({ database, committer, clock }),
           log,
         }),

@@ -171,6 +171,11 @@ const environment = z.object({
   OTEL_TRACES_SAMPLER_ARG: share.default(1),
 });
 
+/** Where the command was typed, and what names in it are relative to: npm itself goes to the package's folder. */
+export function callersFolder(env: NodeJS.ProcessEnv = process.env): string {
+  return env.INIT_CWD || process.cwd();
+}
+
 /** The only reader of the environment. @throws ConfigError naming each variable that is wrong, never its value */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   // `VARIABLE=` in a shell or an .env file means that it is not set.

@@ -156,8 +156,7 @@ describeOnBothEngines('in front of a service', (open) => {
     const watch = createCredentialWatch({ access: before.access, follower, clock: before.clock });
     const ended = deferred<unknown>();
     const caller = await before.access.authenticate(`Bearer ${LIVE}`);
-    const { signal, stop } = await watch(`Bearer ${LIVE}`, caller);
-    signal.addEventListener('abort', () => ended.resolve(signal.reason));
+    const stop = await watch(`Bearer ${LIVE}`, caller, { credentialEnded: ended.resolve });
     await start(database, { live: OTHER });
     expect(await ended.promise).toBeInstanceOf(UnauthenticatedError);
     stop();

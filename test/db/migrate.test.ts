@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { MigrationError, migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
@@ -64,7 +64,7 @@ describe.each(Object.entries(engines))('migrations (%s)', (_name, openEngine) =>
     expect(await shelves(database)).toEqual([{ id: 1, books: 2 }]);
   });
 
-  test('leave nothing behind when one fails, and name it', async () => {
+  test('leave nothing of one that fails, and name it', async () => {
     const database = await open();
     await migrate(database, folder);
     await writeFile(join(folder, '0003_good.sql'), 'insert into book values (3, 1)');
@@ -75,9 +75,68 @@ describe.each(Object.entries(engines))('migrations (%s)', (_name, openEngine) =>
     const failed = migrate(database, folder);
     await expect(failed).rejects.toBeInstanceOf(MigrationError);
     await expect(failed).rejects.toThrow(/^Migration 0004_bad failed: .*foreign key/);
-    expect(await shelves(database)).toEqual([{ id: 1, books: 1 }]);
+    expect(await shelves(database)).toEqual([{ id: 1, books: 2 }]);
     await writeFile(join(folder, '0004_bad.sql'), 'insert into book values (4, 1)');
-    expect(await migrate(database, folder)).toEqual(['0003_good', '0004_bad']);
+    expect(await migrate(database, folder)).toEqual(['0004_bad']);
+    expect(await shelves(database)).toEqual([{ id: 1, books: 3 }]);
+  });
+
+  test('go outside a transaction where they are told to, and on from where they were cut off', async () => {
+    const database = await open();
+    await writeFile(
+      join(folder, '0003_page_online.sql'),
+      `alter table book add column if not exists pages int;
+-- next
+drop index if exists book_pages;
+-- next
+create index concurrently book_pages on book (pages);
+-- next
+do $$ begin
+  for number in 1 .. 3 loop
+    update book set pages = number where pages is null;
+    commit;
+  end loop;
+end $$;
+-- next
+select 1 / (select count(*) from shelf where books = 2);`,
+    );
+    await expect(migrate(database, folder)).rejects.toThrow(
+      /^Migration 0003_page_online failed: division by zero/,
+    );
+    await sql`insert into book values (2, 1)`.execute(database.sql);
+    expect(await migrate(database, folder)).toEqual(['0003_page_online']);
+    const { rows } = await sql`select id, pages from book order by id`.execute(database.sql);
+    expect(rows).toEqual([
+      { id: 1, pages: 1 },
+      { id: 2, pages: 1 },
+    ]);
+  });
+
+  test('of a newer version are borne while they expand, and refused once they contract', async () => {
+    const database = await open();
+    const newer = await mkdtemp(join(tmpdir(), 'psa newer-'));
+    onTestFinished(() => rm(newer, { recursive: true }));
+    await cp(folder, newer, { recursive: true });
+    await writeFile(join(newer, '0003_expand.sql'), 'alter table book add column pages int');
+    await migrate(database, newer);
+    expect(await migrate(database, folder)).toEqual([]);
+    await writeFile(join(newer, '0004_contract_needs_0003.sql'), 'alter table shelf drop column books');
+    await migrate(database, newer);
+    await expect(migrate(database, folder)).rejects.toThrow(
+      'The database was brought forward by a newer version (0004_contract_needs_0003), and this one cannot work on it',
+    );
+    // The version between the two knows what it needs.
+    await rm(join(newer, '0004_contract_needs_0003.sql'));
+    expect(await migrate(database, newer)).toEqual([]);
+  });
+
+  test('of another program, or another order, are refused', async () => {
+    const database = await open();
+    await migrate(database, folder);
+    await rename(join(folder, '0002_rows.sql'), join(folder, '0002_other.sql'));
+    await expect(migrate(database, folder)).rejects.toThrow(
+      'The database was brought forward by 0002_rows, which this version does not know in the place of 0002_other',
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CardPayment, CardPaymentStatus } from '../../server/src/card-payments/model.ts';
@@ -84,7 +85,7 @@ describeOnBothEngines('a subscription', (open) => {
       const core = await startCore({ database });
       for (let at = 0, reached = true; reached; at += 1) {
         const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
-        const pay = once(() => core.cardPayments.pay(payment.orderCode, approved()));
+        const pay = onlyOnce(() => core.cardPayments.pay(payment.orderCode, approved()));
         const { instance, passed } = slowStart(core, at, pay);
 
         const updates = await follow(instance, payment.orderCode);
@@ -116,7 +117,7 @@ describeOnBothEngines('a subscription', (open) => {
       for (let at = 0, reached = true; reached; at += 1) {
         const head = await readHead(database.sql, core.tenant);
         await emit(core, 1);
-        const happen = once(() => emit(core, 1));
+        const happen = onlyOnce(() => emit(core, 1));
         const { instance, passed } = slowStart(core, at, happen);
         const changes = await watch(instance, EVERYTHING, { after: head });
         const seen = [await changes.next()];
@@ -430,9 +431,31 @@ describeOnBothEngines('a credential that something was opened with', (open) => {
   test('opens nothing when it was revoked while it was being looked at', async () => {
     const core = await startCore({ database });
     const { token, opened } = await dashboard(core);
-    const revoke = once(() => core.access.revokeToken(core.tenant, token));
+    const revoke = onlyOnce(() => core.access.revokeToken(core.tenant, token));
     const { signal } = await opened(interceptStatements(database, revoke));
     expect(signal.reason).toBeInstanceOf(UnauthenticatedError);
+  });
+
+  test('is looked after once, for as long as anything is open by it', async () => {
+    const core = await startCore({ database });
+    const { token, watched } = await dashboard(core);
+    let looked = 0;
+    const open = watched(database, (authorization) => {
+      looked += 1;
+      return core.access.authenticate(authorization);
+    });
+    const [left, ...stayed] = await Promise.all([open(), open(), open()]);
+    expect([looked, left.listening()]).toEqual([1, 1]);
+    left.stop();
+    const ended = Promise.all(stayed.map(({ signal }) => once(signal, 'abort')));
+    await core.access.revokeToken(core.tenant, token);
+    await ended;
+    for (const { signal } of stayed) expect(signal.reason).toBeInstanceOf(UnauthenticatedError);
+    expect([left.signal.aborted, left.listening()]).toEqual([false, 0]);
+    for (const { stop } of stayed) stop();
+    // What comes behind its end does not go by what was known before.
+    expect((await open()).signal.reason).toBeInstanceOf(UnauthenticatedError);
+    expect([looked, left.listening()]).toEqual([2, 0]);
   });
 
   test('is not called revoked where it only could not be looked at', async () => {
@@ -518,11 +541,10 @@ describe('two instances on one PostgreSQL', () => {
       follower: two.follower,
       clock: two.clock,
     });
-    const { signal, stop } = await watchCredential(authorization, caller);
-    const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    const ended = deferred<unknown>();
+    const stop = await watchCredential(authorization, caller, { credentialEnded: ended.resolve });
     await one.access.revokeToken(one.tenant, token);
-    await ended;
-    expect(signal.reason).toBeInstanceOf(UnauthenticatedError);
+    expect(await ended.promise).toBeInstanceOf(UnauthenticatedError);
     stop();
   });
 });
@@ -677,19 +699,26 @@ async function dashboard(core: Core) {
   });
   const authorization = `Bearer ${token}`;
   const caller = await core.access.authenticate(authorization);
+  /** What is returned may be called again, for something else by the same credential. */
+  function watched(database = core.database, authenticate = core.access.authenticate) {
+    const { follower } = freshFollower(core, database);
+    const watchCredential = createCredentialWatch({ access: { authenticate }, follower, clock: core.clock });
+    return async () => {
+      const ended = new AbortController();
+      const stop = await watchCredential(authorization, caller, {
+        credentialEnded: (error) => ended.abort(error),
+      });
+      return { signal: ended.signal, stop, listening: () => follower.listening(core.tenant) };
+    };
+  }
   return {
     token,
-    opened(database = core.database, authenticate = core.access.authenticate) {
-      const { follower } = freshFollower(core, database);
-      return createCredentialWatch({ access: { ...core.access, authenticate }, follower, clock: core.clock })(
-        authorization,
-        caller,
-      );
-    },
+    watched,
+    opened: (...of: Parameters<typeof watched>) => watched(...of)(),
   };
 }
 
-function once<T>(task: () => Promise<T>): () => Promise<T> {
+function onlyOnce<T>(task: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
     result ??= task();

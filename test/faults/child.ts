@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { PayResult } from '../../server/src/card-payments/model.ts';
 import type { UpstreamTuning } from '../../server/src/modes/remote.ts';
+import { said as saidByServer } from '../support/said.ts';
 
 /**
  * When to die: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
@@ -78,7 +79,10 @@ export function spawnServer(): ChildServer {
     output += text;
   });
   child.on('message', (said: Said) => {
-    if ('fault' in said) return void faults.push(said.fault);
+    if ('fault' in said) {
+      saidByServer('log', said.fault);
+      return void faults.push(said.fault);
+    }
     const waiting = pending.get(said.id);
     pending.delete(said.id);
     if ('error' in said) waiting?.reject(new Error(said.error));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { textFrame } from '../../server/src/graphql/frame.ts';
+import { textFrame, textFrameHead } from '../../server/src/graphql/frame.ts';
 
 test.each(['1', 'é\u{1f600}'])(
   'a message under the id %s, of any length, is one frame, which a client reads as it was',
@@ -15,7 +15,11 @@ test.each(['1', 'é\u{1f600}'])(
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(server, 'listening');
     server.on('connection', (socket, { socket: wire }) => {
-      for (const rest of rests) wire.write(textFrame(begin, Buffer.from(rest)));
+      for (const rest of rests) {
+        wire.write(textFrame(begin, Buffer.from(rest)));
+        wire.write(textFrameHead(begin, rest.length));
+        wire.write(rest);
+      }
       socket.close();
     });
     const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -23,6 +27,6 @@ test.each(['1', 'é\u{1f600}'])(
     client.on('message', (data, isBinary) => read.push(`${isBinary}${data}`));
     await once(client, 'close');
     server.close();
-    expect(read).toEqual(rests.map((rest) => `false${begin}${rest}`));
+    expect(read).toEqual(rests.flatMap((rest) => Array(2).fill(`false${begin}${rest}`)));
   },
 );

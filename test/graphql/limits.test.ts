@@ -73,6 +73,17 @@ describe('a document', () => {
       'Cannot spread fragment',
     ],
     ['that is a bomb of fragments', bomb, 'at most 2000 fields'],
+    ['with 51 fields of one name', `{ wallet { ${times(51, () => 'id')} } }`, 'at most 50 fields that are'],
+    [
+      'with 51 fields of one name in objects and fragments',
+      `{ ${times(17, () => 'wallet { id ... { id } ...A }')} } fragment A on Wallet { id }`,
+      'at most 50 fields that are',
+    ],
+    [
+      'with 51 fields that are not one',
+      `{ wallet { ${times(51, (index) => (index % 2 ? 'a: id' : 'a: currency'))} } }`,
+      'at most 50 fields that are',
+    ],
     [
       'with 100 fragments of 50 fields',
       `{ ${times(2, () => `wallet { ${times(45, () => '...A')} }`)} } fragment A on Wallet { ${times(30, () => 'id')} }`,
@@ -113,6 +124,7 @@ describe('a document', () => {
     ['brackets in its text', `{ cardPayment(orderCode: "${'['.repeat(500)}") { id } wallet { id } }`],
     ['50 root fields', `{ ${times(50, () => '__typename')} }`],
     ['100 aliases', `{ wallet { ${times(100, (index) => `a${index}: id`)} } }`],
+    ['50 fields of one name', `{ wallet { ${times(50, () => 'id')} } }`],
     ['50 directives', `{ wallet { ${times(50, (index) => `b${index}: id @include(if: true)`)} } }`],
   ])('with %s is answered', async (_, query) => {
     expect(await app.live.request(query)).toBeTruthy();

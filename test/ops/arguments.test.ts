@@ -38,9 +38,9 @@ describe('what is typed', () => {
   });
 
   test.each<[string, string]>([
-    ['key', 'There is no command "key"; there are keys, accounts'],
-    ['constructor list', 'There is no command "constructor"; there are keys, accounts'],
-    ['--json', 'A command comes before --json: keys, accounts'],
+    ['key', 'There is no command "key"; there are keys, accounts, backup, restore'],
+    ['constructor list', 'There is no command "constructor"; there are keys, accounts, backup, restore'],
+    ['--json', 'A command comes before --json: keys, accounts, backup, restore'],
     ['keys', 'keys what? There are keys create, keys list, keys revoke'],
     ['keys --json', 'keys what? There are keys create, keys list, keys revoke'],
     ['keys delete', 'There is no "keys delete"; There are keys create, keys list, keys revoke'],
@@ -57,6 +57,10 @@ describe('what is typed', () => {
     ['keys list --permission a', "Unknown option '--permission'"],
     ['keys revoke', 'KEY-ID is missing'],
     ['keys revoke key_1 key_2', 'Unexpected argument "key_2"'],
+    ['restore', 'FILE is missing'],
+    ['restore one.gz two.gz', 'Unexpected argument "two.gz"'],
+    ['backup one.gz two.gz', 'Unexpected argument "two.gz"'],
+    ['backup --all', "Unknown option '--all'"],
     ['accounts create', '--name is missing: what its payers see'],
     ['accounts set', 'ACCOUNT-ID is missing'],
     ['accounts set acc_1', 'There is nothing to change: give a setting, as in --payout-fee-pix 1.00'],
@@ -94,6 +98,20 @@ describe('what is typed', () => {
     expect(() => readArguments(words(typed))).toThrow(
       expect.objectContaining({ name: UsageError.name, message: says }),
     );
+  });
+
+  test('names a file, or none for a backup', () => {
+    expect(readArguments(['backup'])).toEqual({ kind: 'backup', file: null, json: false });
+    expect(readArguments(['backup', 'one.gz', '--json'])).toEqual({
+      kind: 'backup',
+      file: 'one.gz',
+      json: true,
+    });
+    expect(readArguments(['restore', 'one.gz'])).toEqual({ kind: 'restore', file: 'one.gz', json: false });
+    expect(readArguments(['restore', '--help'])).toEqual({
+      kind: 'help',
+      text: expect.stringMatching(/^Usage: npm run psa -- restore FILE \[options\]\n/),
+    });
   });
 
   test('is refused in one line, whatever it holds', () => {

@@ -429,3 +429,36 @@ async function exchange(dataDir: string, line: string): Promise<string> {
   await new Promise((resolve) => socket.once('close', resolve));
   return text;
 }
+
+test('saves the folder of a running server in a file of its own, restores it into another, and says what it cannot do', async () => {
+  const folder = temporaryFolder();
+  const dataDir = join(folder, 'data');
+  const app = await startServer(dataDir);
+  const caller = { INIT_CWD: folder };
+  const saved = await answer({ ...caller, PSA_DATA_DIR: dataDir }, 'backup', 'one.gz');
+  expect(saved).toMatchObject({ file: join(folder, 'one.gz'), engine: 'pglite', rows: { account: 1 } });
+  expect(statSync(saved.file).mode & 0o777).toBe(0o600);
+
+  for (const [args, says] of [
+    [['backup', 'one.gz'], 'one.gz is there already: name another, or move it away'],
+    [['restore', 'two.gz'], 'There is no file [^\n]*two.gz'],
+    [
+      ['restore', 'one.gz'],
+      'A server uses [^\n]*data: name a new folder in PSA_DATA_DIR, and start it there',
+    ],
+  ] as const) {
+    const { code, stdout, stderr } = await psa({ ...caller, PSA_DATA_DIR: dataDir }, ...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^[^\n]*${says}[^\n]*\n$`));
+  }
+  await app.close();
+  expect(app.faults).toEqual([]);
+
+  const restored = { ...caller, PSA_DATA_DIR: join(folder, 'restored') };
+  const { code, stdout, stderr } = await psa(restored, 'restore', 'one.gz');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^Restored: \d+ rows of \d+ tables/);
+  expect(await answer(restored, 'keys', 'list')).toEqual(
+    await answer({ ...caller, PSA_DATA_DIR: dataDir }, 'keys', 'list'),
+  );
+});

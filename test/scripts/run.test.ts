@@ -9,6 +9,8 @@ const VITEST = `
   const config = args[args.indexOf('--config') + 1];
   console.log('vitest', config, args.at(-1), process.env.CHROME_BIN);
   const counts = JSON.parse(readFileSync(config, 'utf8'));
+  const said = counts.said ?? ['log\\ta.test.ts\\tone', 'error\\ta.test.ts\\ttwo', 'metrics\\ta.test.ts\\tthree', 'trace\\ta.test.ts\\tfour'];
+  writeFileSync(process.env.PSA_TEST_SAID + '/' + process.pid + '.txt', said.join('\\n'));
   if (counts.crash) process.exit(1);
   writeFileSync(report, JSON.stringify(counts));
   process.exitCode = counts.numFailedTests ? 1 : 0;
@@ -125,7 +127,10 @@ it('fails when a gate does, and runs the tests all the same', async () => {
 it('fails when nothing was run', async () => {
   reports('vitest.config.ts', { numPassedTests: 0 });
 
-  expect(await run(['no such test'])).toMatchObject({ code: 1, last: '0 passed, 0 failed' });
+  expect(await run(['no such test'])).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('0 passed, 0 failed'),
+  });
 });
 
 it('counts skipped tests, which fail where CI is set', async () => {
@@ -192,5 +197,32 @@ describe('Chromium', () => {
       code: 1,
       last: '✗ CHROME_BIN is /nowhere/chrome, which is not a program.',
     });
+  });
+});
+
+it('says how much the servers have said, and fails where a secret is in it, which it does not repeat', async () => {
+  reports('vitest.config.ts', {
+    numPassedTests: 40,
+    said: ['log\tops/a.test.ts\tto ana@example.com', 'error\tx\ty'],
+  });
+  reports('vitest.browser.config.ts', { numPassedTests: 2 });
+
+  const { code, output } = await run(['ops']);
+
+  expect(output).toMatch(/^6 lines were looked through for secrets: 2 log, 2 error, 1 metrics, 1 trace$/m);
+  expect(output).toContain('ops/a.test.ts: an e-mail in log: to ana@…');
+  expect(output).not.toContain('ana@example.com');
+  expect(output).toContain('\n42 passed, 1 failed\n');
+  expect(code).toBe(1);
+});
+
+it('fails where all tests have run and nothing was collected', async () => {
+  reports('vitest.config.ts', { numPassedTests: 40, said: [] });
+  reports('vitest.browser.config.ts', { numPassedTests: 2, said: ['log\tx\ty'] });
+
+  expect(await run(['ops'])).toMatchObject({ code: 0 });
+  expect(await run()).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('There is no error to look through'),
   });
 });

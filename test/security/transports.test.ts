@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGraphQLSockets } from '../../server/src/graphql/websocket.ts';
@@ -55,8 +54,18 @@ test('a connection is promised more rest than proxies give theirs', async () => 
 });
 
 /** A server of its own, for its side of a connection: nothing here gets as far as an operation. */
-async function startBare(options: { stalledMs?: number } = {}) {
-  const http = createHttpServer({ onFault: (fault) => expect.fail(String(fault)), ...options });
+async function startBare({
+  stalledMs,
+  ...timeouts
+}: {
+  stalledMs?: number;
+  initTimeoutMs?: number;
+  closeTimeoutMs?: number;
+} = {}) {
+  const http = createHttpServer({
+    onFault: (fault) => expect.fail(String(fault)),
+    ...(stalledMs && { deadlines: { stalledMs } }),
+  });
   const gone = deferred();
   const accepted = deferred<Socket>();
   http.server.once('connection', (socket: Socket) => {
@@ -66,10 +75,11 @@ async function startBare(options: { stalledMs?: number } = {}) {
   const graphql = createGraphQLSockets({
     server: http.server,
     yoga: null as never,
-    contexts: null as never,
+    contexts: { identify: () => ({}), watch: async () => () => undefined } as never,
     addressOf: () => '',
     onFault: (fault) => expect.fail(String(fault)),
     initTimeoutMs: 60_000,
+    ...timeouts,
   });
   const port = await http.listen(0, '127.0.0.1');
   onTestFinished(async () => {
@@ -89,6 +99,14 @@ describe('a connection that the server is done with', () => {
     await gone;
   });
 
+  test('after a WebSocket is not kept by a client that does not answer its end', async () => {
+    const { port, gone } = await startBare({ initTimeoutMs: 10, closeTimeoutMs: 10 });
+    const handshake = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
+    const spoken = 'Sec-WebSocket-Protocol: graphql-transport-ws';
+    open(port, ['GET /graphql HTTP/1.1', ...UPGRADE, ...handshake, spoken]).resume();
+    await gone;
+  });
+
   test('is not kept by a client that takes nothing of its answer', async () => {
     const { http, port, gone } = await startBare({ stalledMs: 50 });
     const body = Buffer.alloc(64_000_000);
@@ -101,8 +119,8 @@ describe('a connection that the server is done with', () => {
 describe('a WebSocket', () => {
   test('that asks without reading is not read ahead of, and loses nothing', async () => {
     const { port, accepted } = await startBare();
-    const client = openRawSocket(`http://127.0.0.1:${port}`).socket;
-    await once(client, 'open');
+    const { socket: client, init } = openRawSocket(`http://127.0.0.1:${port}`);
+    await init('anybody');
     client.pause();
     const pings = 400;
     for (let sent = 0; sent < pings; sent += 1)

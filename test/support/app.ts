@@ -3,10 +3,13 @@ import { type Config, readConfig } from '../../server/src/config.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import type { Embedded } from '../../server/src/modes/mode.ts';
+import { createLog } from '../../server/src/ops/log.ts';
+import type { Bank } from '../../server/src/rails/bank.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshPglite } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
 import { createRestClient, type RestClient } from './rest.ts';
+import { said } from './said.ts';
 import { silent } from './templates.ts';
 
 export const LIVE_KEY = 'ps_live_test0123456789abcdef';
@@ -42,6 +45,10 @@ interface Options {
   restLimit?: number;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number;
+  /** In place of the simulated one, whose books are in the database. */
+  bank?: Bank;
+  /** The folder of another version's migrations. */
+  migrations?: string;
 }
 
 /** The service itself, as `startServer` starts it. */
@@ -61,6 +68,7 @@ export async function startServer({
   ...options
 }: Options = {}): Promise<TestServer> {
   const faults: unknown[] = [];
+  const loud = createLog({ write: (line) => said('log', line) });
   const collecting: Log = { ...silent, error: (fields, message) => faults.push({ ...fields, message }) };
   const read = readConfig({
     PORT: '0',
@@ -74,7 +82,7 @@ export async function startServer({
     config: { ...read, ...config },
     ...options,
     clock,
-    log: log ?? collecting,
+    log: both(loud, log ?? collecting),
     onFatal: (error) => faults.push(error),
     open: async ({ meter }) => database ?? openFreshPglite(clock, meter),
   });
@@ -82,10 +90,36 @@ export async function startServer({
     createClient(`${app.url}/graphql`, credential, headers);
   const rest: TestApp['rest'] = (credential = keys.live ?? null, baseUrl = app.url) =>
     createRestClient(baseUrl, credential);
+  const close = async () => {
+    await saidByMetrics(app.port);
+    await app.close();
+  };
   return {
     ...app,
-    ...{ clock, faults, client, rest },
+    ...{ clock, faults, client, rest, close },
     live: client(keys.live ?? null),
     sandbox: client(keys.sandbox ?? null),
   };
+}
+
+/** As it is in production, and as the test wants it. */
+function both(one: Log, other: Log): Log {
+  const each =
+    (level: keyof Log): Log[typeof level] =>
+    (fields, message) => {
+      one[level](fields, message);
+      other[level](fields, message);
+    };
+  return { info: each('info'), warn: each('warn'), error: each('error') };
+}
+
+/** A server that a test has broken does not tell, and is not waited for. */
+async function saidByMetrics(port: number): Promise<void> {
+  if (process.env.PSA_TEST_SAID === undefined) return;
+  await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) })
+    .then((answer) => answer.text())
+    .then(
+      (text) => said('metrics', text),
+      () => undefined,
+    );
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { said as saidByServer } from './said.ts';
 
 /** A span as it comes over OTLP/HTTP with JSON. */
 export interface CollectedSpan {
@@ -36,6 +37,7 @@ export async function startCollector(): Promise<Collector> {
     const text = Buffer.concat(chunks).toString();
     if (request.url === '/v1/traces') {
       said.push(text);
+      saidByServer('trace', text);
       headers.push(request.headers);
       for (const { scopeSpans } of JSON.parse(text).resourceSpans)
         for (const scope of scopeSpans) spans.push(...scope.spans);

@@ -13,6 +13,30 @@ const DOSES = {
   EXPIRIES: [40, 1_000],
   /** Histories of the engine, each 200 steps; `npm run sim` plays 10,000. */
   SEEDS: [500, 500],
+  /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
+  PAIRS_OF_TOKENS: [1, 3],
+  /** Of a facade's credential, how far apart the places are at which it is changed. */
+  PLACES_APART: [9, 1],
+  /** Merchants whose receivers of webhooks hang at once, eight events each. */
+  HANGING_RECEIVERS: [12, 24],
+  /** WebSockets that are open at once. */
+  SOCKETS: [200, 10_000],
+  /** Followers that read nothing, by each transport. */
+  PAUSED: [10, 200],
+  /** What happens meanwhile: a queue holds 256, and buffers on the way some more. */
+  PAUSED_EVENTS: [450, 5_000],
+  /** Operations that one socket begins. */
+  SUBSCRIPTIONS: [200, 5_000],
+  /** Megabytes of a `connection_init`. */
+  INIT_MB: [1, 50],
+  /** Sockets and streams of a credential that expires. */
+  EXPIRING: [20, 2_000],
+  /** How often each refusal is asked for: what it costs is a median. */
+  REFUSALS: [1, 20],
+  /** Requests that are never sent to their end. */
+  HALF_OPEN: [60, 1_000],
+  /** Requests of a client that does as it should, meanwhile. */
+  BESIDE: [20, 3_000],
 } as const satisfies Record<string, readonly [test: number, attack: number]>;
 
 export function dose(name: keyof typeof DOSES): number {

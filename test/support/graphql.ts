@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { type Client, createClient as createWsClient } from 'graphql-ws';
 import WebSocket from 'ws';
+import { saidErrors } from './said.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
 type Data = any;
@@ -50,7 +51,9 @@ export function createClient(
   const client: GraphQLClient = {
     async send(query, variables) {
       const response = await post({ query, variables }, 'application/json');
-      return { status: response.status, headers: response.headers, body: await response.json() };
+      const body = await response.json();
+      saidErrors(body);
+      return { status: response.status, headers: response.headers, body };
     },
     async request(query, variables) {
       const { status, body } = await client.send(query, variables);
@@ -106,9 +109,13 @@ async function* events(answer: Promise<Response>): AsyncGenerator<ExecutionResul
 
 function toStream(results: AsyncGenerator<ExecutionResult<Data>>, close: () => unknown): Stream {
   const stream: Stream = {
-    next: () => results.next(),
+    async next() {
+      const result = await results.next();
+      saidErrors(result.value);
+      return result;
+    },
     async data() {
-      const { value, done } = await results.next();
+      const { value, done } = await stream.next();
       if (done) throw new Error('the stream has ended');
       if (value.errors) throw new Error(JSON.stringify(value.errors));
       return value.data;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { said as saidByServer } from './said.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -29,7 +30,11 @@ export function runProgram(environment: Record<string, string>, from: 'sources' 
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     said.stderr += chunk;
   });
-  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const exited = once(child, 'close').then(([code]) => {
+    // What goes to stdout is for whoever starts it: an account's first keys, that once.
+    saidByServer('log', said.stderr);
+    return code as number | null;
+  });
   const started = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {
       const url = /PSA is running at ([^\s,]+)/.exec(said.stdout)?.[1];

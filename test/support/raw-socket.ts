@@ -1,5 +1,6 @@
 import WebSocket from 'ws';
 import { deferred } from './deferred.ts';
+import { saidErrors } from './said.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it sent
 type Message = any;
@@ -33,6 +34,7 @@ export function openRawSocket(
   socket.on('message', (data) => {
     const message = JSON.parse(data.toString());
     if (message.type === 'ping') return;
+    saidErrors(message.payload);
     const reader = waiting.shift();
     if (reader) reader.resolve(message);
     else unread.push(message);

@@ -1,3 +1,5 @@
+import { saidErrors } from './said.ts';
+
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
 type Body = any;
 
@@ -24,11 +26,9 @@ export function createRestClient(baseUrl: string, credential: string | null): Re
       headers: { ...(credential === null ? {} : { authorization: `Bearer ${credential}` }), ...headers },
     });
     const text = await answer.text();
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
+    const body = text === '' ? undefined : JSON.parse(text);
+    saidErrors(body);
+    return { status: answer.status, headers: answer.headers, body };
   }
   return {
     send,

@@ -15,7 +15,12 @@ export class ScriptsHouse implements Disposable {
   readonly folder = join(this.#top, 'a house');
 
   constructor() {
-    for (const kept of ['server/scripts', 'test/run.mjs', 'test/support/chromium.mjs']) {
+    for (const kept of [
+      'server/scripts',
+      'test/run.mjs',
+      'test/support/chromium.mjs',
+      'test/support/secrets.mjs',
+    ]) {
       cpSync(join(repository, kept), join(this.folder, kept), { recursive: true });
     }
     this.remove('server/scripts/build-pgdata.mjs');

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSender } from '../../server/src/webhooks/sender.ts';
 import { createManualClock } from '../support/clock.ts';
 import { deferred } from '../support/deferred.ts';
+import { PRIVATE_HOSTS } from '../support/private-hosts.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 const HEADERS = { 'x-webhook-id': 'whd_1' };
@@ -192,45 +193,7 @@ describe('an attempt fails, and says why,', () => {
 });
 
 describe('in production', () => {
-  const FORMS = [
-    '127.0.0.1',
-    '127.1',
-    '2130706433',
-    '0x7f000001',
-    '0x7f.0.0.1',
-    '0177.0.0.1',
-    '0',
-    '0.0.0.0',
-    '10.0.0.1',
-    '172.16.0.1',
-    '192.168.0.1',
-    '100.64.0.1',
-    '169.254.169.254',
-    '168.63.129.16',
-    '224.0.0.1',
-    '255.255.255.255',
-    '[::]',
-    '[::1]',
-    '[0:0:0:0:0:0:0:1]',
-    '[::127.0.0.1]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[64:ff9b::7f00:1]',
-    '[2002:7f00:1::]',
-    '[fe80::1]',
-    '[fd00::1]',
-    '[fd00:ec2::254]',
-    '[ff02::1]',
-    'localhost',
-    'LOCALHOST',
-    'localhost.',
-    'a.localhost',
-    'metadata.google.internal',
-    'printer.local',
-    '①②⑦.⓪.⓪.①',
-  ];
-
-  test.each(FORMS)('%s is not called', async (host) => {
+  test.each(PRIVATE_HOSTS)('%s is not called', async (host) => {
     const { port, connections } = await listen(() => undefined, host.startsWith('[') ? '::' : '0.0.0.0');
     const { send } = sender({ privateAddresses: false });
     for (const url of [`https://${host}:${port}/`, `http://${host}:${port}/`])
@@ -252,6 +215,33 @@ describe('in production', () => {
     ...['168.63.129.16', '192.0.2.1', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
     ...['::', '::1', '::127.0.0.1', '::7f00:1', '::ffff:127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::'],
     ...['fe80::1', 'fd00:ec2::254', 'ff02::1', '2001:db8::1'],
+    ...['127.255.255.254', '10.255.255.255', '172.16.0.1', '192.168.255.255', '100.127.255.255', '0.1.2.3'],
+    ...['169.254.170.2', '100.100.100.200', '192.0.0.1', '192.0.0.192', '192.88.99.1', '198.19.255.255'],
+    ...['198.51.100.1', '203.0.113.1', '239.255.255.255', '240.0.0.1', '255.255.255.254'],
+    ...['::ffff:7f00:1', '::ffff:a9fe:a9fe', '::ffff:10.0.0.1', '0:0:0:0:0:ffff:7f00:1', '::ffff:0:7f00:1'],
+    ...['64:ff9b::a9fe:a9fe', '64:ff9b::10.0.0.1', '64:ff9b:1::7f00:1', '2002:a9fe:a9fe::1', '2002:c0a8:1::'],
+    ...[
+      '2001::1',
+      '2001:0:7f00:1::',
+      '2001:2::1',
+      '2001:10::1',
+      '2001:20::1',
+      '3fff::1',
+      '100::1',
+      '5f00::1',
+    ],
+    ...[
+      'fec0::1',
+      'feff::1',
+      'fc00::1',
+      'fd20:ce::254',
+      'febf::1',
+      'ff01::1',
+      'ff05::1:3',
+      '::2',
+      '::a9fe:a9fe',
+    ],
+    ...['fe80::1%lo', '::ffff:0.0.0.0', '4000::1', '9000::1', '0:0:0:0:0:0:0:1'],
   ])('a public name that resolves to %s is not called', async (address) => {
     const { port, connections } = await listen(() => undefined, address.includes(':') ? '::' : '0.0.0.0');
     for (const addresses of [[address], ['203.0.114.7', address], [address, '203.0.114.7']]) {

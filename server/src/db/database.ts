@@ -37,6 +37,11 @@ export interface Database {
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
   connections(): Connected;
   /**
+   * Of PGlite on a folder alone: copies its files to a folder that is not there yet, all as they are at one moment between two
+   * statements, as a crash would leave them.
+   */
+  readonly copyFiles?: (folder: string) => Promise<void>;
+  /**
    * How often anything may have been changed since it was opened: what was read is still so as long as this is the same.
    * Null where other processes change it too.
    */
@@ -61,6 +66,12 @@ export interface DatabaseMeter {
 }
 
 export const INSTANCE_LOCK = 7_367_777;
+
+/** Held beside it as (SERVING_LOCK, number of the newest migration that this server knows). */
+export const SERVING_LOCK = 7_367_778;
+
+/** Held by whoever brings the tables forward. */
+export const MIGRATION_LOCK = 7_367_779;
 
 /** An instance's number: no two that live at once draw the same. */
 export function drawInstance(): number {

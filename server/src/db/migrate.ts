@@ -1,46 +1,200 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Migration, Migrator, sql } from 'kysely';
-import type { Database } from './database.ts';
+import { sql } from 'kysely';
+import { type Database, MIGRATION_LOCK, SERVING_LOCK, type Sql } from './database.ts';
+
+// A database moves forward while servers of the version before work on it: a migration expands what they use, and only
+// a later version's takes away what nobody uses any more. What a migration is, its name says:
+//
+//   0016_note.sql              expands: whoever knew 0015 goes on. In a transaction of its own.
+//   0017_note_online.sql       the same, outside a transaction, statement by statement (divided by `-- next`): for
+//                              indexes made concurrently and backfills in batches. It may be cut off anywhere and begun
+//                              anew, so each statement can be run again.
+//   0018_no_memo_needs_0016.sql  contracts: only servers that know 0016 can go on.
 
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
+interface Migration {
+  readonly name: string;
+  readonly number: number;
+  readonly isOnline: boolean;
+  /** The oldest migration that a server must know to work on what this one leaves; null: any. */
+  readonly needs: number | null;
+}
+
 /**
- * Brings the tables up to date with the `0001_name.sql` files of `folder`, in order, all in one
- * transaction: after a failure nothing has changed. Instances that start at once wait for each other.
- * Returns the names of what was applied now. Throws `MigrationError`, which names the file.
+ * Brings the tables up to date with the `0001_name.sql` files of `folder`, in order, one at a time: after a failure
+ * those before it stay. Instances that start at once wait for each other. Up to `upTo`, or all.
+ * Returns the names of what was applied now.
+ * @throws MigrationError, which names the file; where a newer version has left what this one cannot work on; where this
+ * one would take away what a running server of an older version works on
  */
-export async function migrate(database: Database, folder: string = MIGRATIONS): Promise<string[]> {
-  const migrator = new Migrator({
-    db: database.sql,
-    provider: { getMigrations: () => readMigrations(folder) },
+export async function migrate(
+  database: Database,
+  folder: string = MIGRATIONS,
+  upTo?: string,
+): Promise<string[]> {
+  const known = readMigrations(folder);
+  const wanted =
+    upTo === undefined ? known : known.slice(0, known.findIndex(({ name }) => name === upTo) + 1);
+  // Most starts find nothing to do: they take no lock, and wait for nobody.
+  if (pendingOf(wanted, await appliedMigrations(database.sql)).length === 0) return [];
+  return database.sql.connection().execute(async (db) => {
+    await holdLock(db);
+    try {
+      await sql`create table if not exists kysely_migration (
+        name varchar(255) primary key, timestamp varchar(255) not null
+      )`.execute(db);
+      const pending = pendingOf(wanted, await appliedMigrations(db));
+      for (const migration of pending) await apply(db, migration, folder);
+      return pending.map(({ name }) => name);
+    } finally {
+      // With a connection that is lost the lock has fallen.
+      await sql`select pg_advisory_unlock(${MIGRATION_LOCK})`.execute(db).catch(() => undefined);
+    }
   });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error) {
-    const failed = results.find((result) => result.status === 'Error');
-    const what = failed ? `Migration ${failed.migrationName}` : 'The migrations';
-    throw new MigrationError(`${what} failed: ${error instanceof Error ? error.message : error}`, {
+}
+
+/** The number of the newest that this version knows. */
+export function newestMigration(folder: string = MIGRATIONS): number {
+  return readMigrations(folder).at(-1)!.number;
+}
+
+/** The names of all that this version knows, in order. */
+export function knownMigrations(folder: string = MIGRATIONS): string[] {
+  return readMigrations(folder).map(({ name }) => name);
+}
+
+/** The names of what a database was brought forward by, in order. */
+export async function appliedMigrations(db: Sql): Promise<string[]> {
+  const { rows: found } = await sql<{ there: boolean }>`
+    select to_regclass('kysely_migration') is not null as there`.execute(db);
+  if (!found[0]?.there) return [];
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** What is still to be applied. @throws MigrationError where this version cannot work on what is there */
+function pendingOf(known: readonly Migration[], applied: readonly string[]): readonly Migration[] {
+  const newer = applied.slice(known.length);
+  const other = known.find(({ name }, index) => index < applied.length && applied[index] !== name);
+  if (other)
+    throw new MigrationError(
+      `The database was brought forward by ${applied[known.indexOf(other)]}, which this version does not know in the place of ${other.name}`,
+    );
+  const newest = known.at(-1)?.number ?? 0;
+  for (const name of newer) {
+    const { needs } = parseName(name);
+    if (needs !== null && needs > newest)
+      throw new MigrationError(
+        `The database was brought forward by a newer version (${name}), and this one cannot work on it: start the newer one`,
+      );
+  }
+  return known.slice(applied.length);
+}
+
+async function apply(db: Sql, migration: Migration, folder: string): Promise<void> {
+  const { name, isOnline } = migration;
+  const text = readFileSync(`${folder}/${name}.sql`, 'utf8');
+  try {
+    await assertNobodyNeedsWhatGoes(db, migration);
+    if (!isOnline) {
+      await inOneTransaction(db, text, name);
+      return;
+    }
+    for (const statement of text.split(/^-- next$/m)) await sql.raw(statement).execute(db);
+    await remember(db, name);
+  } catch (error) {
+    if (error instanceof MigrationError) throw error;
+    throw new MigrationError(`Migration ${name} failed: ${error instanceof Error ? error.message : error}`, {
       cause: error,
     });
   }
-  return results.map((result) => result.migrationName);
+}
+
+/**
+ * Whoever waits for a table that is to be changed has everybody else wait behind it. So it waits for less than a client
+ * notices, lets go of all it has, and tries again.
+ */
+async function inOneTransaction(db: Sql, text: string, name: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await db.transaction().execute(async (tx) => {
+        await sql`set local lock_timeout = ${sql.raw(`'${PATIENCE_MS}ms'`)}`.execute(tx);
+        await sql.raw(text).execute(tx);
+        await remember(tx, name);
+      });
+      return;
+    } catch (error) {
+      if (!HELD_BY_OTHERS.has((error as { code?: string }).code ?? '') || tries === TRIES) throw error;
+      await pause(db);
+    }
+  }
+}
+
+const PATIENCE_MS = 300;
+const TRIES = 600;
+/** lock_not_available, deadlock_detected. */
+const HELD_BY_OTHERS = new Set(['55P03', '40P01']);
+
+/** A server holds SERVING_LOCK with the number of the newest migration that it knows, as long as it listens. */
+async function assertNobodyNeedsWhatGoes(db: Sql, { name, needs }: Migration): Promise<void> {
+  if (needs === null) return;
+  const { rows } = await sql<{ knows: number }>`
+    select objid::bigint as knows from pg_locks
+    where locktype = 'advisory' and classid = ${SERVING_LOCK} and objid::bigint < ${needs}
+      and database = (select oid from pg_database where datname = current_database())
+    limit 1`.execute(db);
+  if (rows[0])
+    throw new MigrationError(
+      `Migration ${name} takes away what a running server of an older version works on: stop that one first`,
+    );
+}
+
+async function remember(db: Sql, name: string): Promise<void> {
+  await sql`insert into kysely_migration (name, timestamp) values (${name}, clock_timestamp()::text)`.execute(
+    db,
+  );
+}
+
+/**
+ * Asked for again and again, not waited for: a statement that waits is a transaction, and an index that another instance
+ * makes concurrently would wait for that.
+ */
+async function holdLock(db: Sql): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ held: boolean }>`
+      select pg_try_advisory_lock(${MIGRATION_LOCK}) as held`.execute(db);
+    if (rows[0]?.held) return;
+    await pause(db);
+  }
+}
+
+/** Of the database's own time: a start has nothing else to do meanwhile, and a clock that stands still would never end it. */
+async function pause(db: Sql): Promise<void> {
+  await sql`select pg_sleep(0.1)`.execute(db);
 }
 
 /** Beside this file, in the source and in what is built from it. */
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 
-async function readMigrations(folder: string): Promise<Record<string, Migration>> {
-  const migrations: Record<string, Migration> = {};
-  for (const file of await readdir(folder)) {
-    if (!file.endsWith('.sql')) continue;
-    if (!/^\d{4}_\w+\.sql$/.test(file))
-      throw new MigrationError(`${file} should be named like 0001_tables.sql`);
-    const text = await readFile(`${folder}/${file}`, 'utf8');
-    migrations[file.slice(0, -'.sql'.length)] = { up: async (db) => void (await sql.raw(text).execute(db)) };
-  }
+function readMigrations(folder: string): Migration[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+  const misnamed = files.find((file) => !/^\d{4}_\w+\.sql$/.test(file));
+  if (misnamed) throw new MigrationError(`${misnamed} should be named like 0001_tables.sql`);
   // A build that forgot to copy them must not pass for a database that needs none.
-  if (Object.keys(migrations).length === 0) throw new MigrationError(`There are no migrations in ${folder}`);
-  return migrations;
+  if (files.length === 0) throw new MigrationError(`There are no migrations in ${folder}`);
+  return files.sort().map((file) => parseName(file.slice(0, -'.sql'.length)));
+}
+
+function parseName(name: string): Migration {
+  const needs = /_needs_(\d{4})$/.exec(name)?.[1];
+  return {
+    name,
+    number: Number(name.slice(0, 4)),
+    isOnline: /_online(_needs_\d{4})?$/.test(name),
+    needs: needs === undefined ? null : Number(needs),
+  };
 }

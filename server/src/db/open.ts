@@ -14,9 +14,11 @@ export interface DatabaseOptions {
   /** The database cannot go on, and neither should the process. Called once. */
   onFatal: (error: Error) => void;
   meter?: DatabaseMeter;
+  /** The number of the newest migration that this server knows. */
+  knows?: number | undefined;
 }
 
 /** Throws `DataDirLockedError` when another process has the folder. */
-export function openDatabase({ databaseUrl, ...options }: DatabaseOptions): Promise<Database> {
-  return databaseUrl ? openPostgres({ databaseUrl, ...options }) : openPglite(options);
+export function openDatabase({ databaseUrl, knows, ...options }: DatabaseOptions): Promise<Database> {
+  return databaseUrl ? openPostgres({ databaseUrl, knows, ...options }) : openPglite(options);
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { constants, cpSync, readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { createFlushedFiles, prepareFolder } from './pglite-files.ts';
@@ -11,13 +11,14 @@ export interface WorkerInput {
   seed: string | null;
 }
 
-/** What the worker is told: messages of PostgreSQL's protocol up to where an answer is due; or to close. */
-export type ToWorker = Uint8Array<ArrayBuffer> | 'close';
+/** What the worker is told: messages of PostgreSQL's protocol up to where an answer is due; to copy its files; to close. */
+export type ToWorker = Uint8Array<ArrayBuffer> | { copyTo: string } | 'close';
 
 /** What the worker says. `flushes` counts the flushes to the disk since the start. */
 export type FromWorker =
   | { kind: 'ready'; created: boolean; flushes: number }
   | { kind: 'answer'; bytes: Uint8Array<ArrayBuffer>; flushes: number }
+  | { kind: 'copied'; failure: string | null }
   | { kind: 'closed' }
   | { kind: 'fatal'; message: string };
 
@@ -44,6 +45,10 @@ const { db, created } = await (dataDir === null ? openInMemory() : openFolder(da
 stopOnCrash();
 send({ kind: 'ready', created, flushes });
 port.on('message', (message: ToWorker) => {
+  if (typeof message === 'object' && 'copyTo' in message) {
+    copyFiles(message.copyTo);
+    return;
+  }
   const work = message === 'close' ? close() : answer(message);
   work.catch(stop);
 });
@@ -192,6 +197,24 @@ function joinBytes(chunks: Uint8Array[]): Uint8Array<ArrayBuffer> {
     at += chunk.length;
   }
   return bytes;
+}
+
+/** In one turn, in which PostgreSQL does nothing: what was committed is in these files, and what was not is undone from them. */
+function copyFiles(target: string): void {
+  let failure: string | null = null;
+  try {
+    if (dataDir === null) throw new Error('There are no files: everything is in memory');
+    cpSync(prepareFolder(dataDir).folder, target, {
+      recursive: true,
+      errorOnExist: true,
+      force: false,
+      // Where the disk can, the copy shares what neither changes.
+      mode: constants.COPYFILE_FICLONE,
+    });
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+  }
+  send({ kind: 'copied', failure });
 }
 
 async function close(): Promise<void> {

@@ -73,6 +73,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     connections: connections.connections,
     writes: connections.writes,
     flushes: backend.flushes,
+    copyFiles: backend.copyFiles,
     // There is no other process to hear it.
     async notify(channel, ...payloads) {
       for (const heard of listeners.get(channel) ?? [])
@@ -110,6 +111,7 @@ interface Backend {
   /** A new conversation for `pg`. There is one at a time: its pool holds one connection. */
   connect(): Duplex;
   flushes(): number;
+  copyFiles(folder: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -118,7 +120,7 @@ function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Prom
   const file = import.meta.url.endsWith('.ts') ? './pglite-worker-from-source.mjs' : './pglite-worker.js';
   const worker = new Worker(new URL(file, import.meta.url), { workerData: input });
   const post = (message: ToWorker) =>
-    worker.postMessage(message, message === 'close' ? [] : [message.buffer]);
+    worker.postMessage(message, message instanceof Uint8Array ? [message.buffer] : []);
 
   return new Promise((resolve, reject) => {
     let stream: Duplex | undefined;
@@ -126,12 +128,22 @@ function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Prom
     let failure: Error | undefined;
     let state: 'starting' | 'open' | 'closed' = 'starting';
     let closed: (() => void) | undefined;
+    /** Who waits for a copy, first come first. */
+    const copying: ((failure: string | null) => void)[] = [];
 
     const backend: Backend = {
       flushes: () => flushes,
       connect() {
         stream = createProtocolStream(worker, post, () => failure);
         return stream;
+      },
+      async copyFiles(folder) {
+        const refused = await new Promise<string | null>((copied) => {
+          if (failure || state === 'closed') return copied('The database is closed');
+          copying.push(copied);
+          post({ copyTo: folder });
+        });
+        if (refused !== null) throw new Error(`The files could not be copied: ${refused}`);
       },
       async close() {
         if (!failure) {
@@ -149,6 +161,7 @@ function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Prom
     worker.on('message', (message: FromWorker) => {
       if (message.kind === 'fatal') return fail(new Error(message.message));
       if (message.kind === 'closed') return closed?.();
+      if (message.kind === 'copied') return copying.shift()?.(message.failure);
       flushes = message.flushes;
       if (message.kind === 'answer') stream?.push(message.bytes);
       else {
@@ -165,6 +178,7 @@ function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Prom
       if (failure || state === 'closed') return;
       failure = error;
       stream?.destroy(error);
+      for (const copied of copying.splice(0)) copied(error.message);
       closed?.();
       if (state === 'starting') reject(error);
       else onFatal(error);

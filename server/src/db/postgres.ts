@@ -2,18 +2,27 @@ import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import { type Database, type DatabaseMeter, drawInstance, INSTANCE_LOCK } from './database.ts';
+import { type Database, type DatabaseMeter, drawInstance, INSTANCE_LOCK, SERVING_LOCK } from './database.ts';
 import type { Log } from './log.ts';
+import { newestMigration } from './migrate.ts';
 
 export interface PostgresOptions {
   databaseUrl: string;
   clock: Clock;
   log: Log;
   meter?: DatabaseMeter | undefined;
+  /** The number of the newest migration that this server knows. */
+  knows?: number | undefined;
 }
 
 /** Throws when the server cannot be reached. */
-export async function openPostgres({ databaseUrl, clock, log, meter }: PostgresOptions): Promise<Database> {
+export async function openPostgres({
+  databaseUrl,
+  clock,
+  log,
+  meter,
+  knows = newestMigration(),
+}: PostgresOptions): Promise<Database> {
   const config: pg.ClientConfig = {
     connectionString: databaseUrl,
     application_name: 'psa',
@@ -36,7 +45,11 @@ export async function openPostgres({ databaseUrl, clock, log, meter }: PostgresO
   );
   const instance = drawInstance();
   const createClient = () => new pg.Client({ ...config, pipeline: true });
-  const listener = createListener(createClient, instance, clock, log);
+  const locks: Locks = [
+    [INSTANCE_LOCK, instance],
+    [SERVING_LOCK, knows],
+  ];
+  const listener = createListener(createClient, locks, clock, log);
   try {
     await sql`select 1`.execute(connections.sql);
   } catch (error) {
@@ -68,8 +81,11 @@ const NOTIFY = 'select pg_notify($1, payload) from unnest($2::text[]) payload';
 
 type Heard = (payload: string) => void;
 
+/** Advisory ones, which fall with the connection. */
+type Locks = readonly (readonly [kind: number, number: number])[];
+
 /** Listens on one connection of its own, which others may notify by, and gets it back when it is lost. */
-function createListener(createClient: () => pg.Client, instance: number, clock: Clock, log: Log) {
+function createListener(createClient: () => pg.Client, locks: Locks, clock: Clock, log: Log) {
   const channels = new Map<string, Set<Heard>>();
   let connection: Promise<pg.Client> | undefined;
   let connected: pg.Client | null = null;
@@ -89,7 +105,7 @@ function createListener(createClient: () => pg.Client, instance: number, clock: 
       // It writes nothing that a crash could lose, so what it notifies waits for no disk.
       await client.query('set synchronous_commit to off');
       // Shared: the connection before this one may not be known to be lost yet.
-      await client.query('select pg_advisory_lock_shared($1, $2)', [INSTANCE_LOCK, instance]);
+      for (const lock of locks) await client.query('select pg_advisory_lock_shared($1, $2)', [...lock]);
       for (const channel of channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
       client.end().catch((endError) => log.warn({ err: endError }, 'Could not end a connection'));

@@ -1,52 +1,97 @@
 import type { AccessService, Caller } from '../access/model.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
+import { tenantKey } from '../kernel/tenant.ts';
 import type { Follower } from './follow.ts';
 
-/** Aborts its signal, with the error to show, at the moment that the credential expires or is revoked, anywhere. */
-export type WatchCredential = (
-  authorization: string,
-  caller: Caller,
-) => Promise<{ signal: AbortSignal; stop: () => void }>;
+/** What stays open by a credential. */
+export interface Opened {
+  /** At the moment that the credential expires or is revoked, anywhere; with the error to show. */
+  credentialEnded(error: PaymentError): void;
+}
 
-/** Something that stays open is opened with the signal; `stop` forgets it. */
+/**
+ * Tells what is opened of the end of its credential, before it resolves if that has come already; the returned function
+ * forgets it.
+ */
+export type WatchCredential = (authorization: string, caller: Caller, opened: Opened) => Promise<() => void>;
+
+/** One credential, for all that is open by it: ten thousand sockets of one shop's page are looked after as one. */
+interface Watch {
+  readonly name: string;
+  readonly opened: Set<Opened>;
+  readonly stops: (() => void)[];
+  isOver: boolean;
+  /** Listening, and looked since. */
+  ready: Promise<void>;
+}
+
 export function createCredentialWatch({
   access,
   follower,
   clock,
 }: {
-  access: AccessService;
+  access: Pick<AccessService, 'authenticate'>;
   follower: Follower;
   clock: Clock;
 }): WatchCredential {
-  return async function watchCredential(authorization, caller) {
-    const controller = new AbortController();
-    const end = (error: PaymentError) => controller.abort(error);
-    const stops: (() => void)[] = [];
-    const stop = () => {
-      for (const each of stops.splice(0)) each();
-    };
+  /** None of them has ended. */
+  const watches = new Map<string, Watch>();
 
-    try {
-      if (caller.expiresAt)
-        stops.push(
-          clock.schedule(caller.expiresAt, () => end(new UnauthenticatedError('This token has expired'))),
-        );
-      for (const resourceId of caller.endsWith)
-        stops.push(
-          await follower.listen(caller.tenant, { resource: 'credential', resourceId }, () =>
-            end(new UnauthenticatedError('This credential was revoked')),
-          ),
-        );
-      // Listening first, then looking: a revocation in between is seen by one of the two.
-      await access.authenticate(authorization);
-    } catch (error) {
-      if (!(error instanceof PaymentError)) {
-        stop();
-        throw error;
-      }
-      end(error);
+  function begin(name: string, authorization: string, caller: Caller): Watch {
+    const watch: Watch = { name, opened: new Set(), stops: [], isOver: false, ready: Promise.resolve() };
+    watches.set(name, watch);
+    const end = (error: PaymentError) => {
+      forget(watch);
+      for (const each of watch.opened) each.credentialEnded(error);
+      watch.opened.clear();
+    };
+    watch.ready = listen(watch, authorization, caller, end).catch((error: unknown) => {
+      if (error instanceof PaymentError) return end(error);
+      forget(watch);
+      throw error;
+    });
+    return watch;
+  }
+
+  async function listen(
+    watch: Watch,
+    authorization: string,
+    { expiresAt, endsWith, tenant }: Caller,
+    end: (error: PaymentError) => void,
+  ): Promise<void> {
+    const { stops } = watch;
+    if (expiresAt)
+      stops.push(clock.schedule(expiresAt, () => end(new UnauthenticatedError('This token has expired'))));
+    for (const resourceId of endsWith) {
+      const stop = await follower.listen(tenant, { resource: 'credential', resourceId }, () =>
+        end(new UnauthenticatedError('This credential was revoked')),
+      );
+      if (watch.isOver) return stop();
+      stops.push(stop);
     }
-    return { signal: controller.signal, stop };
+    // Listening first, then looking: a revocation in between is seen by one of the two.
+    await access.authenticate(authorization);
+  }
+
+  function forget(watch: Watch): void {
+    if (watches.get(watch.name) === watch) watches.delete(watch.name);
+    watch.isOver = true;
+    for (const stop of watch.stops.splice(0)) stop();
+  }
+
+  function watchOf(authorization: string, caller: Caller): Watch {
+    const name = `${tenantKey(caller.tenant)} ${caller.credential.id} ${caller.expiresAt?.getTime()}`;
+    return watches.get(name) ?? begin(name, authorization, caller);
+  }
+
+  return async function watchCredential(authorization, caller, opened) {
+    const watch = watchOf(authorization, caller);
+    watch.opened.add(opened);
+    await watch.ready;
+    return () => {
+      watch.opened.delete(opened);
+      if (watch.opened.size === 0) forget(watch);
+    };
   };
 }

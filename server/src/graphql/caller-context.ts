@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
-import type { WatchCredential } from '../events/credential.ts';
+import type { Opened, WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -22,8 +22,8 @@ export interface Presented {
   origin: string | null;
   /** The client's network address. */
   address: string;
-  /** One object for all that comes by one connection. */
-  connection: object;
+  /** One object for all that is presented by one connection; left out where that is once. */
+  connection?: object | undefined;
 }
 
 /** What became of a root field that was asked for: it may begin where this is null. */
@@ -43,12 +43,12 @@ export interface ContextFactory {
   create(
     presented: Presented,
     caller: Caller | null,
-    transport: { connection: AbortSignal } | { gone: () => AbortSignal },
+    transport: { connection: () => AbortSignal } | { gone: () => AbortSignal },
     taken?: Taken[],
   ): Context;
   /** Counts one root field. @throws RateLimitError, at once or later */
   takeRootField(presented: Presented, caller: Caller): void | Promise<void>;
-  watch(presented: Presented, caller: Caller): ReturnType<WatchCredential>;
+  watch(presented: Presented, caller: Caller, opened: Opened): ReturnType<WatchCredential>;
 }
 
 export function createContextFactory({
@@ -79,8 +79,8 @@ export function createContextFactory({
   /** Somebody follows something, until what is returned is called with what ended it, if anything has. */
   onSubscriber: (transport: 'ws' | 'sse', topic: string) => (failure: unknown) => void;
 }): ContextFactory {
-  const watch = ({ authorization }: Presented, caller: Caller) =>
-    watchCredential(authorization ?? '', caller);
+  const watch: ContextFactory['watch'] = ({ authorization }, caller, opened) =>
+    watchCredential(authorization ?? '', caller, opened);
 
   /** All that a subscription keeps of its context, so here rather than among everything else that one is made of. */
   const renewing =
@@ -116,10 +116,13 @@ export function createContextFactory({
           const followed = { ...subscription, tenant, sharedAs };
           if ('connection' in transport) {
             const onEnd = onSubscriber('ws', resource);
-            return updates.subscribe({ ...followed, signal: transport.connection, onEnd });
+            return updates.subscribe({ ...followed, signal: transport.connection(), onEnd });
           }
-          const { signal, stop } = await watch(presented, callerOf({ caller }));
-          const either = AbortSignal.any([signal, transport.gone()]);
+          const ended = new AbortController();
+          const stop = await watch(presented, callerOf({ caller }), {
+            credentialEnded: (error) => ended.abort(error),
+          });
+          const either = AbortSignal.any([ended.signal, transport.gone()]);
           const leave = onSubscriber('sse', resource);
           const onEnd = (failure: unknown) => {
             stop();

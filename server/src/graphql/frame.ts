@@ -7,10 +7,22 @@ const TEXT = 0x81;
  * something that differs in its first characters.
  */
 export function textFrame(begin: string, rest: Buffer): Buffer {
+  const frame = beginFrame(begin, rest.length, rest.length);
+  frame.set(rest, frame.length - rest.length);
+  return frame;
+}
+
+/** The same up to `rest`, which is to be written behind it: what is long is then held once, whoever waits for it. */
+export function textFrameHead(begin: string, restLength: number): Buffer {
+  return beginFrame(begin, restLength, 0);
+}
+
+/** With `room` behind it. */
+function beginFrame(begin: string, restLength: number, room: number): Buffer {
   const beginLength = utf8Length(begin);
-  const length = beginLength + rest.length;
+  const length = beginLength + restLength;
   const head = length < 126 ? 2 : length < 0x1_0000 ? 4 : 10;
-  const frame = Buffer.allocUnsafe(head + length);
+  const frame = Buffer.allocUnsafe(head + beginLength + room);
   frame[0] = TEXT;
   if (head === 2) frame[1] = length;
   else if (head === 4) {
@@ -24,7 +36,6 @@ export function textFrame(begin: string, rest: Buffer): Buffer {
   // For so few characters a call out of JavaScript takes longer than they do.
   if (beginLength > begin.length) frame.write(begin, head);
   else for (let index = 0; index < beginLength; index += 1) frame[head + index] = begin.charCodeAt(index);
-  frame.set(rest, head + beginLength);
   return frame;
 }
 

@@ -1,5 +1,4 @@
 import {
-  type ASTVisitor,
   type DocumentNode,
   type FragmentDefinitionNode,
   GraphQLError,
@@ -10,7 +9,6 @@ import {
   type SelectionSetNode,
   Source,
   TokenKind,
-  type ValidationContext,
 } from 'graphql';
 
 /** What one document may ask for. A dashboard's largest is a tenth of it; GraphiQL's introspection is 14 deep. */
@@ -22,6 +20,7 @@ const LIMITS = {
   aliases: 100,
   directives: 50,
   fields: 2_000,
+  repeats: 50,
 } as const;
 
 /** Wrong variables told at once. Each is told with the whole input, so that fifty would be fifty times what was sent. */
@@ -34,6 +33,7 @@ const SAID: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
   aliases: 'aliases in an operation',
   directives: 'directives',
   fields: 'fields in an operation, counted as often as their fragments are spread',
+  repeats: 'fields that are answered under one name in one place',
 };
 
 /**
@@ -77,16 +77,11 @@ interface Size {
 }
 
 /**
- * Refuses a document that is too large before any of it runs, with its fragments where they are spread: fields are
- * counted as often as they would be executed. Cycles are another rule's to report; here they just end.
+ * Refuses a document that is too large before any of it is looked at further, with its fragments where they are spread:
+ * fields are counted as often as they would be executed. Cycles are another rule's to report; here they just end.
  */
-export function documentLimits(context: ValidationContext): ASTVisitor {
-  return {
-    Document(document) {
-      for (const name of excesses(document)) context.reportError(tooLarge(name));
-      return false;
-    },
-  };
+export function refuseTooLarge(document: DocumentNode): GraphQLError[] {
+  return excesses(document).map(tooLarge);
 }
 
 function excesses(document: DocumentNode): (keyof typeof SAID)[] {
@@ -106,6 +101,7 @@ function excesses(document: DocumentNode): (keyof typeof SAID)[] {
     check('fields', fields);
     check('aliases', aliases);
     check('rootFields', sizes.ownFields(definition.selectionSet));
+    if (found.length === 0) check('repeats', mostRepeats(definition.selectionSet, fragments));
   }
   check('directives', countDirectives(document));
   return found;
@@ -165,6 +161,55 @@ function createSizes(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   }
 
   return { of, ownFields };
+}
+
+/** The places of an answer, by name. Each is filled by so many fields, and has more places where these are objects. */
+interface Place {
+  fields: number;
+  places: Map<string, Place>;
+}
+
+/**
+ * By how many fields the place is filled that most fill. All that fill one are compared with each other to see whether they
+ * agree: of two thousand that would be millions of comparisons.
+ */
+function mostRepeats(
+  selectionSet: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): number {
+  let most = 0;
+  /** Fragments that spread each other are many steps, and may be no fields at all. */
+  let steps = 0;
+  const within = new Set<object>();
+
+  function fill(place: Place, { selections }: SelectionSetNode): void {
+    for (const selection of selections) {
+      steps += 1;
+      if (steps > 2 * LIMITS.fields) {
+        most = Number.POSITIVE_INFINITY;
+        return;
+      }
+      if (selection.kind === Kind.FIELD) {
+        const name = (selection.alias ?? selection.name).value;
+        const inner = place.places.get(name) ?? { fields: 0, places: new Map() };
+        place.places.set(name, inner);
+        inner.fields += 1;
+        most = Math.max(most, inner.fields);
+        if (selection.selectionSet) fill(inner, selection.selectionSet);
+      } else {
+        const spread =
+          selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+        // One inside itself is refused for that.
+        if (!spread || within.has(spread)) continue;
+        within.add(spread);
+        fill(place, spread.selectionSet);
+        within.delete(spread);
+      }
+    }
+  }
+
+  fill({ fields: 0, places: new Map() }, selectionSet);
+  return most;
 }
 
 function countDirectives(document: DocumentNode): number {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Reader } from '../events/subscribe.ts';
-import { textFrame } from './frame.ts';
+import { textFrame, textFrameHead } from './frame.ts';
 import { type Answer, answerNow, type Opened } from './shared-execution.ts';
 
 /** With so much unsent, a subscription's updates wait in its own queue, and whatever that one allows is done there. */
@@ -14,8 +14,10 @@ export interface Outlet {
   readonly socket: WebSocket;
   /** What `socket` speaks over: nothing is compressed, so what the two of them write goes out as it comes. */
   readonly wire: Duplex;
-  /** What waits for the client to read, in the order in which it began to. */
-  readonly waiting: Set<Sending>;
+  /** It waits for the client to read, behind those that began to before. */
+  wait(sending: Sending): void;
+  /** It waits no longer. */
+  leave(sending: Sending): void;
   sent(): void;
   /** Resolves when the bytes have left for the kernel: so a client that does not read is not read ahead for. */
   send(text: string): Promise<void>;
@@ -23,13 +25,14 @@ export interface Outlet {
 
 /** `onSent` is called when something has left that may have waited. */
 export function createOutlet(socket: WebSocket, wire: Duplex, onSent: () => void): Outlet {
-  const waiting = new Set<Sending>();
+  /** Most clients read, and for these there is none. */
+  let waiting: Set<Sending> | null = null;
 
   function sent(): void {
     onSent();
-    for (const sending of waiting) {
+    for (const sending of waiting ?? []) {
       if (socket.bufferedAmount >= MAX_AHEAD_BYTES) return;
-      waiting.delete(sending);
+      waiting?.delete(sending);
       sending.ready();
     }
   }
@@ -37,7 +40,11 @@ export function createOutlet(socket: WebSocket, wire: Duplex, onSent: () => void
   return {
     socket,
     wire,
-    waiting,
+    wait(sending) {
+      waiting ??= new Set();
+      waiting.add(sending);
+    },
+    leave: (sending) => waiting?.delete(sending),
     sent,
     send: (text) =>
       new Promise((resolve, reject) => {
@@ -136,7 +143,7 @@ function goOn(sending: Sending, answered: Answer | null): void {
 function nextOf(sending: Sending): Answer | Promise<Answer> | null {
   const { outlet, opened } = sending;
   if (outlet.socket.bufferedAmount >= MAX_AHEAD_BYTES) {
-    outlet.waiting.add(sending);
+    outlet.wait(sending);
     return null;
   }
   const item = opened.updates.take();
@@ -148,9 +155,18 @@ function nextOf(sending: Sending): Answer | Promise<Answer> | null {
 function write(sending: Sending, answer: Answer, bufferedAmount: number): void {
   const { socket, begin, hasLeft, outlet } = sending;
   if (hasLeft || socket.readyState !== socket.OPEN) return;
-  const frame = textFrame(begin, answer.rest);
+  const { rest } = answer;
+  if (rest.length > SHORT) {
+    const { wire } = outlet;
+    wire.cork();
+    wire.write(textFrameHead(begin, rest.length));
+    wire.write(rest, outlet.sent);
+    wire.uncork();
+    return;
+  }
+  const frame = textFrame(begin, rest);
   // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
-  if (frame.length > SHORT || bufferedAmount > 0) outlet.wire.write(frame, outlet.sent);
+  if (bufferedAmount > 0) outlet.wire.write(frame, outlet.sent);
   else outlet.wire.write(frame);
 }
 
@@ -161,7 +177,7 @@ function fail({ opened, end }: Sending, error: unknown): void {
 
 function leave(sending: Sending): void {
   sending.hasLeft = true;
-  sending.outlet.waiting.delete(sending);
+  sending.outlet.leave(sending);
   sending.opened.updates.end();
   sending.end?.resolve(DONE);
 }

@@ -17,6 +17,7 @@ import {
 } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
+import type { Opened } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket } from '../http/server.ts';
@@ -28,17 +29,21 @@ import { createOutlet, type Outlet, sendAnswers } from './outlet.ts';
 import { openShared } from './shared-execution.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 
-/** What one connection keeps. */
-interface Connection {
+/** What one connection keeps: ten thousand that only wait must cost little, so what few need is made when it is needed. */
+interface Connection extends Opened {
   socket: WebSocket;
   outlet: Outlet;
   presented: Presented;
   /** It has not answered the last ping. */
   isSilent: boolean;
   caller: Caller | null;
-  /** Ends every subscription of it: with the credential, and with the socket. */
-  ended: AbortController;
-  stopWatching: () => void;
+  /** Ends every subscription of it: with the credential, and with the socket. Null before the first operation. */
+  ends: AbortController | null;
+  /** Why it has ended, or null: with its credential, or closed. */
+  over: { reason?: PaymentError } | null;
+  stopWatching: (() => void) | null;
+  /** Its credential has come. */
+  begun(): void;
 }
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
@@ -48,16 +53,23 @@ export interface GraphQLSockets {
 }
 
 const MAX_MESSAGE_BYTES = 100_000;
+/** Until its credential is known it has nothing to say but that. */
+const MAX_BYTES_BEFORE_INIT = 4_000;
+/** Pieces of a message, and of a frame as the network brings them: each takes as much memory as a hundred bytes. */
+const MAX_PIECES = 1_000;
 const MAX_SUBSCRIPTIONS = 100;
 /** With so much unsent, nothing more is read: whoever does not take its answers has nothing else to ask. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const PING_MS = 25_000;
 const PING_ROUNDS = 25;
-/** A client that does not answer the closing handshake is cut off. */
-const CLOSE_TIMEOUT_MS = 1_000;
+/** A client that does not answer the closing handshake is cut off; a slow one has much to read before it sees it. */
+const CLOSE_TIMEOUT_MS = 30_000;
+/** The same where the server ends, which has no time, and of whoever sends too much. */
+const LAST_CLOSE_TIMEOUT_MS = 1_000;
 /** The client library comes back after these, with a fresh credential or with `after`. */
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
+const MESSAGE_TOO_BIG = 1009;
 
 /**
  * GraphQL over `graphql-transport-ws`. The credential comes in `connection_init`, and the Origin seen at the upgrade
@@ -71,6 +83,7 @@ export function createGraphQLSockets({
   addressOf,
   onFault,
   initTimeoutMs = 5_000,
+  closeTimeoutMs = CLOSE_TIMEOUT_MS,
 }: {
   server: Server;
   yoga: Yoga;
@@ -79,8 +92,18 @@ export function createGraphQLSockets({
   onFault: (fault: unknown) => void;
   /** How long a client may take until `connection_init`. */
   initTimeoutMs?: number | undefined;
+  /** How long a client may take to answer the closing handshake. */
+  closeTimeoutMs?: number | undefined;
 }): GraphQLSockets {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    maxFragments: MAX_PIECES,
+    maxBufferedChunks: MAX_PIECES,
+    // Its types do not know of it yet.
+    ...{ closeTimeout: closeTimeoutMs },
+    handleProtocols,
+  });
 
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initTimeoutMs,
@@ -131,6 +154,7 @@ export function createGraphQLSockets({
   }
 
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
+    extra.begun();
     const authorization = connectionParams?.authorization;
     extra.presented = {
       ...extra.presented,
@@ -143,26 +167,14 @@ export function createGraphQLSockets({
       if (error instanceof PaymentError) return forbid(extra, error);
       throw error;
     }
-    const { signal, stop } = await contexts.watch(extra.presented, callerOf(extra));
+    const stop = await contexts.watch(extra.presented, callerOf(extra), extra);
     // It may have left meanwhile, and then nobody else stops this.
-    if (extra.ended.signal.aborted) {
+    if (extra.over) {
       stop();
       return false;
     }
     extra.stopWatching = stop;
-    const end = () => {
-      extra.ended.abort(signal.reason);
-      forbid(extra, signal.reason as Error);
-    };
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end);
-    return !signal.aborted;
-  }
-
-  /** Closed by us with the reason; the library's own close, without one, then finds it closed. */
-  function forbid({ socket }: Connection, error: Error): false {
-    socket.close(CloseCode.Forbidden, error.message);
-    return false;
+    return true;
   }
 
   async function prepare(
@@ -183,7 +195,9 @@ export function createGraphQLSockets({
     }
     const errors = engine.validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
-    const contextValue = contexts.create(extra.presented, extra.caller, { connection: extra.ended.signal });
+    const contextValue = contexts.create(extra.presented, extra.caller, {
+      connection: () => endOf(extra),
+    });
     const rootValue: Prepared = { engine, outlet: extra.outlet, id };
     return { schema, document, variableValues: variables, operationName, contextValue, rootValue };
   }
@@ -195,14 +209,15 @@ export function createGraphQLSockets({
     const connection: Connection = {
       socket,
       outlet,
-      presented: presentedBy(request, addressOf, null),
+      presented: { ...presentedBy(request, addressOf, null), connection: undefined },
       isSilent: false,
       caller: null,
-      ended: new AbortController(),
-      stopWatching: () => undefined,
+      ends: null,
+      over: null,
+      stopWatching: null,
+      begun: boundBeginning(socket, request.socket),
+      credentialEnded,
     };
-    // Each subscription listens to its end, and Node takes more than ten listeners for a leak.
-    setMaxListeners(MAX_SUBSCRIPTIONS + 10, connection.ended.signal);
     let onMessage: (data: string) => Promise<void> = async () => undefined;
     const opened = protocol.opened(
       {
@@ -237,8 +252,8 @@ export function createGraphQLSockets({
     });
     socket.once('close', (code, reason) => {
       round.delete(connection);
-      connection.stopWatching();
-      connection.ended.abort();
+      connection.stopWatching?.();
+      end(connection, {});
       opened(code, reason.toString()).catch(onFault);
     });
   });
@@ -267,7 +282,7 @@ export function createGraphQLSockets({
       const gone = [...sockets.clients].map(
         (socket) =>
           new Promise<void>((resolve) => {
-            const cut = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+            const cut = setTimeout(() => socket.terminate(), LAST_CLOSE_TIMEOUT_MS);
             socket.once('close', () => {
               clearTimeout(cut);
               resolve();
@@ -281,6 +296,54 @@ export function createGraphQLSockets({
       await Promise.all(underWay);
     },
   };
+}
+
+/** Ten thousand that nobody knows, each with the most that a message may have, would be a gigabyte. Returns what lifts it. */
+function boundBeginning(socket: WebSocket, wire: IncomingMessage['socket']): () => void {
+  const most = wire.bytesRead + MAX_BYTES_BEFORE_INIT;
+  const count = () => {
+    if (wire.bytesRead <= most) return;
+    lift();
+    // The library has words of its own for a message that is too large in itself.
+    setImmediate(() => {
+      if (socket.readyState !== socket.OPEN) return;
+      socket.close(MESSAGE_TOO_BIG, 'Too much before connection_init');
+      // Nothing more is taken from it, and what was is not kept for long.
+      wire.removeAllListeners('data').resume().end();
+      const cut = setTimeout(() => wire.destroy(), LAST_CLOSE_TIMEOUT_MS);
+      wire.once('close', () => clearTimeout(cut));
+    });
+  };
+  const lift = () => void wire.off('data', count);
+  wire.on('data', count);
+  return lift;
+}
+
+/** The signal that its subscriptions end by. */
+function endOf(connection: Connection): AbortSignal {
+  if (!connection.ends) {
+    connection.ends = new AbortController();
+    // Each subscription listens to it, and Node takes more than ten listeners for a leak.
+    setMaxListeners(MAX_SUBSCRIPTIONS + 10, connection.ends.signal);
+    if (connection.over) connection.ends.abort(connection.over.reason);
+  }
+  return connection.ends.signal;
+}
+
+function end(connection: Connection, over: NonNullable<Connection['over']>): void {
+  connection.over ??= over;
+  connection.ends?.abort(over.reason);
+}
+
+function credentialEnded(this: Connection, reason: PaymentError): void {
+  end(this, { reason });
+  forbid(this, reason);
+}
+
+/** Closed by us with the reason; the library's own close, without one, then finds it closed. */
+function forbid({ socket }: Connection, error: Error): false {
+  socket.close(CloseCode.Forbidden, error.message);
+  return false;
 }
 
 /** Apart from the request, which would stay in memory for as long as its socket does. */

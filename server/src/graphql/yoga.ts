@@ -11,7 +11,7 @@ import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { introspectionGuard } from './introspection.ts';
-import { documentLimits, MAX_WRONG_VARIABLES, parseDocument } from './limits.ts';
+import { MAX_WRONG_VARIABLES, parseDocument, refuseTooLarge } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 import { subscribeShared } from './shared-execution.ts';
 
@@ -100,6 +100,7 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
       try {
         if (request.method === 'POST') {
           if (request.headers['content-type'] !== 'application/json') checkType(request);
+          if (request.headers['content-encoding'] !== undefined) checkEncoding(request);
           const body = await readBody(request, BODY_LIMIT_BYTES);
           if (!/\S/.test(body)) throw new HttpError(400, 'The body is empty');
           if (url.search === '' && (await fastPath.answer(request, response, body))) return;
@@ -169,6 +170,14 @@ function checkType(request: IncomingMessage): void {
     throw new HttpError(415, 'Send the operation in UTF-8');
 }
 
+/** Nothing is unpacked here: a little can be made into any amount. @throws HttpError 415 */
+function checkEncoding({ headers }: IncomingMessage): void {
+  if (headers['content-encoding']?.toLowerCase() !== 'identity')
+    throw new HttpError(415, 'Send the operation without Content-Encoding', {
+      'accept-encoding': 'identity',
+    });
+}
+
 /** Yoga does not end a stream whose client has left before its first bytes, or while it waits to be drained. */
 function goneOf(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
@@ -230,7 +239,9 @@ const limitsPlugin: Plugin = {
   onParse({ setParseFn }) {
     setParseFn(parseDocument);
   },
-  onValidate({ addValidationRule }) {
-    addValidationRule(documentLimits);
+  onValidate({ params: { documentAST }, setResult }) {
+    // Before the rules of GraphQL, of which some compare each field with each other.
+    const refused = refuseTooLarge(documentAST);
+    if (refused.length > 0) setResult(refused);
   },
 };

@@ -18,13 +18,22 @@ export interface HttpServer {
 /** Event streams never end by themselves: after this they are cut off. */
 const GRACE_MS = 1_000;
 
-/** An answer of which nothing is taken for so long is given up; event streams have a comment every 12 seconds. */
-const STALLED_MS = 120_000;
+/** How long a client may take, in milliseconds. */
+export interface Deadlines {
+  /** To send the head of a request, from its first byte or from the connection on. */
+  headMs: number;
+  /** To send all of it. */
+  requestMs: number;
+  /** How often these two are looked at. */
+  lookMs: number;
+  /** To take anything of an answer; event streams have a comment every 12 seconds. */
+  stalledMs: number;
+}
+
+const DEADLINES: Deadlines = { headMs: 10_000, requestMs: 30_000, lookMs: 2_000, stalledMs: 120_000 };
 
 /** So long a connection may rest. Proxies keep theirs for a minute: who closes later never resets a request on its way. */
 const RESTS_MS = 72_000;
-
-const TIMEOUTS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: RESTS_MS };
 
 /** What is no request is answered by the parser's complaint; anything else is a 400. */
 const MALFORMED: Record<string, string> = {
@@ -39,17 +48,25 @@ export type OnEnd = (route: string | null) => void;
 export function createHttpServer({
   onFault,
   onRequest,
-  stalledMs = STALLED_MS,
+  deadlines = {},
 }: {
   onFault: (error: unknown, request: IncomingMessage) => void;
   /** What it returns is told when the exchange is over, and by which route, if any. Must not throw. */
   onRequest?: ((request: IncomingMessage, response: ServerResponse) => OnEnd) | undefined;
-  stalledMs?: number;
+  /** In place of the usual ones. */
+  deadlines?: Partial<Deadlines> | undefined;
 }): HttpServer {
   let routes: readonly { route: Route; template: string }[] | null = null;
   const underWay = createPlaces<UnderWay>();
   let closing = false;
-  const server = createServer(TIMEOUTS, (request, response) => {
+  const { headMs, requestMs, lookMs, stalledMs } = { ...DEADLINES, ...deadlines };
+  const timeouts = {
+    headersTimeout: headMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: lookMs,
+    keepAliveTimeout: RESTS_MS,
+  };
+  const server = createServer(timeouts, (request, response) => {
     const own: UnderWay = { response, template: null, inTrace: null };
     const leave = underWay.take(own);
     const onEnd = onRequest?.(request, response);

@@ -15,6 +15,14 @@ export function objectId(): string {
   return randomBytes(12).toString('hex');
 }
 
+/**
+ * So many hex digits that follow from what they name: the same again wherever that comes again, also where the books have
+ * forgotten it, as after a backup was restored. A rail that knows a transfer by such an id never pays it twice.
+ */
+export function idThatFollows(digits: number, ...from: readonly string[]): string {
+  return hash('sha256', JSON.stringify(from)).slice(0, digits);
+}
+
 /** 256 random bits with a prefix that tells a reader what leaked, were it to leak. */
 export function secret(prefix: string): string {
   return prefix + randomBytes(32).toString('base64url');

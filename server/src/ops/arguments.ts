@@ -14,17 +14,23 @@ export class UsageError extends Error {
 
 export type Wanted =
   | { kind: 'help'; text: string }
-  | { kind: 'operation'; operation: OperationName; input: object; json: boolean };
+  | { kind: 'operation'; operation: OperationName; input: object; json: boolean }
+  | { kind: 'backup'; file: string | null; json: boolean }
+  | { kind: 'restore'; file: string; json: boolean };
 
 type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
-interface Command {
-  operation: OperationName;
+/** How a command is called. */
+interface Form {
   summary: string;
-  /** The arguments that are no options. */
+  /** The arguments that are no options; those in brackets may be left out. */
   positionals: string[];
   options: Record<string, Option>;
   example: string;
+}
+
+interface Command extends Form {
+  operation: OperationName;
   toInput(values: Values, positionals: string[]): object;
 }
 
@@ -154,13 +160,33 @@ const COMMANDS: Record<string, Record<string, Command>> = {
   },
 };
 
+/** Those of one word. */
+const FILES = {
+  backup: {
+    summary: 'saves the database in one file, also while a server works on it',
+    positionals: ['[FILE]'],
+    options: {},
+    example: 'backup /var/backups/psa.backup.gz',
+  },
+  restore: {
+    summary: 'fills an empty database of either kind with what a backup holds',
+    positionals: ['FILE'],
+    options: {},
+    example: 'restore /var/backups/psa.backup.gz',
+  },
+} satisfies Record<string, Form>;
+
 /** What was typed. @throws UsageError */
 export function readArguments(args: readonly string[]): Wanted {
   const [noun, verb, ...rest] = args;
   if (noun === undefined || isHelp(noun)) return { kind: 'help', text: topHelp() };
-  if (noun.startsWith('-')) throw new UsageError(`A command comes before ${noun}: ${listed(COMMANDS)}`);
+  if (noun.startsWith('-'))
+    throw new UsageError(`A command comes before ${noun}: ${listed({ ...COMMANDS, ...FILES })}`);
+  if (noun === 'backup' || noun === 'restore') return readFileCommand(noun, args.slice(1));
   if (!Object.hasOwn(COMMANDS, noun))
-    throw new UsageError(`There is no command ${quoted(noun)}; there are ${listed(COMMANDS)}`);
+    throw new UsageError(
+      `There is no command ${quoted(noun)}; there are ${listed({ ...COMMANDS, ...FILES })}`,
+    );
   const verbs = COMMANDS[noun]!;
   if (verb !== undefined && isHelp(verb)) return { kind: 'help', text: nounHelp(noun) };
   if (verb === undefined || verb.startsWith('-') || !Object.hasOwn(verbs, verb))
@@ -168,8 +194,8 @@ export function readArguments(args: readonly string[]): Wanted {
       `${verb === undefined || verb.startsWith('-') ? `${noun} what?` : `There is no ${quoted(`${noun} ${verb}`)};`} There are ${listed(verbs, `${noun} `)}`,
     );
   const command = verbs[verb]!;
-  if (rest.some(isHelp)) return { kind: 'help', text: commandHelp(noun, verb) };
-  try {
+  if (rest.some(isHelp)) return { kind: 'help', text: commandHelp(`${noun} ${verb}`, command) };
+  return explained(`${noun} ${verb}`, () => {
     const { values, positionals } = parse(command, rest);
     return {
       kind: 'operation',
@@ -177,8 +203,25 @@ export function readArguments(args: readonly string[]): Wanted {
       input: withoutUndefined(command.toInput(values, positionals)),
       json: values.json === true,
     };
+  });
+}
+
+function readFileCommand(kind: keyof typeof FILES, rest: string[]): Wanted {
+  if (rest.some(isHelp)) return { kind: 'help', text: commandHelp(kind, FILES[kind]) };
+  return explained(kind, () => {
+    const { values, positionals } = parse(FILES[kind], rest);
+    const [file = null] = positionals;
+    const json = values.json === true;
+    return kind === 'backup' ? { kind, file, json } : { kind, file: file!, json };
+  });
+}
+
+/** A mistake in a command that is known: its help says more. */
+function explained(command: string, read: () => Wanted): Wanted {
+  try {
+    return read();
   } catch (error) {
-    throw error instanceof UsageError ? new UsageError(error.message, `${noun} ${verb}`) : error;
+    throw error instanceof UsageError ? new UsageError(error.message, command) : error;
   }
 }
 
@@ -186,7 +229,7 @@ function isHelp(argument: string): boolean {
   return argument === '--help' || argument === '-h' || argument === 'help';
 }
 
-function parse({ options, positionals: expected }: Command, args: string[]) {
+function parse({ options, positionals: expected }: Form, args: string[]) {
   const all = { ...options, ...COMMON };
   const config = Object.fromEntries(
     Object.entries(all).map(([name, { type, multiple }]) => [
@@ -206,7 +249,7 @@ function parse({ options, positionals: expected }: Command, args: string[]) {
   const twice = given.find((name, index) => given.indexOf(name) !== index && !all[name]?.multiple);
   if (twice !== undefined) throw new UsageError(`--${twice} is given twice`);
   const missing = expected[positionals.length];
-  if (missing !== undefined) throw new UsageError(`${missing} is missing`);
+  if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`);
   const extra = positionals[expected.length];
   if (extra !== undefined) throw new UsageError(`Unexpected argument ${quoted(extra)}`);
   return { values, positionals };
@@ -270,9 +313,14 @@ function withoutUndefined(members: object): object {
 const RUN = 'npm run psa --';
 
 function topHelp(): string {
-  const lines = Object.entries(COMMANDS).flatMap(([noun, verbs]) =>
-    Object.entries(verbs).map(([verb, { summary }]) => line(`${noun} ${verb}`, summary)),
-  );
+  const lines = [
+    ...Object.entries(COMMANDS).flatMap(([noun, verbs]) =>
+      Object.entries(verbs).map(([verb, { summary }]) => line(`${noun} ${verb}`, summary)),
+    ),
+    ...Object.entries<Form>(FILES).map(([name, { summary, positionals }]) =>
+      line([name, ...positionals].join(' '), summary),
+    ),
+  ];
   return `Usage: ${RUN} <command> [options]
 
 ${lines.join('\n')}
@@ -291,13 +339,12 @@ function nounHelp(noun: string): string {
   return `Usage: ${RUN} ${noun} <command> [options]\n\n${lines.join('\n')}\n`;
 }
 
-function commandHelp(noun: string, verb: string): string {
-  const { summary, positionals, options, example } = COMMANDS[noun]![verb]!;
+function commandHelp(name: string, { summary, positionals, options, example }: Form): string {
   const lines = Object.entries({ ...options, ...COMMON }).map(([name, { value, says }]) =>
     line(`--${name}${value ? ` ${value}` : ''}`, says),
   );
-  const usage = [RUN, noun, verb, ...positionals, '[options]'].join(' ');
-  return `Usage: ${usage}\n\n${noun} ${verb} ${summary}.\n\n${lines.join('\n')}\n\nFor example: ${RUN} ${example}\n`;
+  const usage = [RUN, name, ...positionals, '[options]'].join(' ');
+  return `Usage: ${usage}\n\n${name} ${summary}.\n\n${lines.join('\n')}\n\nFor example: ${RUN} ${example}\n`;
 }
 
 function line(left: string, right: string): string {

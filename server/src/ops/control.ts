@@ -15,9 +15,14 @@ import { findOperation, inWords, type OperationName } from './operations.ts';
 /** Grows when an older program on the other side would misread what is said. */
 const PROTOCOL = 1;
 
+/** What a backup asks for beside the operations: the files, copied to where both sides know. */
+export const COPY_FILES = 'files.copy';
+
+type Asked = OperationName | typeof COPY_FILES;
+
 interface Request {
   protocol: number;
-  operation: OperationName;
+  operation: Asked;
   input: unknown;
 }
 
@@ -27,8 +32,9 @@ const REQUEST_BYTES = 64 * 1024;
 const ANSWER_BYTES = 16 * 1024 * 1024;
 /** To say what is wanted. */
 const REQUEST_MS = 5_000;
-/** To do it: behind what the server is doing already. */
+/** To do it: behind what the server is doing already. Copying takes as long as there are files. */
 const ANSWER_MS = 30_000;
+const COPY_MS = 600_000;
 
 // ── The server's side ───────────────────────────────────────────────────────────────────────────
 
@@ -39,25 +45,31 @@ const ANSWER_MS = 30_000;
 export async function serveControl({
   dataDir,
   administration,
+  copyFiles,
   log,
 }: {
   dataDir: string;
   administration: Administration;
+  copyFiles: () => Promise<void>;
   log: Log;
 }): Promise<() => Promise<void>> {
+  const managed: Managed = { administration, copyFiles, log };
   const underWay = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    const done: Promise<void> = serve(socket, administration, log).finally(() => underWay.delete(done));
+    const done: Promise<void> = serve(socket, managed).finally(() => underWay.delete(done));
     underWay.add(done);
   });
   let forget: () => void;
   try {
     forget = await listen(server, realpathSync(dataDir));
   } catch (error) {
-    log.warn({ err: error }, 'API keys cannot be managed while this server runs: its control socket failed');
+    log.warn(
+      { err: error },
+      'API keys cannot be managed, and no backup be taken, while this server runs: its control socket failed',
+    );
     return async () => undefined;
   }
   return async () => {
@@ -73,8 +85,14 @@ export async function serveControl({
 /** Those whose request has come whole. */
 const busy = new WeakSet<Socket>();
 
+interface Managed {
+  administration: Administration;
+  copyFiles: () => Promise<void>;
+  log: Log;
+}
+
 /** Never rejects. */
-async function serve(socket: Socket, administration: Administration, log: Log): Promise<void> {
+async function serve(socket: Socket, managed: Managed): Promise<void> {
   // Who hangs up early gets no answer; what was asked is done all the same.
   socket.on('error', () => undefined);
   const line = await readLine(socket, { bytes: REQUEST_BYTES, ms: REQUEST_MS });
@@ -83,7 +101,7 @@ async function serve(socket: Socket, administration: Administration, log: Log): 
     return;
   }
   busy.add(socket);
-  const answer = await perform(line, administration, log);
+  const answer = await perform(line, managed);
   await new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
     if (socket.destroyed) resolve();
@@ -91,9 +109,13 @@ async function serve(socket: Socket, administration: Administration, log: Log): 
   });
 }
 
-async function perform(line: string, administration: Administration, log: Log): Promise<Answer> {
+async function perform(line: string, { administration, copyFiles, log }: Managed): Promise<Answer> {
   try {
     const { protocol, operation, input } = (parse(line) ?? {}) as Partial<Request>;
+    if (protocol === PROTOCOL && operation === COPY_FILES) {
+      await copyFiles();
+      return { ok: true, result: {} };
+    }
     const found = findOperation(operation);
     if (protocol !== PROTOCOL || !found)
       return { ok: false, message: 'The running server is of another version: restart it' };
@@ -179,11 +201,7 @@ function ownFolder(path: string, user: number): string {
 // ── The command's side ──────────────────────────────────────────────────────────────────────────
 
 /** Asks the server that has the folder. Null where none listens there. @throws what keeps it from answering */
-export async function askControl(
-  dataDir: string,
-  operation: OperationName,
-  input: unknown,
-): Promise<Answer | null> {
+export async function askControl(dataDir: string, operation: Asked, input: unknown): Promise<Answer | null> {
   const folder = realpathSync(dataDir);
   const socket = connect(pathOf(folder));
   try {
@@ -199,7 +217,10 @@ export async function askControl(
   socket.on('error', () => undefined);
   socket.write(`${JSON.stringify({ protocol: PROTOCOL, operation, input } satisfies Request)}\n`);
   try {
-    const line = await readLine(socket, { bytes: ANSWER_BYTES, ms: ANSWER_MS });
+    const line = await readLine(socket, {
+      bytes: ANSWER_BYTES,
+      ms: operation === COPY_FILES ? COPY_MS : ANSWER_MS,
+    });
     return line === null ? NO_ANSWER : (JSON.parse(line) as Answer);
   } finally {
     socket.destroy();

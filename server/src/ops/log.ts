@@ -18,8 +18,21 @@ const SECRETS = [
   'detail',
 ];
 
-/** Whatever begins like a key of ours or a webhook's secret, in the text of an error. */
-const KEYS = /\b(ps_[a-z]+_|whsec_)[\w+/=-]+/g;
+/** Whatever looks like what may be in no line, in the text of an error: a library's words may repeat a value. */
+const TEXTS: readonly [RegExp, string][] = [
+  [/\b(ps_[a-z]+_|whsec_)[\w+/=-]+/g, '$1…'],
+  [/\b(Bearer|Basic) +[\w.~+/=-]+/gi, '$1 …'],
+  [/:\/\/[^\s/:@"]*:[^\s/@"]+@/g, '://…@'],
+  // E-mail addresses; a version in a path of a stack ends in no name.
+  [/[^\s"'()<>@]+@((?:[a-z0-9-]+\.)+[a-z]{2,}\b)/gi, '…@$1'],
+  // Cards, CPF, CNPJ, telephones.
+  [
+    /(?<![\w.:+-])(?:\d{4}(?:[ -]?\d{4}){3}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|\d{11}|\d{14}|\d{3}(?:\.\d{3}){2}-\d{2}|\+55\d{10,11})(?![\w:-])/g,
+    '…',
+  ],
+  [/(?<![\w.])[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2}\b/g, '…'],
+  [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '…'],
+];
 
 /** JSON lines on stderr: stdout is for the person who starts the server. */
 export function createLog(destination: DestinationStream = pino.destination(2)): Log {
@@ -33,7 +46,7 @@ export function createLog(destination: DestinationStream = pino.destination(2)):
         const id = traceId();
         return id === null ? {} : { traceId: id };
       },
-      serializers: { err: (error) => withoutKeys(pino.stdSerializers.err(error)) },
+      serializers: { err: (error) => withoutSecrets(pino.stdSerializers.err(error)) },
       redact: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]),
     },
     destination,
@@ -41,13 +54,17 @@ export function createLog(destination: DestinationStream = pino.destination(2)):
 }
 
 /** Of an error as it will be written. What is no error, or has no text, stays as it is. */
-function withoutKeys(error: unknown): unknown {
-  if (typeof error === 'string') return error.replace(KEYS, '$1…');
+function withoutSecrets(error: unknown): unknown {
+  if (typeof error === 'string') return plain(error);
   if (typeof error !== 'object' || error === null) return error;
   const { message, stack } = error as { message?: unknown; stack?: unknown };
   return {
     ...error,
-    ...(typeof message === 'string' && { message: message.replace(KEYS, '$1…') }),
-    ...(typeof stack === 'string' && { stack: stack.replace(KEYS, '$1…') }),
+    ...(typeof message === 'string' && { message: plain(message) }),
+    ...(typeof stack === 'string' && { stack: plain(stack) }),
   };
+}
+
+function plain(text: string): string {
+  return TEXTS.reduce((rest, [form, instead]) => rest.replace(form, instead), text);
 }

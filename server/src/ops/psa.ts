@@ -4,7 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql as raw } from 'kysely';
 import { createAdministration } from '../access/administration.ts';
 import { createCommitter } from '../commit/commit.ts';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { type Config, ConfigError, callersFolder, readConfig } from '../config.ts';
+import { BackupError } from '../db/backup.ts';
 import type { Database } from '../db/database.ts';
 import { DataDirLockedError } from '../db/lock.ts';
 import type { Log } from '../db/log.ts';
@@ -13,11 +14,12 @@ import { openDatabase } from '../db/open.ts';
 import { announcement, STREAM_CHANNEL } from '../events/follow.ts';
 import { createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
-import { readArguments, UsageError } from './arguments.ts';
+import { readArguments, UsageError, type Wanted } from './arguments.ts';
+import { backUp, backupName, type OpenDatabase, restore, type Saved } from './backup.ts';
 import { type Answer, askControl } from './control.ts';
 import { findOperation, inWords, type OperationName } from './operations.ts';
 import { databaseRefusal } from './refusals.ts';
-import { show } from './show.ts';
+import { show, showBackup, showRestored } from './show.ts';
 
 // The psa command: what the document's dashboard does, from a terminal.
 
@@ -36,6 +38,10 @@ async function main(args: readonly string[]): Promise<void> {
     process.stdout.write(wanted.text);
     return;
   }
+  if (wanted.kind !== 'operation') {
+    await backupOrRestore(wanted);
+    return;
+  }
   const { operation, input, json } = wanted;
   const mistake = findOperation(operation)!.check(input);
   if (mistake) throw new UsageError(inWords(mistake));
@@ -43,6 +49,49 @@ async function main(args: readonly string[]): Promise<void> {
   const answer = await ask(config, operation, input);
   if (!answer.ok) throw new Refusal(answer.message);
   process.stdout.write(json ? `${JSON.stringify(answer.result, null, 2)}\n` : show(operation, answer.result));
+}
+
+async function backupOrRestore({ kind, file, json }: Extract<Wanted, { kind: 'backup' | 'restore' }>) {
+  config = readConfig();
+  const clock = createSystemClock();
+  const open: OpenDatabase = (where) => openDatabase({ ...where, clock, log: quiet, onFatal: stop });
+  const path = resolve(callersFolder(), file ?? backupName(clock.now()));
+  const progress = createProgress(process.stderr);
+  // What is unfinished goes with the process.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  let saved: Saved;
+  try {
+    saved =
+      kind === 'backup'
+        ? await backUp(config, path, { open, clock, onRows: progress.onRows('Saving') })
+        : await restore(config, path, {
+            open,
+            onChecked: progress.onRows('Checking'),
+            onRows: progress.onRows('Restoring'),
+          });
+  } finally {
+    progress.end();
+  }
+  const text = kind === 'backup' ? showBackup(saved) : showRestored(saved);
+  process.stdout.write(json ? `${JSON.stringify(saved, null, 2)}\n` : text);
+}
+
+/** One line that is written anew, where somebody sees it. */
+function createProgress(terminal: NodeJS.WriteStream) {
+  let shown = 0;
+  const show = (text: string) => {
+    if (!terminal.isTTY) return;
+    terminal.write(`\r${text.padEnd(shown)}`);
+    shown = text.length;
+  };
+  return {
+    onRows: (doing: string) => (table: string, rows: number) => show(`${doing} ${table}: ${rows} rows`),
+    end() {
+      if (shown === 0) return;
+      show('');
+      terminal.write('\r');
+    },
+  };
 }
 
 /** The database, where that can be had, else the server that has it. */
@@ -123,7 +172,12 @@ function stop(error: Error): never {
 function explain(error: unknown): string {
   if (error instanceof UsageError)
     return `${error.message}. See npm run psa -- ${error.command && `${error.command} `}--help`;
-  if (error instanceof Refusal || error instanceof ConfigError || error instanceof MigrationError)
+  if (
+    error instanceof Refusal ||
+    error instanceof ConfigError ||
+    error instanceof MigrationError ||
+    error instanceof BackupError
+  )
     return error.message;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')

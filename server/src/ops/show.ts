@@ -1,4 +1,5 @@
 import type { Account, ApiKey } from '../access/keys.ts';
+import type { Saved } from './backup.ts';
 import type { OperationName } from './operations.ts';
 
 /** As JSON has it: its instants are text. */
@@ -41,6 +42,25 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
     case 'accounts.list':
       return accountTable((result as { accounts: Told<Account>[] }).accounts);
   }
+}
+
+export function showBackup({ file, bytes, ...saved }: Saved): string {
+  return `${file}: ${contentsOf(saved)}, ${(bytes / 1_000_000).toFixed(1)} MB.
+
+It holds secrets: whoever has it can sign webhooks and follow payments. To read it back:
+
+  npm run psa -- restore ${file}
+`;
+}
+
+export function showRestored({ takenAt, ...saved }: Saved): string {
+  return `Restored: ${contentsOf(saved)}, as it was at ${instant(takenAt)}. What came after that is not in it.
+`;
+}
+
+function contentsOf({ rows, schema }: Pick<Saved, 'rows' | 'schema'>): string {
+  const tables = Object.values(rows);
+  return `${tables.reduce((sum, many) => sum + many, 0)} rows of ${tables.length} tables (${schema})`;
 }
 
 function accountTable(accounts: readonly Told<Account>[]): string {

@@ -2,7 +2,7 @@ import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { UpstreamError } from '../kernel/errors.ts';
-import { objectId } from '../kernel/ids.ts';
+import { idThatFollows, objectId } from '../kernel/ids.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank } from '../rails/bank.ts';
@@ -61,7 +61,10 @@ export function createPayoutEngine({
   return {
     async request(tenant, { idempotencyKey, ...input }) {
       const inputHash = hashInput(input);
-      const withdrawalId = objectId();
+      const withdrawalId =
+        idempotencyKey == null
+          ? objectId()
+          : idThatFollows(24, REQUEST, tenantKey(tenant), idempotencyKey, inputHash);
       const code = newPayoutCode();
       const litoshi = await quote(input);
       return committer.change<{ payout: Payout; replayed: boolean }>({

@@ -3,7 +3,8 @@ import { hashInput, readReplay, remember, replayed } from '../commit/idempotency
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import type { Tenant } from '../kernel/tenant.ts';
+import { idThatFollows } from '../kernel/ids.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank, TransferStatus } from '../rails/bank.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import {
@@ -132,7 +133,10 @@ export function createSubaccountSettlement({
     { idempotencyKey, ...input }: RequestPayoutInput,
   ): Promise<{ record: PayoutRecord; replayed: boolean }> {
     const inputHash = hashInput(input);
-    const id = newPayoutKey();
+    const id =
+      idempotencyKey == null
+        ? newPayoutKey()
+        : `sqp_${idThatFollows(32, REQUEST, tenantKey(tenant), idempotencyKey, inputHash)}`;
     const payoutId = payoutReference(idempotencyKey);
     return committer.change<{ record: PayoutRecord; replayed: boolean }>({
       tenant,

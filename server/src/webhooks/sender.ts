@@ -109,13 +109,17 @@ function inWords(error: Error & { code?: string }): string {
 }
 
 /**
- * What request-filtering-agent takes for public: the address of Azure's host services, and IPv4 addresses in IPv6's
- * oldest clothes. (It can be given them itself, but then complains on stderr of each IPv4 address it compares.)
+ * What request-filtering-agent takes for public: the address of Azure's host services, IPv4 addresses in IPv6's oldest
+ * clothes, and all of IPv6 that is nobody's yet, of which only 2000::/3 is given out. (It can be given them itself, but then
+ * complains on stderr of each IPv4 address it compares.)
  */
 const RESERVED_CODE = 'RESERVED_ADDRESS';
-const RESERVED = new BlockList();
-RESERVED.addAddress('168.63.129.16');
-RESERVED.addSubnet('::', 96, 'ipv6');
+// One for each family: as an address of IPv6, every address of IPv4 lies in ::/3.
+const RESERVED = { ipv4: new BlockList(), ipv6: new BlockList() };
+RESERVED.ipv4.addAddress('168.63.129.16');
+RESERVED.ipv6.addSubnet('::', 3, 'ipv6');
+RESERVED.ipv6.addSubnet('4000::', 2, 'ipv6');
+RESERVED.ipv6.addSubnet('8000::', 1, 'ipv6');
 
 function withoutReserved(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) =>
@@ -125,7 +129,10 @@ function withoutReserved(lookup: LookupFunction): LookupFunction {
         : [{ address: address as string, family: family ?? 4 }];
       const refused =
         !error &&
-        addresses.some((each) => RESERVED.check(each.address, isIPv6(each.address) ? 'ipv6' : 'ipv4'));
+        addresses.some((each) => {
+          const family = isIPv6(each.address) ? 'ipv6' : 'ipv4';
+          return RESERVED[family].check(each.address, family);
+        });
       callback(
         refused ? Object.assign(new Error('a reserved address'), { code: RESERVED_CODE }) : error,
         address,

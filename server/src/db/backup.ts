@@ -1,0 +1,356 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Database, Sql } from './database.ts';
+import { appliedMigrations, knownMigrations, migrate } from './migrate.ts';
+
+// What a backup says, line by line: what it is, each table with its rows, and at the end how many those were and a hash of
+// all before. A row is PostgreSQL's own text of it, the same on either engine, so that what was saved from one comes
+// back into the other.
+
+/** A person mends it: the message says how. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError';
+}
+
+const FORMAT = 1;
+
+const header = z.object({
+  psaBackup: z.number(),
+  takenAt: z.string(),
+  engine: z.enum(['pglite', 'postgres']),
+  /** What the tables were brought forward by. */
+  migrations: z.array(z.string()).min(1),
+  /** A table comes after those that it refers to. */
+  tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),
+  /** The last number drawn for a column; null where there was none. */
+  numbered: z.array(z.object({ table: z.string(), column: z.string(), last: z.number().nullable() })),
+});
+const end = z.object({ rows: z.record(z.string(), z.number()), sha256: z.string() });
+
+export type BackupHeader = z.infer<typeof header>;
+type Layout = Pick<BackupHeader, 'migrations' | 'tables' | 'numbered'>;
+
+/** How many rows of each table. */
+export type Rows = Record<string, number>;
+
+/** Told after each batch. */
+export type OnRows = (table: string, rows: number) => void;
+
+const ROWS_AT_ONCE = 500;
+const TEXT_AT_ONCE = 4_000_000;
+
+// ── Saving ──────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Gives what the database holds at one moment, while others go on writing, to `write`: one text after the other. On
+ * PostgreSQL it holds up nobody but who would change a table's columns.
+ */
+export async function saveDatabase(
+  database: Database,
+  {
+    takenAt,
+    write,
+    onRows = () => undefined,
+  }: { takenAt: Date; write: (texts: AsyncIterable<string>) => Promise<void>; onRows?: OnRows },
+): Promise<{ header: BackupHeader; rows: Rows }> {
+  const found = await readTables(database.sql);
+  return database.transaction(async (db) => {
+    await sql`set transaction isolation level repeatable read, read only`.execute(db);
+    await sql`set local idle_in_transaction_session_timeout = '10min'`.execute(db);
+    await useOneSpelling(db);
+    const all = sql.join(found.map(({ name }) => sql.table(name)));
+    await sql`lock table ${all} in access share mode`.execute(db);
+    const layout = await readLayout(db);
+    // What was made or dropped before the lock was had is not in it.
+    if (JSON.stringify(layout.tables) !== JSON.stringify(found))
+      throw new BackupError('The tables were changed at this moment: try again');
+    const header = { psaBackup: FORMAT, takenAt: takenAt.toISOString(), engine: database.engine, ...layout };
+    const rows: Rows = {};
+    await write(textsOf(db, header, rows, onRows));
+    return { header, rows };
+  });
+}
+
+async function* textsOf(db: Sql, header: BackupHeader, rows: Rows, onRows: OnRows): AsyncGenerator<string> {
+  const hash = createHash('sha256');
+  const hashed = (text: string) => {
+    hash.update(text);
+    return text;
+  };
+  yield hashed(lineOf(header));
+  for (const { name } of header.tables) {
+    yield hashed(lineOf({ table: name }));
+    rows[name] = 0;
+    await sql`declare saved no scroll cursor for select saved_row::text as "row" from ${sql.table(name)} saved_row`.execute(
+      db,
+    );
+    for (;;) {
+      const fetched = await sql<{ row: string }>`fetch ${sql.lit(ROWS_AT_ONCE)} from saved`.execute(db);
+      if (fetched.rows.length === 0) break;
+      yield hashed(fetched.rows.map(({ row }) => lineOf(row)).join(''));
+      rows[name] += fetched.rows.length;
+      onRows(name, rows[name]);
+    }
+    await sql`close saved`.execute(db);
+  }
+  yield lineOf({ rows, sha256: hash.digest('hex') });
+}
+
+function lineOf(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+// ── Reading ─────────────────────────────────────────────────────────────────────────────────────
+
+interface Batch {
+  table: string;
+  rows: string[];
+}
+
+/**
+ * What a backup's texts say: its header, then rows. Reads to the end, or throws: whatever was had before that is worth
+ * nothing.
+ * @throws BackupError
+ */
+async function* readBackup(texts: AsyncIterable<string>): AsyncGenerator<BackupHeader | Batch> {
+  const hash = createHash('sha256');
+  const counts: Rows = {};
+  let said: BackupHeader | undefined;
+  let batch: Batch | undefined;
+  let length = 0;
+  let ended = false;
+  for await (const line of linesOf(texts)) {
+    if (ended) throw damaged('something follows its end');
+    const value = parse(line);
+    if (!said) {
+      said = headerOf(value);
+      yield said;
+    } else if (typeof value === 'string') {
+      if (!batch) throw damaged('a row is of no table');
+      batch.rows.push(value);
+      counts[batch.table] = (counts[batch.table] ?? 0) + 1;
+      length += value.length;
+      if (batch.rows.length === ROWS_AT_ONCE || length > TEXT_AT_ONCE) {
+        yield batch;
+        batch = { table: batch.table, rows: [] };
+        length = 0;
+      }
+    } else if (isTable(value)) {
+      if (batch && batch.rows.length > 0) yield batch;
+      batch = { table: value.table, rows: [] };
+      counts[value.table] ??= 0;
+      length = 0;
+    } else {
+      if (batch && batch.rows.length > 0) yield batch;
+      const { data } = end.safeParse(value);
+      if (data?.sha256 !== hash.digest('hex')) throw damaged('its hash is another');
+      if (JSON.stringify(data.rows) !== JSON.stringify(counts)) throw damaged('its counts are others');
+      ended = true;
+      continue;
+    }
+    hash.update(`${line}\n`);
+  }
+  if (!ended) throw damaged('its end is missing');
+}
+
+/** Not by `readline`, for which characters that a name may hold end a line too. */
+async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of texts) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== '') throw damaged('its end is missing');
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw damaged('a line cannot be read');
+  }
+}
+
+function headerOf(value: unknown): BackupHeader {
+  const format = (value as Partial<BackupHeader> | null)?.psaBackup;
+  if (typeof format !== 'number') throw new BackupError('This is no backup of a PSA');
+  if (format > FORMAT)
+    throw new BackupError('The backup was made by a newer version: restore it with that one');
+  const { data } = header.safeParse(value);
+  if (!data) throw damaged('its first line is not whole');
+  return data;
+}
+
+function isTable(value: unknown): value is { table: string } {
+  return typeof (value as { table?: unknown } | null)?.table === 'string';
+}
+
+function damaged(what: string): BackupError {
+  return new BackupError(`The backup is damaged or cut off (${what}): nothing was restored`);
+}
+
+/** Reads all of it, and what it is. @throws BackupError where it is not whole, or of a newer version */
+export async function checkBackup(texts: AsyncIterable<string>, onRows: OnRows): Promise<BackupHeader> {
+  let found: BackupHeader | undefined;
+  const counts: Rows = {};
+  for await (const part of readBackup(texts)) {
+    if ('rows' in part) {
+      counts[part.table] = (counts[part.table] ?? 0) + part.rows.length;
+      onRows(part.table, counts[part.table]!);
+    } else {
+      assertIsKnown(part);
+      found = part;
+    }
+  }
+  if (!found) throw damaged('it is empty');
+  return found;
+}
+
+function assertIsKnown({ migrations }: BackupHeader): void {
+  const known = knownMigrations();
+  const unknown = migrations.find((name, index) => name !== known[index]);
+  if (unknown)
+    throw new BackupError(
+      `The backup is of a newer version (its tables know ${unknown}): restore it with that version`,
+    );
+}
+
+// ── Restoring ───────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Fills an empty database with what a backup holds, all in one transaction: what breaks off leaves it empty. Its tables
+ * are then those of the version that was saved; the next start brings them forward.
+ * @throws BackupError where the database is not empty; where the backup is not whole
+ */
+export async function restoreDatabase(
+  database: Database,
+  {
+    header,
+    texts,
+    onRows = () => undefined,
+  }: { header: BackupHeader; texts: AsyncIterable<string>; onRows?: OnRows },
+): Promise<Rows> {
+  assertIsKnown(header);
+  await assertIsEmpty(database.sql);
+  await migrate(database, undefined, header.migrations.at(-1));
+  const rows = await database.transaction(async (db) => {
+    await useOneSpelling(db);
+    const { migrations, tables } = await readLayout(db);
+    if (!sameLayout(header, { migrations, tables }))
+      throw new BackupError(
+        'The database has other tables than the backup: restore it into an empty database',
+      );
+    // Until this has ended nobody sees that it is empty, and makes a first account.
+    await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(
+      db,
+    );
+    // Migrations may leave rows of their own.
+    await assertIsEmpty(db);
+    return load(db, header, texts, onRows);
+  });
+  await sql`analyze`.execute(database.sql);
+  return rows;
+}
+
+async function load(
+  db: Sql,
+  { tables, numbered }: BackupHeader,
+  texts: AsyncIterable<string>,
+  onRows: OnRows,
+): Promise<Rows> {
+  // They would post what is posted, and refuse balances that follow from it. References are checked all the same.
+  for (const { name } of tables) await sql`alter table ${sql.table(name)} disable trigger user`.execute(db);
+  const rows: Rows = Object.fromEntries(tables.map(({ name }) => [name, 0]));
+  for await (const part of readBackup(texts)) {
+    if (!('rows' in part)) continue;
+    const table = sql.table(part.table);
+    await sql`
+      insert into ${table} overriding system value
+      select (read).* from (select line::${table} as read from unnest(${part.rows}::text[]) line offset 0) read_lines
+    `.execute(db);
+    rows[part.table] = (rows[part.table] ?? 0) + part.rows.length;
+    onRows(part.table, rows[part.table]!);
+  }
+  for (const { table, column, last } of numbered)
+    if (last !== null)
+      await sql`select setval(pg_get_serial_sequence(${table}, ${column}), ${last}::bigint)`.execute(db);
+  for (const { name } of tables) await sql`alter table ${sql.table(name)} enable trigger user`.execute(db);
+  return rows;
+}
+
+async function assertIsEmpty(db: Sql): Promise<void> {
+  for (const { name } of await readTables(db)) {
+    const { rows } = await sql`select from ${sql.table(name)} limit 1`.execute(db);
+    if (rows.length > 0)
+      throw new BackupError(`The database is not empty (there are rows in ${name}): restore into a new one`);
+  }
+}
+
+function sameLayout(
+  one: Pick<Layout, 'migrations' | 'tables'>,
+  other: Pick<Layout, 'migrations' | 'tables'>,
+) {
+  const sorted = ({ migrations, tables }: typeof one) =>
+    JSON.stringify([migrations, [...tables].sort((left, right) => (left.name < right.name ? -1 : 1))]);
+  return sorted(one) === sorted(other);
+}
+
+// ── Tables ──────────────────────────────────────────────────────────────────────────────────────
+
+async function readLayout(db: Sql): Promise<Layout> {
+  const tables = await readTables(db);
+  const { rows: columns } = await sql<{ table: string; column: string; sequence: string }>`
+    select c.relname as "table", a.attname as "column",
+      pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
+    from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and a.attidentity <> ''
+    order by 1, 2`.execute(db);
+  const numbered = [];
+  for (const { table, column, sequence } of columns) {
+    const { rows } = await sql<{ last: number | null }>`
+      select pg_sequence_last_value(${sequence}::regclass) as last`.execute(db);
+    numbered.push({ table, column, last: rows[0]?.last ?? null });
+  }
+  return { migrations: await appliedMigrations(db), tables, numbered };
+}
+
+/**
+ * Those that outlive a crash, each after the ones that it refers to. The library's list of what the tables were brought
+ * forward by is not among them: who restores makes tables by it, and so has it.
+ */
+async function readTables(db: Sql): Promise<{ name: string; columns: string[] }[]> {
+  const { rows } = await sql<{ name: string; columns: string[]; refers: string[] }>`
+    select c.relname as name,
+      array(
+        select a.attname::text from pg_attribute a
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
+      ) as columns,
+      array(
+        select r.relname::text from pg_constraint f join pg_class r on r.oid = f.confrelid
+        where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid
+      ) as refers
+    from pg_class c
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'
+      and c.relname not like 'kysely%'
+    order by c.relname`.execute(db);
+  const placed: { name: string; columns: string[] }[] = [];
+  const waiting = new Map(rows.map((row) => [row.name, row]));
+  while (waiting.size > 0) {
+    const free = [...waiting.values()].filter(({ refers }) => !refers.some((name) => waiting.has(name)));
+    if (free.length === 0) throw new BackupError('The tables refer to each other in a circle');
+    for (const { name, columns } of free) {
+      waiting.delete(name);
+      placed.push({ name, columns });
+    }
+  }
+  return placed;
+}
+
+/** So that a value reads the same wherever it was written. */
+async function useOneSpelling(db: Sql): Promise<void> {
+  await sql`
+    set local datestyle to 'ISO, YMD'; set local intervalstyle to 'postgres'; set local timezone to 'UTC';
+    set local bytea_output to 'hex'; set local extra_float_digits to 1`.execute(db);
+}

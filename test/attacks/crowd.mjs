@@ -1,0 +1,160 @@
+// Many clients of one server, in a process of their own: what they cost themselves is not in the server's figures.
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import WebSocket from 'ws';
+import { answerParent } from '../bench/processes/answer.mjs';
+
+/** Sockets that are being opened at one time. */
+const AT_ONCE = 64;
+
+/** @typedef {{ url: string, count: number, origin?: string, key?: string, query?: string }} Entry */
+
+/** @type {Set<WebSocket>} */
+const sockets = new Set();
+/** @type {Set<import('node:http').IncomingMessage>} */
+const streams = new Set();
+/** How many the server has ended: a socket by its code, an event stream by the code of its last error. @type {Record<string, number>} */
+const ended = {};
+/** @type {() => void} */
+let progressed = () => undefined;
+
+answerParent({
+  /** So many more. With a `key` they say it and wait for the answer, with a `query` they subscribe then. */
+  async open(/** @type {Entry} */ { count, ...how }) {
+    await inTurns(count, () => enter(how));
+    return sockets.size;
+  },
+  /** So many event streams more. @param {Entry} request */
+  async stream({ count, ...how }) {
+    await inTurns(count, () => follow(how));
+    return streams.size;
+  },
+  /** So many requests that do not come to an end, each byte by byte. @param {{ port: number, count: number, text: string }} request */
+  async drip({ port, count, text }) {
+    await inTurns(count, () => drip(port, text));
+    return dripping.size;
+  },
+  /** So many requests by one connection, of whose answers nothing is read. */
+  async ignore({ port, count, text }) {
+    await inTurns(count, async () => {
+      const socket = await connected(port);
+      if (text === '') return;
+      socket.pause();
+      socket.write(text);
+    });
+  },
+  /** From now on nothing is read. */
+  pause() {
+    for (const each of [...sockets, ...streams]) each.pause();
+  },
+  resume() {
+    for (const each of [...sockets, ...streams]) each.resume();
+  },
+  /** Resolves when so many have been ended by the server in all, or after `withinMs`: how many were, by their code. */
+  async ended({ count, withinMs }) {
+    const endsAt = performance.now() + withinMs;
+    while (Object.values(ended).reduce((sum, some) => sum + some, 0) < count && performance.now() < endsAt)
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, endsAt - performance.now());
+        progressed = () => {
+          clearTimeout(timer);
+          resolve(undefined);
+        };
+      });
+    return ended;
+  },
+});
+
+/** Between one byte and the next. */
+const DRIP_MS = 100;
+/** @type {Set<() => void>} */
+const dripping = new Set();
+setInterval(() => {
+  for (const next of dripping) next();
+}, DRIP_MS).unref();
+
+/** Ends with the status that it was answered with, or `cut off`. @param {number} port */
+async function connected(port) {
+  const socket = connect(port, '127.0.0.1');
+  let said = '';
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => {
+    said += chunk.toString('latin1');
+  });
+  socket.on('close', () => end(/^HTTP\/1\.1 (\d+)/.exec(said)?.[1] ?? 'cut off'));
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** @param {number} port @param {string} text */
+async function drip(port, text) {
+  const socket = await connected(port);
+  let at = 0;
+  const next = () => void socket.write(text[at++] ?? 'x');
+  dripping.add(next);
+  socket.once('close', () => dripping.delete(next));
+}
+
+/** @param {number} count @param {() => Promise<void>} task */
+async function inTurns(count, task) {
+  let left = count;
+  await Promise.all(
+    Array.from({ length: Math.min(AT_ONCE, count) }, async () => {
+      while (left-- > 0) await task();
+    }),
+  );
+}
+
+/** @param {string | number} code */
+function end(code) {
+  ended[code] = (ended[code] ?? 0) + 1;
+  progressed();
+}
+
+/** @param {Omit<Entry, 'count'>} how */
+async function enter({ url, origin, key, query }) {
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws', {
+    perMessageDeflate: false,
+    ...(origin && { origin }),
+  });
+  sockets.add(socket);
+  socket.on('error', () => undefined);
+  const gone = once(socket, 'close');
+  socket.on('close', (code) => {
+    sockets.delete(socket);
+    end(code);
+  });
+  await Promise.race([once(socket, 'open').catch(() => undefined), gone]);
+  if (key === undefined || socket.readyState !== WebSocket.OPEN) return;
+  const acknowledged = once(socket, 'message').catch(() => undefined);
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${key}` } }));
+  await Promise.race([acknowledged, gone]);
+  if (query !== undefined) socket.send(JSON.stringify({ id: 'a', type: 'subscribe', payload: { query } }));
+}
+
+/** @param {Omit<Entry, 'count'>} how */
+async function follow({ url, origin, key, query }) {
+  const request = httpRequest(`${url.replace('localhost', '127.0.0.1')}/graphql`, {
+    agent: false,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      ...(key && { authorization: `Bearer ${key}` }),
+      ...(origin && { origin }),
+    },
+  });
+  request.end(JSON.stringify({ query }));
+  const [response] = await once(request, 'response');
+  streams.add(response);
+  let last = '';
+  response.on('error', () => undefined);
+  response.on('data', (/** @type {Buffer} */ chunk) => {
+    last = (last + chunk.toString('latin1')).slice(-1_000);
+  });
+  response.on('close', () => {
+    streams.delete(response);
+    end(/"code":"(\w+)"/.exec(last)?.[1] ?? 'cut off');
+  });
+}

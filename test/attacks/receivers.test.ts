@@ -1,0 +1,242 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { addAccount } from '../support/accounts.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { dose } from '../support/doses.ts';
+import { pass } from '../support/pass.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+// Merchants' servers that misbehave, each in its own way, all at once: nobody else waits for them, and in the end each of
+// them has every event. What one exchange comes to is in test/webhooks/sender.test.ts, the series of attempts in
+// test/webhooks/contract.test.ts.
+
+const MINUTE = 60_000;
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n';
+
+/** What a receiver does with a request until it is mended. Some do not let go of it before the sender does. */
+type Misbehaviour = (socket: Socket) => void;
+const hang: Misbehaviour = () => undefined;
+const pour =
+  (head: string): Misbehaviour =>
+  (socket) => {
+    socket.write(head);
+    const more = () => {
+      while (!socket.destroyed && socket.write('x'.repeat(65_536)));
+    };
+    socket.on('drain', more);
+    more();
+  };
+const HOLDING: Record<string, Misbehaviour> = {
+  'answers after 4.9 s': hang,
+  'answers after 5.1 s': hang,
+  'never answers': hang,
+  'answers one byte, and then none': (socket) => socket.write('H'),
+  'begins an answer and never ends it': (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n1'),
+  'waits for more before it answers': (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+};
+const LETTING_GO: Record<string, Misbehaviour> = {
+  'redirects for good': (socket) => socket.end(`HTTP/1.1 301 Moved\r\nlocation: ${elsewhere}\r\n\r\n`),
+  'redirects for now': (socket) => socket.end(`HTTP/1.1 307 Temporary\r\nlocation: ${elsewhere}\r\n\r\n`),
+  'is gone': (socket) => socket.end('HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'),
+  fails: (socket) => socket.end('HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n'),
+  'closes without a word': (socket) => socket.destroy(),
+  'breaks off its answer': (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'),
+  'speaks no HTTP': (socket) => socket.end('SSH-2.0-hello\r\n'),
+  'sends headers without end': pour('HTTP/1.1 200 OK\r\nx: '),
+  'fails with a body without end': pour('HTTP/1.1 500 No\r\ncontent-type: text/plain\r\n\r\n'),
+};
+let elsewhere = '';
+
+interface Misbehaving {
+  readonly name: string;
+  readonly url: string;
+  /** Ids of the webhooks that it was sent, in order, attempt by attempt. */
+  readonly came: string[];
+  /** And those that it has taken. */
+  readonly taken: Set<string>;
+  readonly bodies: Map<string, Set<string>>;
+  /** How much it could send back over one connection. */
+  most: number;
+  readonly open: Set<Socket>;
+  mended: boolean;
+}
+
+/** Ends with the test. */
+async function listen(name: string, misbehave: Misbehaviour): Promise<Misbehaving> {
+  const server: Server = createServer((socket) => {
+    receiver.open.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      receiver.open.delete(socket);
+      receiver.most = Math.max(receiver.most, socket.bytesWritten);
+    });
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const [head = '', body] = text.split('\r\n\r\n');
+      if (body === undefined || body.length < Number(/content-length: (\d+)/i.exec(head)?.[1])) return;
+      text = '';
+      const id = /x-webhook-id: (\S+)/i.exec(head)![1]!;
+      receiver.came.push(id);
+      receiver.bodies.set(id, (receiver.bodies.get(id) ?? new Set()).add(body));
+      if (!receiver.mended) return misbehave(socket);
+      receiver.taken.add(id);
+      socket.end(OK);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const receiver: Misbehaving = {
+    ...{ name, url: `http://127.0.0.1:${port}/`, came: [], taken: new Set(), bodies: new Map() },
+    ...{ most: 0, open: new Set<Socket>(), mended: false },
+  };
+  onTestFinished(() => {
+    for (const socket of receiver.open) socket.destroy();
+    server.close();
+  });
+  return receiver;
+}
+
+/** A merchant with a URL and money; each of its payouts is two events, the second two seconds later. */
+async function merchant(
+  app: TestApp,
+  url: string,
+): Promise<{ tenant: Tenant; pay(times: number): Promise<void> }> {
+  const { webhooks, payouts } = app.servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+  const tenant: Tenant = { accountId: await addAccount(app), environment: 'live' };
+  await app.levers.credit(tenant, 1_000_000);
+  await webhooks.configure(tenant, { url });
+  return {
+    tenant,
+    async pay(times) {
+      for (let index = 0; index < times; index += 1)
+        await payouts.request(tenant, {
+          method: 'pix',
+          amountCents: 5_000,
+          destination: 'maria@example.com',
+        });
+    },
+  };
+}
+
+const deliveriesOf = (app: TestApp, { accountId }: Tenant) =>
+  app.database.sql
+    .selectFrom('webhook_delivery')
+    .select(['webhook_id', 'status', 'attempts'])
+    .where('account_id', '=', accountId)
+    .execute();
+
+const WAIT = { timeout: 60_000, interval: 10 };
+
+test('receivers that misbehave in every way at once keep nobody else waiting, and lose nothing themselves', async () => {
+  const app = await startApp();
+  const redirected = await startReceiver();
+  elsewhere = redirected.url;
+  const receivers = await Promise.all(
+    Object.entries({ ...HOLDING, ...LETTING_GO }).map(([name, misbehave]) => listen(name, misbehave)),
+  );
+  const merchants = await Promise.all(receivers.map(({ url }) => merchant(app, url)));
+  const well = await startReceiver();
+  const good = await merchant(app, well.url);
+  const PAYOUTS = 4;
+
+  for (const { pay } of merchants) await pay(PAYOUTS);
+  await vi.waitFor(() => {
+    for (const { name, came } of receivers) expect(new Set(came).size, name).toBe(PAYOUTS);
+  }, WAIT);
+  // All that hang are waited for, time stands still, and who answers has everything.
+  await good.pay(PAYOUTS);
+  await vi.waitFor(() => expect(well.received).toHaveLength(PAYOUTS), WAIT);
+
+  const named = (name: string) => receivers.find((receiver) => receiver.name === name)!;
+  const [soon, late] = [named('answers after 4.9 s'), named('answers after 5.1 s')];
+  const begun = new Set(late.open);
+  app.clock.advance(4_900);
+  soon.mended = true;
+  for (const socket of soon.open) socket.end(OK);
+  const soonOnes = merchants[receivers.indexOf(soon)]!;
+  await vi.waitFor(async () => {
+    const first = (await deliveriesOf(app, soonOnes.tenant)).filter(({ webhook_id }) =>
+      soon.came.slice(0, PAYOUTS).includes(webhook_id),
+    );
+    expect(first.map(({ status, attempts }) => [status, attempts])).toEqual(
+      first.map(() => ['delivered', 1]),
+    );
+  }, WAIT);
+  for (const id of soon.came.slice(0, PAYOUTS)) soon.taken.add(id);
+  app.clock.advance(100);
+  await vi.waitFor(() => expect([...begun].filter((socket) => !socket.destroyed)).toEqual([]), WAIT);
+  app.clock.advance(100);
+  for (const socket of begun) expect(socket.writable).toBe(false);
+
+  // Mended: what failed is sent again until it has arrived.
+  for (const receiver of receivers) receiver.mended = true;
+  await vi.waitFor(() => {
+    for (const { name, open } of receivers) expect(open.size, name).toBe(0);
+  }, WAIT);
+  await pass(app, 5 * MINUTE);
+  for (const [index, { tenant }] of [...merchants.entries()]) {
+    const receiver = receivers[index]!;
+    const deliveries = await deliveriesOf(app, tenant);
+    expect(deliveries, receiver.name).toHaveLength(2 * PAYOUTS);
+    expect(
+      deliveries.map(({ status }) => status),
+      receiver.name,
+    ).toEqual(deliveries.map(() => 'delivered'));
+    expect([...receiver.taken].sort(), receiver.name).toEqual(
+      deliveries.map(({ webhook_id }) => webhook_id).sort(),
+    );
+    for (const bodies of receiver.bodies.values()) expect(bodies.size).toBe(1);
+    // What a connection's own buffers take, and no more.
+    expect(receiver.most, receiver.name).toBeLessThan(8_000_000);
+  }
+  expect(well.received).toHaveLength(2 * PAYOUTS);
+  expect(redirected.received).toEqual([]);
+  expect(app.faults).toEqual([]);
+  await app.close();
+}, 240_000);
+
+const HANGING = dose('HANGING_RECEIVERS');
+test(`${HANGING} merchants whose receivers all hang delay the others by seconds, and everybody has everything in the end`, async () => {
+  const app = await startApp();
+  const receivers = await Promise.all(
+    Array.from({ length: HANGING }, (_, index) => listen(`${index}`, hang)),
+  );
+  const merchants: Awaited<ReturnType<typeof merchant>>[] = [];
+  for (const { url } of receivers) merchants.push(await merchant(app, url));
+  const well = await startReceiver();
+  const good = await merchant(app, well.url);
+  const before = process.memoryUsage().rss;
+  for (const { pay } of merchants) await pay(8);
+  await good.pay(1);
+  // 200 places, eight for each merchant: so many rounds of five seconds until everybody has had a turn.
+  let rounds = 0;
+  for (; well.received.length === 0; rounds += 1) {
+    expect(rounds).toBeLessThanOrEqual(Math.ceil((HANGING * 8) / 200));
+    const hung = () => receivers.reduce((sum, { open }) => sum + open.size, 0);
+    await vi.waitFor(
+      () => expect(well.received.length > 0 || hung() >= Math.min(192, HANGING * 8)).toBe(true),
+      WAIT,
+    );
+    if (well.received.length > 0) break;
+    app.clock.advance(5_000);
+  }
+  if (HANGING * 8 <= 192) expect(rounds).toBe(0);
+  expect(process.memoryUsage().rss - before).toBeLessThan(256_000_000);
+
+  for (const receiver of receivers) receiver.mended = true;
+  for (const { open } of receivers) for (const socket of open) socket.destroy();
+  await pass(app, 5 * MINUTE);
+  const { rows } = await app.database.sql
+    .selectFrom('webhook_delivery')
+    .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
+    .groupBy('status')
+    .execute()
+    .then((counted) => ({ rows: counted.map(({ status, count }) => [status, Number(count)]) }));
+  expect(rows).toEqual([['delivered', (HANGING * 8 + 1) * 2]]);
+  for (const { taken } of receivers) expect(taken.size).toBe(16);
+  expect(app.faults).toEqual([]);
+  await app.close();
+}, 480_000);

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { dose } from '../support/doses.ts';
+import { LIVE_KEY, report, startCrowd, startVictim, type Victim } from './victim.ts';
+
+// Who sends a request byte by byte, or takes nothing of an answer, has a place and no more: others are answered as if he were
+// not there, and at his deadline he is cut off. In the full dose the deadlines are the usual ones, and it is looked at how
+// long others wait.
+
+const MANY = dose('HALF_OPEN');
+const BESIDE = dose('BESIDE');
+const isFull = MANY >= 1_000;
+const WITHIN_MS = 100_000;
+const QUERY = '{ wallet { currency } cardPayments(first: 20) { nodes { orderCode status } } }';
+const HEAD = `POST /graphql HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${LIVE_KEY}\r\ncontent-type: application/json\r\n`;
+
+let victim: Victim;
+beforeAll(async () => {
+  victim = await startVictim({
+    tuning: {
+      deadlines: isFull
+        ? { stalledMs: 20_000 }
+        : { headMs: 400, requestMs: 800, lookMs: 50, stalledMs: 3_000 },
+    },
+  });
+  await victim.happen(100, JSON.stringify('x'.repeat(2_000)));
+});
+afterAll(async () => {
+  expect(await victim.faults()).toEqual([]);
+  await victim.stop();
+});
+
+/** A client that does as it should; the milliseconds that 99 of 100 of its requests wait at most. */
+async function beside(): Promise<number> {
+  const waited: number[] = [];
+  for (let count = 0; count < BESIDE; count += 1) {
+    const before = performance.now();
+    const { wallet } = await victim.live.request(QUERY);
+    waited.push(performance.now() - before);
+    expect(wallet.currency).toBe('BRL');
+  }
+  return waited.sort((left, right) => left - right)[Math.floor(waited.length * 0.99)]!;
+}
+
+/** Others wait no longer than without them. What a busy machine adds by chance is measured on both sides. */
+async function undisturbed(attack: string, begin: () => Promise<unknown>): Promise<void> {
+  // Compiled by then.
+  if (isFull) await beside();
+  const without = await beside();
+  await begin();
+  const among = await beside();
+  report(attack, { 'p99 in ms': among, 'without them': without });
+  if (isFull) expect(among).toBeLessThan(2 * without);
+}
+
+function gather() {
+  const crowd = startCrowd();
+  onTestFinished(() => crowd.stop());
+  const { port } = victim;
+  return {
+    drip: (text: string) => crowd.ask('drip', { port, count: MANY, text }),
+    ignore: (text: string, count = MANY) => crowd.ask('ignore', { port, count, text }),
+    ended: (): Promise<Record<string, number>> => crowd.ask('ended', { count: MANY, withinMs: WITHIN_MS }),
+  };
+}
+
+describe(`${MANY} at once`, () => {
+  test.each([
+    ['a head', `${HEAD}x-long: `],
+    ['a line', 'GET /'],
+    ['a body', `${HEAD}content-length: 5000\r\n\r\n{"query":"`],
+    ['a body in chunks', `${HEAD}transfer-encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n"\r\n`],
+  ])(
+    'who send %s byte by byte hold up nobody, and are told 408 at their deadline',
+    async (what, text) => {
+      const { drip, ended } = gather();
+      await undisturbed(`${MANY} send ${what} byte by byte`, () => drip(text));
+      expect(await ended()).toEqual({ 408: MANY });
+    },
+    2 * WITHIN_MS,
+  );
+
+  test(
+    'who say nothing at all hold up nobody, and are told 408',
+    async () => {
+      const { ignore, ended } = gather();
+      await undisturbed(`${MANY} say nothing`, () => ignore(''));
+      expect(Object.values(await ended())).toEqual([MANY]);
+    },
+    2 * WITHIN_MS,
+  );
+});
+
+// That they are cut off then, test/security/transports.test.ts sees from the server's side: they do not look themselves.
+// Their answers are made before it is seen that nobody takes them: what a key may ask for in a minute bounds that.
+const READERS = Math.min(MANY / 3, 100);
+test(
+  `${READERS} who take nothing of their answers hold up nobody`,
+  async () => {
+    const { ignore } = gather();
+    const fields = Array.from({ length: 9 }, (_, index) => `m${index}: metadata`).join(' ');
+    const list = JSON.stringify({ query: `{ cardPayments(first: 100) { nodes { ${fields} } } }` });
+    const one = `${HEAD}content-length: ${list.length}\r\n\r\n${list}`;
+    await undisturbed(`${READERS} take nothing of 4 answers of 2 MB`, () => ignore(one.repeat(4), READERS));
+  },
+  2 * WITHIN_MS,
+);

@@ -1,0 +1,258 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { dose } from '../support/doses.ts';
+import type { Stream } from '../support/graphql.ts';
+import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
+import { LIVE_KEY, type Memory, report, startCrowd, startVictim, type Victim } from './victim.ts';
+
+// Whatever one client does with its sockets: the server goes on, its memory stays, the client is closed with the code
+// for it, and who follows beside it is told of everything, in order.
+
+/** Longer than it takes to open them all. */
+const INIT_TIMEOUT_MS = 500 + dose('SOCKETS');
+const LARGEST_GROWTH_MB = 64;
+const WITHIN_MS = 60_000;
+const ALL = `subscription ($after: String) {
+  allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode } } }`;
+const METADATA = JSON.stringify('x'.repeat(2_000));
+/** 80 kB an event: more than the buffers on the way hold. */
+const LARGE = `subscription { allCardPaymentUpdates { cursor cardPayment { orderCode
+  ${Array.from({ length: 40 }, (_, index) => `m${index}: metadata`).join(' ')} } } }`;
+
+let victim: Victim;
+let bystander: Stream;
+let before: Memory;
+/** How much its memory grew, at most, by what it was asked for last. */
+let grown: Memory;
+
+beforeAll(async () => {
+  victim = await startVictim({ tuning: { initTimeoutMs: INIT_TIMEOUT_MS, closeTimeoutMs: 300_000 } });
+  // What is made once, at the first socket, is no part of what many of them take.
+  const { crowd } = await gather({ count: 100, key: LIVE_KEY, query: LARGE });
+  await victim.happen(5, METADATA);
+  await crowd.stop();
+  const { updatesCursor: after } = await victim.live.request('{ updatesCursor }');
+  bystander = victim.live.ws(ALL, { after });
+  await undisturbed();
+  before = await victim.memory();
+});
+afterAll(async () => {
+  await bystander.close();
+  expect(await victim.faults()).toEqual([]);
+  await victim.stop();
+});
+
+/** Everybody else is told of what happens, in order, and is answered. */
+async function undisturbed(): Promise<void> {
+  const created: string[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    const { createCardPayment } = await victim.live.request(
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    );
+    created.push(createCardPayment.cardPayment.orderCode);
+  }
+  expect(await told(created.length)).toEqual(created);
+}
+
+/** What the bystander is told next. */
+async function told(count: number): Promise<string[]> {
+  const codes: string[] = [];
+  while (codes.length < count)
+    codes.push((await bystander.data()).allCardPaymentUpdates.cardPayment.orderCode);
+  return codes;
+}
+
+/** What has been kept of it, with nothing left to collect, is bounded. */
+async function bounded(attack: string): Promise<void> {
+  const now = await victim.memory();
+  grown = { rssMb: now.rssMb - before.rssMb, heldMb: now.heldMb - before.heldMb };
+  report(attack, { 'MB held': grown.heldMb, 'MB of the process': grown.rssMb });
+  // Of the process V8 keeps some for itself, as it likes.
+  expect(grown.heldMb).toBeLessThan(LARGEST_GROWTH_MB);
+}
+
+type Entry = { count: number; key?: string; query?: string; origin?: string };
+
+/** So many sockets, and so many streams, of a process of their own. */
+async function gather(sockets: Entry, streams?: Entry) {
+  const crowd = startCrowd();
+  onTestFinishedOrNot(() => crowd.stop());
+  const { url } = victim;
+  const open: number = await crowd.ask('open', { url, ...sockets });
+  if (streams) await crowd.ask('stream', { url, ...streams });
+  return {
+    crowd,
+    open,
+    ended: (count: number): Promise<Record<string, number>> =>
+      crowd.ask('ended', { count, withinMs: WITHIN_MS }),
+  };
+}
+
+function onTestFinishedOrNot(stop: () => Promise<void>): void {
+  try {
+    onTestFinished(stop);
+  } catch {
+    // Not in a test: stopped by whoever gathered it.
+  }
+}
+
+/** Spoken by hand, with the live key where it has one. */
+async function raw(key: string | null = LIVE_KEY): Promise<RawSocket> {
+  const socket = openRawSocket(victim.url);
+  onTestFinished(() => socket.socket.terminate());
+  if (key) await socket.init(key);
+  else await once(socket.socket, 'open');
+  return socket;
+}
+
+async function dashboardToken(more = 'expiresInSeconds: 60'): Promise<string> {
+  const { createDashboardToken } = await victim.live.request(
+    `mutation { createDashboardToken(input: { scopes: [CARD_PAYMENTS], ${more} }) { ... on DashboardTokenSuccess { token } } }`,
+  );
+  return createDashboardToken.token;
+}
+
+describe('sockets', () => {
+  const many = dose('SOCKETS');
+
+  test(`${many} open at once, by one key, take little memory and disturb nobody`, async () => {
+    const { open } = await gather({ count: many, key: LIVE_KEY });
+    expect(open).toBe(many);
+    await undisturbed();
+    await bounded(`${many} open sockets`);
+  });
+
+  test(`${many} that never say who they are take little memory and are closed with 4408`, async () => {
+    const { ended } = await gather({ count: many });
+    await undisturbed();
+    await bounded(`${many} sockets that say nothing`);
+    expect(await ended(many)).toEqual({ 4408: many });
+  });
+
+  test(`${many} from a page that the token is not for are closed with 4403`, async () => {
+    const key = await dashboardToken('allowedOrigins: ["https://shop.example"]');
+    const { ended } = await gather({ count: many, key, origin: 'https://evil.example', query: ALL });
+    expect(await ended(many)).toEqual({ 4403: many });
+    await undisturbed();
+    await bounded(`${many} sockets from a foreign page`);
+  });
+});
+
+describe('a first message', () => {
+  const megabytes = dose('INIT_MB');
+  const large = JSON.stringify({
+    type: 'connection_init',
+    payload: { padding: 'x'.repeat(megabytes * 1_000_000) },
+  });
+
+  test(`of ${megabytes} MB, in one frame or in many, closes its socket with 1009`, async () => {
+    const whole = await raw(null);
+    whole.send(large);
+    expect((await whole.closed).code).toBe(1009);
+    const pieces = await raw(null);
+    for (let at = 0; at < large.length; at += 50_000)
+      pieces.socket.send(large.slice(at, at + 50_000), { fin: at + 50_000 >= large.length });
+    expect((await pieces.closed).code).toBe(1009);
+    await undisturbed();
+    await bounded(`a first message of ${megabytes} MB`);
+  });
+
+  test('that does not end has no room for more than a credential', async () => {
+    const held = await raw(null);
+    held.socket.send('{"type":"connection_init",'.padEnd(5_000), { fin: false });
+    expect((await held.closed).code).toBe(1009);
+    const short = await raw(null);
+    short.socket.send('{"type":"connection_init","payload":'.padEnd(3_000), { fin: false });
+    short.socket.send(`{"authorization":"Bearer ${LIVE_KEY}"}}`);
+    expect(await short.next()).toEqual({ type: 'connection_ack' });
+  });
+
+  test('in more pieces than anybody needs closes its socket with 1008', async () => {
+    const pieces = await raw();
+    for (let count = 0; count < 1_100; count += 1) pieces.socket.send('', { fin: false });
+    expect((await pieces.closed).code).toBe(1008);
+    await undisturbed();
+  });
+});
+
+describe('one socket', () => {
+  const many = dose('SUBSCRIPTIONS');
+
+  test(`that begins ${many} subscriptions has 100, and the others are refused`, async () => {
+    const socket = await raw();
+    const { updatesCursor: after } = await victim.live.request('{ updatesCursor }');
+    for (let id = 0; id < many; id += 1)
+      socket.send({ id: String(id), type: 'subscribe', payload: { query: ALL, variables: { after } } });
+    for (let id = 100; id < many; id += 1)
+      expect(await socket.next()).toMatchObject({
+        id: String(id),
+        type: 'error',
+        payload: [{ extensions: { code: 'FORBIDDEN' } }],
+      });
+    await undisturbed();
+    await bounded(`${many} subscriptions on one socket`);
+    const heard: string[] = [];
+    for (let count = 0; count < 500; count += 1) heard.push((await socket.next()).id);
+    expect(new Set(heard).size).toBe(100);
+  });
+});
+
+describe('followers that read nothing', () => {
+  const count = dose('PAUSED');
+  const events = dose('PAUSED_EVENTS');
+  /** More than its queue and all buffers on the way hold. */
+  const ENOUGH = 450;
+
+  test(`${count} sockets and ${count} streams under ${events} events are ended, and come back with after`, async () => {
+    const { updatesCursor } = await victim.live.request('{ updatesCursor }');
+    const followers = { count, key: LIVE_KEY, query: LARGE };
+    const { crowd, ended } = await gather(followers, followers);
+    // Each stands at the live end once it has been told of something.
+    await undisturbed();
+    await crowd.ask('pause');
+    const heard = told(events);
+    let most = 0;
+    const happen = async (from: number, upTo: number) => {
+      for (let at = from; at < upTo; at += 50) {
+        await victim.happen(Math.min(50, upTo - at), METADATA);
+        most = Math.max(most, (await victim.memory()).heldMb - before.heldMb);
+      }
+    };
+    await happen(0, ENOUGH);
+    // Before a ping goes without an answer for so long that the connection counts as gone.
+    await crowd.ask('resume');
+    expect(await ended(2 * count)).toEqual({ 1013: count, SLOW_CONSUMER: count });
+    await happen(ENOUGH, events);
+    const codes = await heard;
+    expect(new Set(codes).size).toBe(events);
+    report(`${2 * count} followers that read nothing`, { 'MB held at most': most });
+    expect(most).toBeLessThan(LARGEST_GROWTH_MB);
+    await undisturbed();
+    await bounded('the same when they are gone');
+
+    const again = victim.live.sse(ALL, { after: updatesCursor });
+    const since: string[] = [];
+    while (since.length < events + 5)
+      since.push((await again.data()).allCardPaymentUpdates.cardPayment.orderCode);
+    await again.close();
+    expect(since.slice(5)).toEqual(codes);
+  }, 300_000);
+});
+
+describe('a credential that expires', () => {
+  const count = dose('EXPIRING');
+
+  /** A browser's token may ask for 120 root fields a minute. */
+  const streams = Math.min(count, 100);
+
+  test(`ends ${count} sockets with 4403 and ${streams} streams with UNAUTHENTICATED, and no other`, async () => {
+    const key = await dashboardToken();
+    const query = 'subscription { allCardPaymentUpdates { cursor } }';
+    const { ended } = await gather({ count, key }, { count: streams, key, query });
+    await undisturbed();
+    await victim.pass(60_000);
+    expect(await ended(count + streams)).toEqual({ 4403: count, UNAUTHENTICATED: streams });
+    await undisturbed();
+    await bounded(`${count + streams} followers whose credential has expired`);
+  });
+});

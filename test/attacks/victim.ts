@@ -1,0 +1,78 @@
+import { startChild } from '../bench/processes/child.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { createClient, type GraphQLClient } from '../support/graphql.ts';
+
+export const LIVE_KEY = 'ps_live_attacked0123456789';
+
+export interface Memory {
+  rssMb: number;
+  heldMb: number;
+}
+
+/** A server of victim.mjs. */
+export interface Victim {
+  readonly url: string;
+  readonly port: number;
+  /** With the first account's live key. */
+  readonly live: GraphQLClient;
+  client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
+  /** Of the server's process so far. */
+  cpuMs(): Promise<number>;
+  memory(): Promise<Memory>;
+  /** Changes with whatever changes anything. */
+  changes(): Promise<number>;
+  happen(count: number, metadata?: string): Promise<void>;
+  pass(ms: number): Promise<void>;
+  faults(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+const program = (name: string) => new URL(name, import.meta.url).href;
+
+/** On a PostgreSQL, so that no database is in the figures of its process. */
+export async function startVictim({
+  environment = {},
+  tuning = {},
+}: {
+  environment?: Record<string, string>;
+  tuning?: object;
+} = {}): Promise<Victim> {
+  const child = startChild(program('victim.mjs'));
+  const { url, port } = await child.ask('start', {
+    environment: {
+      DATABASE_URL: await createPostgresDatabase(),
+      PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+      ...environment,
+    },
+    options: { graphqlLimit: 100_000_000 },
+    tuning,
+  });
+  const client: Victim['client'] = (credential, headers) =>
+    createClient(`${url}/graphql`, credential, headers);
+  return {
+    ...{ url, port, client, live: client(LIVE_KEY) },
+    cpuMs: async () => (await child.ask('cpu')) / 1_000,
+    memory: () => child.ask('memory'),
+    changes: () => child.ask('changes'),
+    happen: (count, metadata) => child.ask('happen', { count, metadata }),
+    pass: (ms) => child.ask('pass', { ms }),
+    faults: () => child.ask('faults'),
+    async stop() {
+      await child.ask('close');
+      await child.stop();
+    },
+  };
+}
+
+export function startCrowd() {
+  return startChild(program('crowd.mjs'));
+}
+
+/** What a full dose shows, for the last column of TRUST.md. */
+export function report(attack: string, figures: Record<string, number | string>): void {
+  if (process.env.PSA_DOSE !== 'full') return;
+  const said = Object.entries(figures).map(
+    ([name, figure]) => `${name} ${typeof figure === 'number' ? Number(figure.toPrecision(3)) : figure}`,
+  );
+  process.stdout.write(`${attack}: ${said.join(', ')}\n`);
+}

@@ -1,0 +1,222 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { runNode } from '../../server/scripts/progress.mjs';
+import { readConfig } from '../../server/src/config.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { backUp, restore } from '../../server/src/ops/backup.ts';
+import { audit } from '../faults/audit.ts';
+import { type ChildServer, spawnServer } from '../faults/child.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { createClient } from '../support/graphql.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { type Contents, contentsOf, contentsOfFile, open, temporaryFolder } from './house.ts';
+import { type Acknowledged, createPayment, startLoad } from './load.ts';
+
+const LIVE_KEY = 'ps_live_saved0123456789abc';
+const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
+const CLIENTS = 4;
+/** Later, everything is decided, confirmed, given back, released and told. */
+const LATER_MS = [60_000, 15 * 60_000, 3_600_000, 20 * 24 * 3_600_000, 3_600_000];
+
+type Environment = { PSA_DATA_DIR: string } | { DATABASE_URL: string };
+const engines: Record<string, () => Promise<Environment>> = {
+  PGlite: async () => ({ PSA_DATA_DIR: join(temporaryFolder(), 'data') }),
+  PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase() }),
+};
+const into: Record<string, () => Promise<Environment>> = {
+  ...engines,
+  PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
+};
+
+beforeAll(async () => {
+  const env = { NODE_ENV: 'production' };
+  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
+  if (!ok) throw new Error(output);
+});
+
+const clock = createSystemClock();
+const onRows = () => undefined;
+const configOf = (environment: Environment) => readConfig({ ...environment });
+
+const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
+  configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { secret } ... on UserError { message } }
+}`;
+const NEWEST = `query ($after: String) {
+  viewer { environment }
+  cardPayments(first: 2, after: $after) { edges { cursor node { orderCode } } pageInfo { endCursor } }
+}`;
+const FOLLOW =
+  'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode status } } }';
+
+async function start(environment: Environment): Promise<{ server: ChildServer; url: string }> {
+  const server = spawnServer();
+  onTestFinished(() => server.kill());
+  const settings = {
+    PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+    PSA_GRAPHQL_LIMIT: '1000000',
+    PSA_TRACE_EXPORTER: '',
+  };
+  const { url } = await server.ask('start', { environment: { ...settings, ...environment } });
+  return { server, url };
+}
+
+describe.each(Object.entries(engines))('a backup of %s under load', (name, prepare) => {
+  test(`holds one moment whole, and comes back into both kinds, where the service goes on (${CLIENTS} writers)`, {
+    timeout: 180_000,
+  }, async () => {
+    const environment = await prepare();
+    const { server, url } = await start(environment);
+    const receiver = await startReceiver();
+    const api = createClient(`${url}/graphql`, LIVE_KEY);
+    const { configureWebhook } = await api.request(CONFIGURE, { input: { url: receiver.url } });
+    expect(configureWebhook.secret).toMatch(/^whsec_/);
+    await server.ask('credit', OPENING);
+    const load = startLoad(server, url, LIVE_KEY, CLIENTS);
+    await load.more(30);
+
+    const before = [...load.acknowledged];
+    const page = (await api.request(NEWEST)).cardPayments;
+    const updates = api.sse(FOLLOW);
+    const { cursor } = (await updates.data()).allCardPaymentUpdates;
+    await updates.close();
+    const folder = temporaryFolder();
+    const file = join(folder, 'one.backup.gz');
+    const counted: string[] = [];
+    const saved = await backUp(configOf(environment), file, {
+      open,
+      clock,
+      onRows: (table) => counted.push(table),
+    });
+    const during = load.acknowledged.length - before.length;
+    await load.more(10);
+    await load.stop();
+    expect(server.faults).toEqual([]);
+
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual([basename(file)]);
+    const held = contentsOfFile(file);
+    expect(saved.rows).toEqual(mapped(held, (rows) => rows.length));
+    expect(new Set(counted)).toEqual(new Set(Object.keys(held).filter((table) => held[table]!.length > 0)));
+    if ('PSA_DATA_DIR' in environment)
+      expect(readdirSync(environment.PSA_DATA_DIR).sort()).toEqual(['pgdata', 'psa.sock']);
+
+    // When nobody writes, a backup is what the database says of itself.
+    await server.ask('settle', null);
+    server.kill();
+    await server.death;
+    const quiet = join(folder, 'quiet.backup.gz');
+    await backUp(configOf(environment), quiet, { open, clock, onRows });
+    const database = await open(configOf(environment));
+    expect(contentsOfFile(quiet)).toEqual(await contentsOf(database));
+    await database.close();
+
+    for (const [target, prepareTarget] of Object.entries(into)) {
+      const restored = await prepareTarget();
+      const back = await restore(configOf(restored), file, { open, onRows, onChecked: onRows });
+      expect(back.rows, target).toEqual(saved.rows);
+      const filled = await open(configOf(restored));
+      expect(await contentsOf(filled), target).toEqual(held);
+      await filled.close();
+      await goesOn(restored, { before, page, cursor, receiver, target });
+    }
+    process.stdout.write(
+      `${name}: ${before.length} acknowledged before the backup, ${during} while it was taken, ${Object.values(saved.rows).reduce((a, b) => a + b, 0)} rows\n`,
+    );
+  });
+});
+
+/** A server on what was restored: nothing that was acknowledged before the backup is missing, and all goes on. */
+async function goesOn(
+  environment: Environment,
+  {
+    before,
+    page,
+    cursor,
+    receiver,
+    target,
+  }: {
+    before: Acknowledged[];
+    page: { edges: { cursor: string; node: { orderCode: string } }[]; pageInfo: { endCursor: string } };
+    /** Of the updates, from before the backup. */
+    cursor: string;
+    receiver: Awaited<ReturnType<typeof startReceiver>>;
+    target: string;
+  },
+): Promise<void> {
+  const { server, url } = await start(environment);
+  const api = createClient(`${url}/graphql`, LIVE_KEY);
+  const first = await audit(server, new Date());
+  expect(first.violations, target).toEqual([]);
+  const [heads] = await server.ask('query', ['select account_id, environment, version from stream']);
+
+  const there: Record<Acknowledged['kind'], Map<string, string>> = {
+    card_payment: new Map(first.payments.map(({ orderCode, status }) => [orderCode, status])),
+    payout: new Map(first.payouts.map(({ id, status }) => [id, status])),
+    subaccount: new Map(first.subaccounts.map(({ id }) => [id, ''])),
+    subaccount_payout: new Map(first.subaccountPayouts.map(({ id, status }) => [id, status])),
+  };
+  const lost = before.filter(
+    ({ kind, id, paid }) => !there[kind].has(id) || (paid && there[kind].get(id) !== 'paid'),
+  );
+  expect(lost, target).toEqual([]);
+
+  // Keys answer as before, cursors hold, and numbers go on where they were.
+  const known = before.find(({ kind }) => kind === 'card_payment')!;
+  expect(await createPayment(url, LIVE_KEY, known.key)).toEqual({ orderCode: known.id, replayed: true });
+  const next = (await api.request(NEWEST, { after: page.pageInfo.endCursor })).cardPayments;
+  expect(next.edges).toHaveLength(2);
+  const shown = page.edges.map(({ node }) => node.orderCode);
+  for (const { node } of next.edges) expect(shown).not.toContain(node.orderCode);
+
+  // A payment, and its webhook.
+  const { orderCode, replayed } = await createPayment(url, LIVE_KEY, 'after:the:restore');
+  expect(replayed).toBe(false);
+  await server.ask('pay', { orderCode, cardNumber: '4242424242424242' });
+  for (const ms of LATER_MS) await server.ask('pass', { ms });
+  const updates = api.sse(FOLLOW, { after: cursor });
+  for (;;) {
+    const { cardPayment } = (await updates.data()).allCardPaymentUpdates;
+    if (cardPayment.orderCode === orderCode && cardPayment.status === 'PAID') break;
+  }
+  await updates.close();
+  // The clock was moved on while it waited for its answer, so it may have come twice.
+  const told = receiver.received.filter(({ body }) => body.includes(orderCode));
+  expect(new Set(told.map(({ headers }) => headers['x-webhook-id'])).size, target).toBe(1);
+
+  const now = new Date(Date.now() + LATER_MS.reduce((sum, ms) => sum + ms, 0));
+  const last = await audit(server, now);
+  expect({ violations: last.violations, faults: server.faults }, target).toEqual({
+    violations: [],
+    faults: [],
+  });
+  // What was under way at the moment of the backup has come to its end, each transfer once.
+  const open = [...last.payouts, ...last.subaccountPayouts].filter(({ status }) =>
+    ['pending', 'processing', 'failed'].includes(status),
+  );
+  expect(open, target).toEqual([]);
+  const [waiting, after] = await server.ask('query', [
+    `select webhook_id from webhook_delivery where status <> 'delivered'`,
+    'select account_id, environment, version from stream',
+  ]);
+  expect(waiting, target).toEqual([]);
+  expect(sumOf(after!)).toBeGreaterThan(sumOf(heads!));
+  server.kill();
+  await server.death;
+}
+
+function sumOf(heads: object[]): number {
+  return (heads as { version: number }[]).reduce((sum, { version }) => sum + version, 0);
+}
+
+function mapped<T>(contents: Contents, of: (rows: string[]) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(contents).map(([table, rows]) => [table, of(rows)]));
+}
+
+test('the folder of a backup is not made', async () => {
+  const file = join(temporaryFolder(), 'nowhere', 'one.gz');
+  const environment = await engines.PostgreSQL!();
+  await expect(backUp(configOf(environment), file, { open, clock, onRows })).rejects.toThrow(
+    `There is no folder ${dirname(file)}`,
+  );
+});

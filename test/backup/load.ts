@@ -1,0 +1,90 @@
+import type { ChildServer } from '../faults/child.ts';
+import { createClient } from '../support/graphql.ts';
+
+/** What a server has acknowledged: found again by its id, or something was lost. */
+export interface Acknowledged {
+  kind: 'card_payment' | 'payout' | 'subaccount' | 'subaccount_payout';
+  id: string;
+  key: string;
+  paid?: true;
+}
+
+const CREATE = `mutation ($input: CreateCardPaymentInput!) {
+  done: createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { orderCode } } ... on UserError { code message } }
+}`;
+const OPEN = `mutation ($input: CreateSubaccountInput!) {
+  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
+}`;
+const GIVE = `mutation ($input: TransferToSubaccountInput!) {
+  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
+}`;
+const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
+  done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code message } }
+}`;
+const WITHDRAW = `mutation ($input: RequestPayoutInput!) {
+  done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { code message } }
+}`;
+
+/** The same answer for the same key, whichever server is asked. */
+export async function createPayment(url: string, liveKey: string, key: string) {
+  const api = createClient(`${url}/graphql`, liveKey);
+  const { done } = await api.request(CREATE, { input: { valueCents: 1_234, idempotencyKey: key } });
+  if (!done.cardPayment) throw new Error(JSON.stringify(done));
+  return { orderCode: done.cardPayment.orderCode as string, replayed: done.replayed as boolean };
+}
+
+/** Clients that write as fast as they are answered, until they are told to stop. */
+export function startLoad(server: ChildServer, url: string, liveKey: string, clients: number) {
+  const acknowledged: Acknowledged[] = [];
+  let stopped = false;
+  let heard: { count: number; resolve: () => void } | null = null;
+  const note = (done: Acknowledged) => {
+    acknowledged.push(done);
+    if (heard && acknowledged.length >= heard.count) heard.resolve();
+  };
+
+  async function work(client: number): Promise<void> {
+    const api = createClient(`${url}/graphql`, liveKey);
+    const ask = async (mutation: string, input: object) => {
+      const { done } = await api.request(mutation, { input });
+      if (done.code && done.code !== 'RATE_LIMITED') throw new Error(JSON.stringify(done));
+      return done;
+    };
+    for (let round = 0; !stopped; round++) {
+      const key = `load:${client}:${round}`;
+      const { orderCode } = await createPayment(url, liveKey, key);
+      note({ kind: 'card_payment', id: orderCode, key });
+      const { kind } = await server.ask('pay', { orderCode, cardNumber: '4242424242424242' });
+      if (kind === 'paid') note({ kind: 'card_payment', id: orderCode, key, paid: true });
+
+      const subaccountId = (await ask(OPEN, { name: key, externalId: key })).subaccount.subaccountId;
+      note({ kind: 'subaccount', id: subaccountId, key });
+      await ask(GIVE, { subaccountId, amountCents: 50_000, idempotencyKey: key });
+      const pixKey = ['bia@cliente.example', 'demora@psa.example', 'nega@psa.example'][round % 3]!;
+      const paidOut = await ask(PAY_OUT, { subaccountId, amountCents: 10_000, pixKey, idempotencyKey: key });
+      note({ kind: 'subaccount_payout', id: paidOut.subaccountPayout.payoutId, key });
+
+      const destination = ['ana@padaria.example', 'demora@psa.example'][round % 2]!;
+      const amountCents = 10_000 + client;
+      const withdrawn = await ask(WITHDRAW, { method: 'PIX', destination, amountCents, idempotencyKey: key });
+      // Of an hour there are ten.
+      if (withdrawn.payout) note({ kind: 'payout', id: withdrawn.payout.withdrawalId, key });
+    }
+  }
+
+  const done = Promise.all(Array.from({ length: clients }, (_, client) => work(client)));
+  return {
+    acknowledged,
+    /** Resolves when so much more was acknowledged, or fails with the load. */
+    async more(count: number): Promise<void> {
+      const reached = new Promise<void>((resolve) => {
+        heard = { count: acknowledged.length + count, resolve };
+      });
+      await Promise.race([reached, done]);
+    },
+    async stop(): Promise<void> {
+      stopped = true;
+      await done;
+    },
+  };
+}

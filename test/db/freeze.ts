@@ -1,0 +1,14 @@
+// Writes released.json, at a release: `node --import tsx db/freeze.ts` in this folder's parent. From then on what it
+// names stays as it is, and what is new is a migration behind it.
+import { writeFileSync } from 'node:fs';
+import { migrate } from '../../server/src/db/migrate.ts';
+import { openPglite } from '../../server/src/db/pglite.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { onFatal, silent } from '../support/templates.ts';
+import { describeSchema, hashMigrations, RELEASED, type Released } from './schema.ts';
+
+const database = await openPglite({ dataDir: 'memory', clock: createSystemClock(), log: silent, onFatal });
+await migrate(database);
+const released: Released = { migrations: hashMigrations(), schema: await describeSchema(database) };
+await database.close();
+writeFileSync(RELEASED, `${JSON.stringify(released, null, 2)}\n`);

@@ -1,0 +1,334 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CompiledQuery, sql } from 'kysely';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { appliedMigrations, MigrationError, migrate } from '../../server/src/db/migrate.ts';
+import { openPglite } from '../../server/src/db/pglite.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { hashSecret } from '../../server/src/kernel/ids.ts';
+import { audit } from '../faults/audit.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { onFatal, silent } from '../support/templates.ts';
+import { describeSchema, hashMigrations, MIGRATIONS, readReleased } from './schema.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const clock = createSystemClock();
+const released = readReleased();
+const names = Object.keys(released.migrations).map((file) => file.slice(0, -'.sql'.length));
+
+// ── What was released stays ─────────────────────────────────────────────────────────────────────
+
+test('a migration that was released stays as it was', () => {
+  expect(hashMigrations()).toMatchObject(released.migrations);
+});
+
+test('a new migration goes behind those that were released, and says what it is', () => {
+  const added = readdirSync(MIGRATIONS).filter((file) => !(file in released.migrations));
+  const newest = names.at(-1)!;
+  for (const file of added) {
+    expect(file > newest, file).toBe(true);
+    expect(file).toMatch(/^\d{4}_[a-z_]+?(_online)?(_needs_\d{4})?\.sql$/);
+  }
+});
+
+// ── From each step that there was ───────────────────────────────────────────────────────────────
+
+const ACCOUNT = 'acc_00000000000000000000aaaa';
+const TENANT = `'${ACCOUNT}', 'live'`;
+const AT = `'2026-01-02T03:04:05Z'`;
+
+/** What a database of that step may hold, beside what the steps before it may: each makes its tables' first rows. */
+const DATA: Record<string, string> = {
+  '0001_spine': `
+    insert into account (id, name, card_payments_enabled, card_release_days, created_at)
+      values ('${ACCOUNT}', 'Padaria da Ana', true, 14, ${AT});
+    insert into api_key (id, account_id, environment, secret_hash, permissions, created_at)
+      values ('key_1', ${TENANT}, '${hashSecret(LIVE_KEY)}', '{}', ${AT});
+    insert into cursor_key (key) values ('\\x000102030405060708090a0b0c0d0e0f');
+    insert into stream (account_id, environment, version) values (${TENANT}, 1);
+    insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at)
+      values (${TENANT}, 'PSC-OLD', 1, 'pending', 4990, ${AT}, ${AT});
+    insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
+      values (${TENANT}, 1, 'card_payment.pending', 'card_payment', 'PSC-OLD', ${AT}, '{"version": 1}');
+    insert into idempotency values (${TENANT}, 'createCardPayment', 'old', 'hash', 'PSC-OLD');
+    insert into task (kind, account_id, environment, key, due_at)
+      values ('card_payment.expire', ${TENANT}, 'PSC-OLD', '2036-01-01');
+    insert into posting (account_id, environment, transaction_id, ledger_account, amount_cents, occurred_at)
+      values (${TENANT}, 'credit:old', 'merchant_balance', 1000000, ${AT}), (${TENANT}, 'credit:old', 'acquirer', -1000000, ${AT});`,
+  '0002_ledger': `
+    insert into subaccount (account_id, environment, id, name, external_id, created_at)
+      values (${TENANT}, 'sacc_000000000000000000000000000000aa', 'Ana', '42', ${AT});`,
+  '0005_products': `
+    insert into product (account_id, environment, id, name, price_cents, created_at)
+      values (${TENANT}, '0000000000000000000000aa', 'Caneca', 4990, ${AT});`,
+  '0006_webhooks': `
+    insert into webhook_endpoint values (${TENANT}, null, 'whsec_old', true);
+    insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
+        destination, requested_at)
+      values (${TENANT}, '0000000000000000000000bb', 'W-1', 1, 'pix', 'pending', 5000, 100, 'demora@psa.example', ${AT});
+    insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
+      values (${TENANT}, 2, 'payout.pending', 'payout', '0000000000000000000000bb', ${AT}, '{"version": 1}');
+    update stream set version = 2;
+    insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url,
+        body, status, next_attempt_at, created_at)
+      values ('wh_1', ${TENANT}, 2, 'withdrawal.requested', 'payout', '0000000000000000000000bb',
+        'http://127.0.0.1:9/hook', '{}', 'pending', '2036-01-01', ${AT});
+    insert into task (kind, account_id, environment, key, due_at) values
+      ('webhook.deliver', ${TENANT}, 'wh_1', '2036-01-01'),
+      ('payout.send', ${TENANT}, '0000000000000000000000bb', ${AT});
+    insert into posting (account_id, environment, transaction_id, ledger_account, amount, occurred_at) values
+      (${TENANT}, 'payout.requested:0000000000000000000000bb', 'merchant_balance', -5000, ${AT}),
+      (${TENANT}, 'payout.requested:0000000000000000000000bb', 'payouts_in_transit', 5000, ${AT});
+    insert into idempotency values (${TENANT}, 'requestPayout', 'old', 'hash', '0000000000000000000000bb');`,
+  '0008_simulated_clock': 'insert into simulated_clock (offset_ms) values (1000);',
+};
+
+const engines = {
+  PGlite: async () => openPglite({ dataDir: 'memory', clock, log: silent, onFatal }),
+  PostgreSQL: async () =>
+    openPostgres({ databaseUrl: await createPostgresDatabase('template1'), clock, log: silent }),
+};
+/** PGlite takes seconds to begin, and runs the same SQL. */
+const STEPS = { PGlite: ['0001_spine', '0006_webhooks'], PostgreSQL: names.slice(0, -1) };
+
+describe.each(Object.entries(engines))('a database (%s) with data in it', (engine, openEngine) => {
+  test.each(STEPS[engine as keyof typeof STEPS])(
+    'goes forward from %s, and its server goes on',
+    async (step) => {
+      const database = await openEngine();
+      const known = names.slice(0, names.indexOf(step) + 1);
+      for (const name of known) {
+        await migrate(database, undefined, name);
+        if (DATA[name]) await database.sql.executeQuery(CompiledQuery.raw(DATA[name]));
+      }
+      const before = await rowsOf(database);
+      expect(await migrate(database, undefined, names.at(-1))).toEqual(names.slice(known.length));
+      expect(await describeSchema(database)).toEqual(released.schema);
+      const after = await rowsOf(database);
+      // 0010 says of a database with an account whose books these are.
+      if (step < '0010') before.database_mode = 1;
+      expect(after).toMatchObject(before);
+
+      const app = await startApp({ database, environment: { PSA_DEMO: 'false' } });
+      onTestFinished(() => app.close());
+      await app.work.settled();
+      expect(await pay(app, 'new')).toBe('paid');
+      expect(await violations(database, app)).toEqual([]);
+      expect(app.faults).toEqual([]);
+    },
+  );
+});
+
+async function rowsOf(database: Database): Promise<Record<string, number>> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+      and relname not like 'kysely%'`.execute(database.sql);
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(name)}`.execute(
+      database.sql,
+    );
+    counts[name] = rows[0]!.count;
+  }
+  return counts;
+}
+
+/** Of the laws of the books. */
+async function violations(database: Database, { clock }: TestApp): Promise<string[]> {
+  const query = (statements: readonly string[]) =>
+    database.transaction(async (db) => {
+      const results: object[][] = [];
+      for (const text of statements)
+        results.push((await db.executeQuery(CompiledQuery.raw(text))).rows as object[]);
+      return results;
+    });
+  const server = { ask: ((_: 'query', statements: string[]) => query(statements)) as never };
+  const broken = (await audit(server, clock.now())).violations;
+  // Nobody here has named an address for webhooks.
+  return broken.filter((violation) => !violation.startsWith('what is announced has its one webhook'));
+}
+
+const CREATE = `mutation ($input: CreateCardPaymentInput!) {
+  done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message } }
+}`;
+
+/** A payment from its creation to the money. */
+async function pay(app: TestApp, key: string): Promise<string> {
+  const { done } = await app.live.request(CREATE, { input: { valueCents: 4_990, idempotencyKey: key } });
+  const card = {
+    number: '4242424242424242',
+    holder: 'ANA',
+    expiryMonth: 12,
+    expiryYear: 2099,
+    securityCode: '123',
+  };
+  return (await app.cardPayments.pay(done.cardPayment.orderCode, card)).kind;
+}
+
+// ── With the version before at work ─────────────────────────────────────────────────────────────
+
+/** What a next version may bring: it expands in one step, fills and indexes in another, and contracts in the last. */
+const NEXT = {
+  expand: {
+    '0015_note.sql': 'alter table card_payment add column note text',
+    '0016_note_online.sql': `do $$ begin
+  loop
+    update card_payment set note = 'from before'
+    where order_code in (select order_code from card_payment where note is null limit 10);
+    exit when not found;
+    commit;
+  end loop;
+end $$;
+-- next
+drop index if exists card_payment_by_note;
+-- next
+create index concurrently card_payment_by_note on card_payment (account_id, environment, note);`,
+  },
+  contract: { '0017_no_note_needs_0016.sql': 'alter table card_payment drop column note' },
+};
+const EXPANDED = ['0015_note', '0016_note_online'];
+
+function versionWith(...files: Record<string, string>[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'psa-next-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  // Of the versions since, only what was released: those of this test come behind it.
+  for (const file of Object.keys(released.migrations)) cpSync(join(MIGRATIONS, file), join(folder, file));
+  for (const [file, text] of Object.entries(Object.assign({}, ...files)))
+    writeFileSync(join(folder, file), text as string);
+  return folder;
+}
+
+/** Clients that pay as fast as they are answered. */
+function startLoad(app: TestApp, name: string) {
+  let paid = 0;
+  let stopped = false;
+  let reached: { at: number; resolve: () => void } | null = null;
+  const work = async (client: number) => {
+    for (let round = 0; !stopped; round++) {
+      const kind = await pay(app, `${name}:${client}:${round}`);
+      if (kind !== 'paid') throw new Error(kind);
+      paid += 1;
+      if (reached && paid >= reached.at) reached.resolve();
+    }
+  };
+  const done = Promise.all([0, 1, 2, 3].map(work));
+  done.catch(() => undefined);
+  return {
+    /** Resolves when so many more were paid; fails when one was not. */
+    more: (count: number) =>
+      Promise.race([
+        new Promise<void>((resolve) => {
+          reached = { at: paid + count, resolve };
+        }),
+        done.then(() => undefined),
+      ]),
+    async stop() {
+      stopped = true;
+      await done;
+      return paid;
+    },
+  };
+}
+
+test('goes forward under a server of the version before, serves both side by side, and then the new one alone', async () => {
+  const databaseUrl = await createPostgresDatabase('template1');
+  const open = (knows: number) => openPostgres({ databaseUrl, clock, log: silent, knows });
+  const newest = Number(names.at(-1)!.slice(0, 4));
+  const releasedOnly = versionWith();
+  const expanding = versionWith(NEXT.expand);
+  const contracting = versionWith(NEXT.expand, NEXT.contract);
+  const environment = { PSA_DEMO: 'false', PSA_GRAPHQL_LIMIT: '1000000' };
+  const startOld = async () =>
+    startApp({ database: await open(newest), migrations: releasedOnly, environment });
+  const startNew = async (migrations: string, knows: number) =>
+    startApp({ database: await open(knows), migrations, environment });
+
+  const old = await startOld();
+  const load = startLoad(old, 'old');
+  await load.more(30);
+
+  // Somebody reads a table for longer than anybody could wait: a backup, say. The new server waits for it, over and over,
+  // and everybody else goes on.
+  const reader = new pg.Client({ connectionString: databaseUrl });
+  await reader.connect();
+  onTestFinished(() => reader.end());
+  await reader.query('begin');
+  await reader.query('select from card_payment limit 1');
+  const starting = startNew(expanding, newest + 2);
+  const watcher = await open(newest);
+  onTestFinished(() => watcher.close());
+  for (let turned = 0; turned < 2; ) {
+    await load.more(8);
+    turned += (await waitsForCardPayments(watcher)) ? 1 : 0;
+  }
+  await load.more(30);
+  expect(await appliedMigrations(watcher.sql)).toEqual(names);
+  await reader.query('rollback');
+  const next = await starting;
+  expect(await appliedMigrations(watcher.sql)).toEqual([...names, ...EXPANDED]);
+  expect(await describeSchema(watcher)).toEqual(
+    expect.arrayContaining([
+      'column card_payment.note text',
+      'CREATE INDEX card_payment_by_note ON public.card_payment USING btree (account_id, environment, note)',
+    ]),
+  );
+
+  // Both at once, each taking up the other's work; and the old one starts again.
+  const nextLoad = startLoad(next, 'new');
+  await Promise.all([load.more(20), nextLoad.more(20)]);
+  const paidByOld = await load.stop();
+  expect(old.faults).toEqual([]);
+  await old.close();
+  const oldAgain = await startOld();
+  expect(await pay(oldAgain, 'again')).toBe('paid');
+  await nextLoad.more(10);
+
+  // While it is there nothing is taken away from it; and once that is done it does not start.
+  const early = open(newest + 3);
+  onTestFinished(async () => (await early).close());
+  const contracted = migrate(await early, contracting);
+  await expect(contracted).rejects.toThrow(MigrationError);
+  await expect(contracted).rejects.toThrow('takes away what a running server of an older version works on');
+  expect(await pay(oldAgain, 'still')).toBe('paid');
+  await oldAgain.close();
+  expect(await migrate(await early, contracting)).toEqual(['0017_no_note_needs_0016']);
+  await expect(startOld()).rejects.toThrow('start the newer one');
+  // The version that it needs is at work all the while.
+  await nextLoad.more(10);
+  const paidByNew = await nextLoad.stop();
+
+  const { rows } = await sql`select count(*) from card_payment where status = 'paid'`.execute(watcher.sql);
+  expect(rows).toEqual([{ count: paidByOld + paidByNew + 2 }]);
+  expect(await violations(watcher, next)).toEqual([]);
+  expect([...oldAgain.faults, ...next.faults]).toEqual([]);
+  await next.close();
+});
+
+/** Whether somebody waits to change that table at this moment. */
+async function waitsForCardPayments({ sql: db }: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_locks where relation = 'card_payment'::regclass and mode = 'AccessExclusiveLock' and not granted`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+test('goes forward in a folder, and the version before starts on it again', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'psa-forward-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const versions = [versionWith(), versionWith(NEXT.expand)];
+  for (const [index, migrations] of [versions[0], versions[1], versions[0]].entries()) {
+    const database = await openPglite({ dataDir, clock, log: silent, onFatal });
+    const app = await startApp({ database, migrations: migrations!, environment: { PSA_DEMO: 'false' } });
+    expect(await pay(app, `start:${index}`)).toBe('paid');
+    expect(await violations(database, app)).toEqual([]);
+    expect(app.faults).toEqual([]);
+    await app.close();
+  }
+});
