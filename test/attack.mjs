@@ -3,7 +3,7 @@ import { isMain } from '../server/scripts/progress.mjs';
 import { runTests } from './run.mjs';
 
 /** What `npm test` does in a small dose (test/support/doses.ts), in the full one. */
-const ATTACKS = ['attacks/', 'faults/'];
+const ATTACKS = ['attacks/', 'faults/', 'laws/concurrency'];
 
 if (isMain(import.meta.url)) {
   const args = process.argv.slice(2);

@@ -41,10 +41,10 @@ export async function runTests(args, failedBefore = 0) {
   if (!secrets.ok) total.failed += 1;
 
   // Said once more at the end: thousands of lines lie between a test of the first run and the sum.
-  for (const failure of failures) console.error(failure);
-  if (total.passed + total.failed === 0) console.error('✗ No test was run.');
+  for (const failure of failures) console.log(failure);
+  if (total.passed + total.failed === 0) console.log('✗ No test was run.');
   if (process.env.CI && total.skipped > 0)
-    console.error('✗ Tests were skipped, which counts as a failure where CI is set.');
+    console.log('✗ Tests were skipped, which counts as a failure where CI is set.');
   console.log(
     `${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`,
   );

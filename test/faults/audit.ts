@@ -43,7 +43,7 @@ export interface AuditedSubaccount {
 
 /** `now` is the server's. */
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
-  const broken = { ...rules(now), ...rulesOfPayouts(now), ...rulesOfSubaccounts() };
+  const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
   const [, payments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask('query', [
     // Holds up whoever writes; a transaction that a killed server has left in its database is waited for.
     'lock table stream in exclusive mode',
@@ -103,9 +103,24 @@ const RESOURCES = `
   union all select 'subaccount_payout', id, version,
     'subaccount_payout.' || case when reversed_at is null then status else 'reversed' end from subaccount_payout`;
 
-/** Each finds the rows that break it. */
-function rules(now: Date): Record<string, string> {
-  const instant = `'${now.toISOString()}'::timestamptz`;
+/** Each finds the rows that break it. `instant`: the service's, as SQL. */
+export function lawsOfTheBooks(instant: string): Record<string, string> {
+  return { ...rules(instant), ...rulesOfPayouts(instant), ...rulesOfSubaccounts() };
+}
+
+/** Where everybody who makes anything does it with a key of their own. */
+function lawsOfKeys(): Record<string, string> {
+  return {
+    'whatever was asked for with a key was done once, and every key has done one thing': `
+      select operation, resource_id, count(*) from idempotency full join (${MADE_WITH_A_KEY}) made
+        using (operation, resource_id)
+      where operation not in ('credit', 'creditLtc')
+      group by operation, resource_id having count(*) <> 1 or count(key) <> 1
+        or (operation, resource_id) not in (${MADE_WITH_A_KEY})`,
+  };
+}
+
+function rules(instant: string): Record<string, string> {
   return {
     'the postings of each transaction sum to zero': `
       select transaction_id, sum(amount) from posting
@@ -138,25 +153,20 @@ function rules(now: Date): Record<string, string> {
       where e.kind <> r.kind`,
 
     'what is announced has its one webhook, and nothing else has any': `
-      select kind, event.version, count(webhook_id) from event
-        full join webhook_delivery on event_version = event.version
-          and webhook_delivery.account_id = event.account_id and webhook_delivery.environment = event.environment
-      group by kind, event.version, snapshot
+      select account_id, event.kind, version, count(webhook_id) from event
+        full join (select *, event_version as version from webhook_delivery) delivery
+          using (account_id, environment, version)
+        left join webhook_endpoint endpoint using (account_id, environment)
+      group by account_id, environment, event.kind, version, snapshot, endpoint.url
       having count(webhook_id) <> case
-        when kind in ('card_payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
-          or (kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
+        when endpoint.url is null and snapshot ->> 'callbackUrl' is null then 0
+        when event.kind in ('card_payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
+          or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
         else 0 end`,
 
     'each attempt at a webhook is written down': `
       select d.webhook_id, d.attempts, count(a.number) from webhook_delivery d left join webhook_attempt a using (webhook_id)
-      group by d.webhook_id having d.attempts <> count(a.number)`,
-
-    'whatever was asked for with a key was done once, and every key has done one thing': `
-      select operation, resource_id, count(*) from idempotency full join (${MADE_WITH_A_KEY}) made
-        using (operation, resource_id)
-      where operation not in ('credit', 'creditLtc')
-      group by operation, resource_id having count(*) <> 1 or count(key) <> 1
-        or (operation, resource_id) not in (${MADE_WITH_A_KEY})`,
+      group by d.webhook_id, d.attempts having d.attempts <> count(a.number)`,
 
     'each paid payment has its one posting of the sale, of its amount': postingsMatch(
       'paid',
@@ -196,8 +206,7 @@ function rules(now: Date): Record<string, string> {
   };
 }
 
-function rulesOfPayouts(now: Date): Record<string, string> {
-  const instant = `'${now.toISOString()}'::timestamptz`;
+function rulesOfPayouts(instant: string): Record<string, string> {
   return {
     'the postings of payouts are what their states call for, each once': linesMatch(
       'payout.',
@@ -265,15 +274,17 @@ const TRANSFERS = `
 function rulesOfSubaccounts(): Record<string, string> {
   return {
     'a subaccount has what its postings sum to, and its statement': `
-      select * from (
-        select s.id, s.balance_cents,
-          (select coalesce(sum(amount), 0) from posting where subaccount_id = s.id) as posted,
-          (select coalesce(sum(amount_cents), 0) from statement_entry where subaccount_id = s.id) as entered,
-          coalesce((
-            select balance_after_cents from statement_entry where subaccount_id = s.id order by number desc limit 1
-          ), 0) as last
-        from subaccount s
-      ) s where balance_cents <> posted or balance_cents <> entered or balance_cents <> last`,
+      select id, balance_cents, posted, entered, last from subaccount s
+        left join (
+          select subaccount_id as id, sum(amount) as posted from posting where subaccount_id is not null group by 1
+        ) p using (id)
+        left join (
+          select subaccount_id as id, sum(amount_cents) as entered,
+            (array_agg(balance_after_cents order by number desc))[1] as last
+          from statement_entry group by 1
+        ) e using (id)
+      where balance_cents <> coalesce(posted, 0) or balance_cents <> coalesce(entered, 0)
+        or balance_cents <> coalesce(last, 0)`,
 
     'each line of a statement stands on the ones before it': `
       select * from (
@@ -324,12 +335,16 @@ function rulesOfSubaccounts(): Record<string, string> {
   };
 }
 
-/** Whether the postings of all transactions that begin so are these lines: none is missing, none is there besides. */
+/**
+ * Whether the postings of all transactions that begin so are these lines: none is missing, none is there besides. What
+ * comes into the balance of who owes settles that first.
+ */
 function linesMatch(prefix: string, lines: string): string {
   return `
     select transaction_id, name, posted.amount as posted, wanted.amount as wanted from (
-      select account_id, environment, transaction_id, ledger_account as name, amount, subaccount_id from posting
-      where starts_with(transaction_id, '${prefix}')
+      select account_id, environment, transaction_id, sum(amount) as amount, max(subaccount_id) as subaccount_id,
+        case ledger_account when 'merchant_receivable' then 'merchant_balance' else ledger_account end as name
+      from posting where starts_with(transaction_id, '${prefix}') group by 1, 2, 3, name
     ) posted full join (${lines}) wanted using (account_id, environment, transaction_id, name)
     where posted.amount is distinct from wanted.amount or posted.subaccount_id is distinct from wanted.subaccount_id`;
 }

@@ -1,17 +1,12 @@
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import { createAccessEngine } from '../../server/src/access/engine.ts';
 import { type AccessService, type AccountSettings, DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
-import { accounts } from '../../server/src/access/records.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
-import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
 import type {
   CardPayment,
   CardPaymentService,
   HostedCheckout,
 } from '../../server/src/card-payments/model.ts';
-import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/records.ts';
-import { createSettlement } from '../../server/src/card-payments/settlement.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { createFollower, type Follower, STREAM_CHANNEL } from '../../server/src/events/follow.ts';
@@ -19,30 +14,21 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
-import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
 import type { Payout, PayoutService } from '../../server/src/payouts/model.ts';
-import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
-import { createProductEngine } from '../../server/src/products/engine.ts';
 import type { Product, ProductService } from '../../server/src/products/model.ts';
-import { products } from '../../server/src/products/records.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
-import { createSandboxEngine } from '../../server/src/sandbox/engine.ts';
 import type { SandboxService, TestPayment, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
-import { createSubaccountEngine } from '../../server/src/subaccounts/engine.ts';
 import type { OwnSubaccounts } from '../../server/src/subaccounts/model.ts';
-import { createSubaccountSettlement } from '../../server/src/subaccounts/settlement.ts';
-import { createWalletEngine, createWalletLevers } from '../../server/src/wallet/engine.ts';
 import type { WalletLevers, WalletService } from '../../server/src/wallet/model.ts';
-import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
-import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
 import type { WebhookService } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
+import { wireSlices } from './slices.ts';
 
 /** The slices wired as the server wires them, without HTTP and with work that a test starts itself. */
 export interface Core {
@@ -129,34 +115,18 @@ export async function startCore({
       return simulated.charge(charge);
     },
   });
-  const settlement = createSettlement({ database, committer, acquirer, accounts, onFault: onError });
-  const simulatedBank = createSimulatedBank({ database, clock });
-  const bank = wrapBank(simulatedBank);
-  const subaccountSettlement = createSubaccountSettlement({
+  const bank = createSimulatedBank({ database, clock });
+  const { handlers, ...slices } = wireSlices({
     database,
-    committer,
-    bank,
-    accounts,
     clock,
+    committer,
+    acquirer,
+    bank: wrapBank(bank),
+    send: wrapSend(createSender({ clock, privateAddresses: true })),
+    privateAddresses: true,
     onFault: onError,
   });
-  const delivery = createWebhookDelivery({
-    database,
-    committer,
-    clock,
-    send: wrapSend(createSender({ clock, privateAddresses: true })),
-    // No jitter: attempts come at the instants that the document's decision names.
-    random: () => 0,
-  });
-  const handlers = {
-    ...settlement.tasks,
-    ...createPayoutSettlement({ database, committer, bank }).tasks,
-    ...subaccountSettlement.tasks,
-    ...delivery.tasks,
-  };
   const work = createWorkQueue({ database, clock, handlers, onError });
-  const productEngine = createProductEngine({ database, committer });
-  const sandbox = createSandboxEngine({ database, committer });
   if (follows) await follower.start();
 
   let closed: Promise<void> | undefined;
@@ -168,16 +138,8 @@ export async function startCore({
     follower,
     acquirer,
     chargeIds,
-    cardPayments: { ...createCardPaymentEngine({ database, committer, accounts, products }), ...settlement },
-    bank: simulatedBank,
-    payouts: createPayoutEngine({ database, committer, accounts, bank, onFault: onError }),
-    subaccounts: { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement },
-    access: createAccessEngine({ database, committer, products: productEngine, clock }),
-    products: productEngine,
-    sandbox,
-    wallet: createWalletEngine({ database, onFault: onError }),
-    levers: { ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }), ...sandbox },
-    webhooks: createWebhookEngine({ database, committer, privateAddresses: true }),
+    bank,
+    ...slices,
     work,
     faults,
     balances: () => readBalances(database.sql, tenant),

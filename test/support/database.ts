@@ -1,10 +1,9 @@
-import pg from 'pg';
 import { afterAll, describe, inject } from 'vitest';
 import type { Database, DatabaseMeter } from '../../server/src/db/database.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
-import { onFatal, silent } from './templates.ts';
+import { copyTemplate, onFatal, silent } from './templates.ts';
 
 /** Opens a database that nobody else has, with all migrations applied. It is closed after the last test. */
 export type OpenDatabase = (options?: { clock?: Clock }) => Promise<Database>;
@@ -39,25 +38,12 @@ async function openFreshPostgres(clock: Clock = createSystemClock()): Promise<Da
 }
 
 /** A copy of the migrated template, for tests that open it more than once. Returns its address. */
-export async function createPostgresDatabase(template = 'psa_template'): Promise<string> {
-  const { postgresUrl } = inject('templates');
-  const name = `psa_${process.pid}_${Math.random().toString(36).slice(2)}`;
-  await asAdmin(`create database ${name} template ${template}`);
-  return postgresUrl.replace(/\/\w+$/, `/${name}`);
+export function createPostgresDatabase(template = 'psa_template'): Promise<string> {
+  return copyTemplate(inject('templates').postgresUrl, template);
 }
 
 /** Before the end of the run, where there would be very many. */
 export function dropPostgresDatabase(url: string): Promise<void> {
-  return asAdmin(`drop database if exists ${/\w+$/.exec(url)![0]} with (force)`);
-}
-
-async function asAdmin(statement: string): Promise<void> {
   const { postgresUrl } = inject('templates');
-  const admin = new pg.Client({ connectionString: postgresUrl });
-  await admin.connect();
-  try {
-    await admin.query(statement);
-  } finally {
-    await admin.end();
-  }
+  return administrate(postgresUrl, `drop database if exists ${/\w+$/.exec(url)![0]} with (force)`);
 }

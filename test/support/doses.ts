@@ -15,6 +15,12 @@ const DOSES = {
   WORKER_DEATHS: [1, 300],
   /** `kill -9` at a moment drawn at random, on each database. */
   KILLS: [8, 300],
+  /** Rounds of 64 callers with one idempotency key, on each database. */
+  ONE_KEY: [5, 500],
+  /** Ways in which a payment's approval meets its expiry. */
+  EXPIRIES: [40, 1_000],
+  /** Histories of the engine, each 200 steps; `npm run sim` plays 10,000. */
+  SEEDS: [130, 500],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 3],
   /** Of a facade's credential, how far apart the places are at which it is changed. */

@@ -62,7 +62,7 @@ export interface TestServer {
 export async function startPostgres({ durable = true } = {}): Promise<TestServer> {
   const user = process.getuid?.() === 0 ? nobody() : undefined;
   const { bin, copy } = findPostgres(user);
-  const settings = durable ? [] : ['fsync=off', 'full_page_writes=off'];
+  const settings = durable ? [] : ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'];
   const guard = spawn(
     process.execPath,
     [

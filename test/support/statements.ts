@@ -48,16 +48,25 @@ export function interceptStatements(
   before: () => unknown,
   after: () => unknown = before,
 ): Database {
+  return wrapStatements(database, async (run) => {
+    await before();
+    const result = await run();
+    await after();
+    return result;
+  });
+}
+
+/** The same database; each single statement runs when, and if, `around` runs it. */
+export function wrapStatements(
+  database: Database,
+  around: <Result>(run: () => Promise<Result>) => Promise<Result>,
+): Database {
   const executor = database.sql.getExecutor();
   const intercepted = new Proxy(executor, {
     get(target, name) {
       if (name === 'executeQuery')
-        return async (...query: Parameters<QueryExecutor['executeQuery']>) => {
-          await before();
-          const result = await target.executeQuery(...query);
-          await after();
-          return result;
-        };
+        return (...query: Parameters<QueryExecutor['executeQuery']>) =>
+          around(() => target.executeQuery(...query));
       const member: unknown = Reflect.get(target, name, target);
       return typeof member === 'function' ? member.bind(target) : member;
     },

@@ -34,11 +34,27 @@ export async function prepareTemplates(postgresUrl: string): Promise<Templates> 
   return { postgresUrl, pgliteSeed };
 }
 
-async function preparePostgres(postgresUrl: string): Promise<void> {
+/** Copies a database beside the one at `postgresUrl`, and returns the address of the copy. */
+export async function copyTemplate(postgresUrl: string, template: string): Promise<string> {
+  const name = `psa_${process.pid}_${Math.random().toString(36).slice(2)}`;
+  await administrate(postgresUrl, `create database ${name} template ${template}`);
+  return postgresUrl.replace(/\/\w+$/, `/${name}`);
+}
+
+/** What only the database `postgres` can do to the others. */
+export async function administrate(postgresUrl: string, statement: string): Promise<void> {
   const admin = new pg.Client({ connectionString: postgresUrl });
   await admin.connect();
-  await admin.query('create database psa_template');
-  await admin.end();
+  try {
+    await admin.query(statement);
+  } finally {
+    await admin.end();
+  }
+}
+
+/** Migrates the database `psa_template`. */
+export async function preparePostgres(postgresUrl: string): Promise<void> {
+  await administrate(postgresUrl, 'create database psa_template');
   const databaseUrl = postgresUrl.replace(/\/\w+$/, '/psa_template');
   const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
   try {

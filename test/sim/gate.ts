@@ -1,0 +1,116 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { CommitOutcomeUnknown, type Database, NoConnection, type Sql } from '../../server/src/db/database.ts';
+import type { Random } from '../faults/random.ts';
+import { wrapStatements } from '../support/statements.ts';
+
+/**
+ * Whatever a history does outside of this process's memory, one thing at a time and in an order that its seed decides:
+ * so several callers are under way at once, and the same seed gives the same history, however fast anything answers.
+ */
+export interface Gate {
+  /** `work` is done when its turn comes. `isLate`: not before `release`. */
+  pass<Result>(work: () => Promise<Result>, isLate?: boolean): Promise<Result>;
+  /** Does what waits, in any order, until nothing does but what is late; or so many of it. */
+  run(most?: number): Promise<void>;
+  /** What is late waits like anything else from now on: one of it, or all. */
+  release(all?: boolean): void;
+  late(): number;
+}
+
+/** After so many turns of the event loop all has been done that follows from an answer. */
+const TURNS = 3;
+
+export function createGate(random: Random): Gate {
+  const waiting: (() => Promise<void>)[] = [];
+  const late: (() => Promise<void>)[] = [];
+
+  return {
+    pass: (work, isLate = false) =>
+      new Promise((resolve, reject) => {
+        (isLate ? late : waiting).push(async () => {
+          try {
+            resolve(await work());
+          } catch (error) {
+            reject(error);
+          }
+        });
+      }),
+    async run(most = Number.POSITIVE_INFINITY) {
+      for (let done = 0; done < most; done += 1) {
+        for (let n = 0; n < TURNS; n += 1) await turn();
+        if (waiting.length === 0) return;
+        const [next] = waiting.splice(random.below(waiting.length), 1);
+        await next!();
+      }
+    },
+    release(all = false) {
+      if (all) waiting.push(...late.splice(0));
+      else if (late.length > 0) waiting.push(...late.splice(random.below(late.length), 1));
+    },
+    late: () => late.length,
+  };
+}
+
+/** What the database, or a rail, was made to do: for the sums, and to tell it from a fault of ours. */
+export class Injected extends Error {
+  override readonly name = 'Injected';
+}
+
+export interface Faults {
+  /** Whether one happens here, of those that happen once in `one in`. Never, once they are over. */
+  strikes(name: string, oneIn: number): boolean;
+}
+
+/** Statements of one transaction: which of them fails. */
+const STATEMENTS = 9;
+
+/** A database that is used through the gate, and fails in each of the ways in which one does. */
+export function faultyDatabase(
+  database: Database,
+  { gate, faults, random }: { gate: Gate; faults: Faults; random: Random },
+): Database {
+  const gated = wrapStatements(database, (run) =>
+    gate.pass(() => {
+      if (faults.strikes('statement: refused', 150)) throw new Injected('a statement was refused');
+      if (faults.strikes('statement: no connection', 300)) throw new NoConnection('the pool is empty');
+      return run();
+    }),
+  );
+
+  async function transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    if (faults.strikes('transaction: no connection', 80)) throw new NoConnection('the pool is empty');
+    if (faults.strikes('transaction: a statement refused', 80))
+      return database.transaction((sql) => work(refusing(sql, random.below(STATEMENTS))));
+    if (faults.strikes('transaction: serialization failure', 80))
+      return rolledBack(work, () => new Injected('could not serialize access (40001)'));
+    if (faults.strikes('transaction: lost before COMMIT', 80))
+      return rolledBack(work, () => new Injected('the connection was lost'));
+    if (faults.strikes('transaction: lost at COMMIT, not done', 80))
+      return rolledBack(work, () => new CommitOutcomeUnknown('the connection was lost during COMMIT'));
+    const result = await database.transaction(work);
+    if (faults.strikes('transaction: lost at COMMIT, done', 80))
+      throw new CommitOutcomeUnknown('the connection was lost during COMMIT');
+    return result;
+  }
+
+  function rolledBack<Result>(work: (sql: Sql) => Promise<Result>, fault: () => Error): Promise<Result> {
+    return database.transaction(async (sql) => {
+      await work(sql);
+      throw fault();
+    });
+  }
+
+  return { ...gated, transaction: (work) => gate.pass(() => transaction(work)) };
+}
+
+function refusing(sql: Sql, which: number): Sql {
+  let n = 0;
+  return sql.withPlugin({
+    transformQuery({ node }) {
+      n += 1;
+      if (n > which) throw new Injected('a statement was refused');
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  }) as Sql;
+}

@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { sql as raw } from 'kysely';
+import type { Database } from '../../server/src/db/database.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import type { Environment } from '../../server/src/kernel/tenant.ts';
+import { readBalances } from '../../server/src/ledger/store.ts';
+import { createRandom } from '../faults/random.ts';
+import { expectedWallet } from './laws.ts';
+import { createOperations } from './operations.ts';
+import { createRequests, type Effect } from './requests.ts';
+import type { Violation } from './violation.ts';
+import { openWorld, type Tamper, type World } from './world.ts';
+
+export const STEPS = 200;
+
+/** What became of one seed. */
+export interface History {
+  readonly seed: number;
+  readonly accountId: string;
+  /** Each step and how it ended, and in the end the log of events: the same for the same seed. */
+  readonly lines: readonly string[];
+  readonly digest: string;
+  /** How often what was done, refused, and made to fail. */
+  readonly counts: ReadonlyMap<string, number>;
+  readonly broken: readonly (Violation & { step: number })[];
+}
+
+export interface HistoryOptions {
+  database: Database;
+  seed: number;
+  steps?: number;
+  tamper?: Tamper | undefined;
+  /** Called whenever nothing is under way but what is late: to look into the books more often than at the end. */
+  audit?: (world: World, steps: number) => Promise<readonly Violation[]>;
+}
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+/** In the end: late enough for everything to be decided, sent, given back, expired, released and told. */
+const LATER_MS = [4 * SECOND, 60 * SECOND, HOUR, 25 * HOUR, 80 * HOUR];
+const ROUNDS_OF_THE_END = 60;
+/** Steps from one pause, in which all that was begun ends but what is late, to the next. */
+const PAUSES_ONE_IN = 24;
+
+/** So many steps of one account's life, and its end: all faults over, everything done that was begun. */
+export async function playHistory({
+  database,
+  seed,
+  steps = STEPS,
+  tamper,
+  audit,
+}: HistoryOptions): Promise<History> {
+  const random = createRandom(seed);
+  const lines: string[] = [];
+  const counts = new Map<string, number>();
+  const broken: (Violation & { step: number })[] = [];
+  let step = 0;
+  const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+  const found = (violation: Violation) => void broken.push({ ...violation, step });
+
+  const world = await openWorld({ database, random, count, broken: found, tamper });
+  const { gate, clock } = world;
+  const requests = createRequests(found);
+  const operations = createOperations(world, {
+    requests,
+    random,
+    note(what, outcome) {
+      count(`${what}: ${outcome}`);
+      lines.push(`${step} ${clock.now().toISOString()} ${what}: ${outcome}`);
+    },
+  });
+  const begun = new Set<Promise<void>>();
+  const begin = (operation: Promise<void>) => {
+    const ended = operation
+      .catch((error: Error) => found({ law: 'nothing fails but by a fault', what: `${error.stack}` }))
+      .finally(() => begun.delete(ended));
+    begun.add(ended);
+  };
+  const settle = async () => {
+    await gate.run();
+    for (const violation of (await audit?.(world, step)) ?? []) found(violation);
+  };
+
+  while (step < steps && broken.length === 0) {
+    step += 1;
+    begin(operations.begin());
+    const next = random.below(PAUSES_ONE_IN);
+    if (next === 0) {
+      await settle();
+      if (random.below(3) === 0) await look();
+    } else if (next === 1) await gate.run(1 + random.below(3));
+    if (random.below(10) === 0) gate.release();
+  }
+
+  world.faults.over();
+  gate.release(true);
+  await settle();
+  for (const laterMs of LATER_MS) await passBy(laterMs);
+  begin(operations.askAgain());
+  await settle();
+  for (let round = 0; round < ROUNDS_OF_THE_END; round += 1) {
+    const due = await undelayed(world.dueFirst());
+    if (!due && world.isIdle()) break;
+    await passBy(due ? due.getTime() - clock.now().getTime() + HOUR : 0);
+  }
+  await look();
+  if (begun.size > 0 || !world.isIdle() || gate.late() > 0)
+    found({ law: 'what was begun ends', what: `${begun.size} callers, ${gate.late()} answers` });
+  if (broken.length === 0) requests.compare(await effectsOf(world));
+  lines.push(...(await eventsOf(world)));
+  await leaveBooks(world);
+  return {
+    seed,
+    accountId: world.live.accountId,
+    lines,
+    digest: createHash('sha256').update(lines.join('\n')).digest('hex'),
+    counts,
+    broken,
+  };
+
+  async function passBy(ms: number): Promise<void> {
+    clock.moveTo(plusMs(clock.now(), Math.max(0, ms)));
+    begin(world.work());
+    await settle();
+  }
+
+  /** What is asked for through the gate while nobody else waits there. */
+  async function undelayed<Result>(asked: Promise<Result>): Promise<Result> {
+    await gate.run();
+    return asked;
+  }
+
+  /** The wallet as it is shown, by the document's formula from what the entries sum to. */
+  async function look(): Promise<void> {
+    for (const tenant of [world.live, world.sandbox]) {
+      const shown = await undelayed(world.slices.wallet.read(tenant).catch(() => null));
+      if (!shown) continue;
+      const subaccountsKnown = shown.subaccountsBalanceCents !== null;
+      const expected = await expectedWallet(database, tenant, { subaccountsKnown });
+      if (JSON.stringify(shown) !== JSON.stringify(expected))
+        found({
+          law: 'the wallet is what the document’s formula says',
+          what: `${JSON.stringify(shown)}, not ${JSON.stringify(expected)}`,
+        });
+    }
+    count('look at the wallet');
+  }
+}
+
+/** All that there is because somebody asked for it. */
+async function effectsOf({ database, live: { accountId } }: World): Promise<Effect[]> {
+  const { rows } = await raw<Effect>`
+    select case when checkout_attempt is null then 'createCardPayment' else 'startCheckout' end as made,
+      environment::text, order_code as id, amount_cents::text as mark, status
+    from card_payment where account_id = ${accountId}
+    union all select 'requestPayout', environment, withdrawal_id, amount_cents::text, null
+    from payout where account_id = ${accountId}
+    union all select 'requestSubaccountPayout', environment, id, amount_cents::text, null
+    from subaccount_payout where account_id = ${accountId}
+    union all select 'transferToSubaccount', environment, ref_id, amount_cents::text, null
+    from statement_entry where account_id = ${accountId} and kind = 'transfer_in'
+    union all select 'createSubaccount', environment, id, name, null
+    from subaccount where account_id = ${accountId}
+    union all select 'createProduct', environment, id, name, null from product where account_id = ${accountId}
+    union all select 'createTestPayment', environment, id, value_cents::text, null
+    from test_payment where account_id = ${accountId}
+    union all select 'openDispute', environment, id, amount_cents::text, null
+    from dispute where account_id = ${accountId}
+    union all select case when transaction_id like 'credit:%' then 'credit' else 'creditLtc' end,
+      environment, split_part(transaction_id, ':', 2), (-amount)::text, null
+    from posting where account_id = ${accountId} and transaction_id like 'credit%'
+      and ledger_account in ('received', 'ltc_received')
+  `.execute(database.sql);
+  return rows;
+}
+
+/** The log, with the names of things in the order in which they first appear. */
+async function eventsOf({ database, live: { accountId } }: World): Promise<string[]> {
+  const { rows } = await raw<{
+    environment: Environment;
+    version: number;
+    kind: string;
+    resource_id: string;
+    previous_status: string | null;
+    occurred_at: Date;
+  }>`
+    select environment, version, kind, resource_id, previous_status, occurred_at from event
+    where account_id = ${accountId} order by environment, version
+  `.execute(database.sql);
+  const names = new Map<string, number>();
+  const balances = await readBalances(database.sql, { accountId, environment: 'live' });
+  return [
+    ...rows.map(({ environment, version, kind, resource_id, previous_status, occurred_at }) => {
+      if (!names.has(resource_id)) names.set(resource_id, names.size);
+      return `${environment} ${version} ${kind} ${names.get(resource_id)} ${previous_status} ${occurred_at.toISOString()}`;
+    }),
+    JSON.stringify(balances),
+  ];
+}
+
+/** The rails' books beside ours, for the audit. */
+async function leaveBooks({ database, rails, live: { accountId } }: World): Promise<void> {
+  const transfers = [...rails.transfers.values()].map((transfer) => ({
+    id: transfer.id,
+    account_id: accountId,
+    environment: transfer.tenant.environment,
+    method: transfer.method,
+    destination: transfer.destination,
+    amount_cents: transfer.amountCents,
+    litoshi: transfer.litoshi,
+    settles_at: transfer.settlesAt,
+    outcome: transfer.outcome,
+  }));
+  const charges = [...rails.charges.values()].map((charge) => ({
+    id: charge.id,
+    account_id: accountId,
+    amount_cents: charge.amountCents,
+    status: charge.status,
+    settles_at: charge.settlesAt,
+  }));
+  await raw`
+    insert into sim.transfers select * from jsonb_populate_recordset(null::sim.transfers, ${JSON.stringify(transfers)}::jsonb)
+  `.execute(database.sql);
+  await raw`
+    insert into sim.charges select * from jsonb_populate_recordset(null::sim.charges, ${JSON.stringify(charges)}::jsonb)
+  `.execute(database.sql);
+}

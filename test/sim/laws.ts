@@ -1,0 +1,227 @@
+import { sql as raw } from 'kysely';
+import type { Database } from '../../server/src/db/database.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import type { Wallet } from '../../server/src/wallet/model.ts';
+import { lawsOfTheBooks } from '../faults/audit.ts';
+import { ALL_ACCOUNTS, isOwed } from '../support/ledger.ts';
+import type { Violation } from './violation.ts';
+
+const TABLES = [
+  'posting',
+  'ledger_account',
+  'stream',
+  'event',
+  'idempotency',
+  'task',
+  'card_payment',
+  'payout',
+  'subaccount',
+  'statement_entry',
+  'subaccount_payout',
+  'dispute',
+  'test_payment',
+  'webhook_endpoint',
+  'webhook_delivery',
+];
+
+/** Whose books the audit looks at: it sees them under the names of the tables. */
+const OF_ACCOUNTS = `account_id = any(current_setting('sim.accounts')::text[])`;
+
+/** What the audit needs beside the tables: views of some accounts' rows, and the books of the rails. */
+export async function prepareForAudit({ sql }: Database): Promise<void> {
+  const statements = [
+    'create schema sim',
+    `create table sim.transfers (id text, account_id text, environment text, method text, destination text,
+      amount_cents bigint, litoshi bigint, settles_at timestamptz, outcome text)`,
+    'create table sim.charges (id text, account_id text, amount_cents bigint, status text, settles_at timestamptz)',
+    'create index on sim.transfers (account_id)',
+    'create index on sim.charges (account_id)',
+    // Each history looks for its own.
+    'create index on task (account_id)',
+    ...TABLES.map(
+      (table) => `create view sim.${table} as select * from public.${table} where ${OF_ACCOUNTS}`,
+    ),
+    `create view sim.webhook_attempt as select a.* from public.webhook_attempt a
+      join sim.webhook_delivery using (webhook_id)`,
+    `create view sim.simulated_transfer as select * from sim.transfers where ${OF_ACCOUNTS}`,
+    `create view sim.simulated_charge as select * from sim.charges where ${OF_ACCOUNTS}`,
+  ];
+  for (const statement of statements) await raw.raw(statement).execute(sql);
+}
+
+/** Every law, each as a statement that finds what breaks it. In the end nothing is to come any more. */
+const LAWS: Record<string, string> = {
+  ...lawsOfTheBooks(`'infinity'::timestamptz`),
+
+  'no account is on the wrong side of zero': `
+    select account_id, environment, name, balance from ledger_account
+    where case when name in (${ALL_ACCOUNTS.filter(isOwed)
+      .map((name) => `'${name}'`)
+      .join()}) then balance > 0 else balance < 0 end`,
+
+  'whoever owes has no balance': `
+    select account_id, environment, owed.balance as owes, own.balance as has from ledger_account owed
+      join ledger_account own using (account_id, environment)
+    where owed.name = 'merchant_receivable' and own.name = 'merchant_balance'
+      and owed.balance < 0 and own.balance > 0`,
+
+  'a status goes forward, one step an event': `
+    select account_id, resource_id, version, before, kind from (
+      select account_id, resource, resource_id, version, kind, previous_status, snapshot,
+        lag(kind) over (partition by account_id, environment, resource, resource_id order by version) as before
+      from event where resource in ('card_payment', 'payout', 'subaccount_payout')
+    ) step
+    where (before is not null and (before, kind) not in (${pairs({
+      card_payment: [
+        ['pending', 'paid'],
+        ['pending', 'failed'],
+        ['pending', 'expired'],
+        ['expired', 'paid'],
+        ['paid', 'refunded'],
+      ],
+      payout: [
+        ['pending', 'processing'],
+        ['pending', 'completed'],
+        ['pending', 'denied'],
+        ['processing', 'completed'],
+        ['processing', 'denied'],
+      ],
+      subaccount_payout: [
+        ['processing', 'processing'],
+        ['processing', 'completed'],
+        ['processing', 'failed'],
+        ['failed', 'reversed'],
+      ],
+    })}))
+      or (before is null and kind not in ('card_payment.pending', 'payout.pending', 'subaccount_payout.processing'))
+      or previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
+
+  'a turbo payout is processing before it is completed, and no other ever is': `
+    select withdrawal_id, method, status from payout p
+    where case method when 'pix_turbo' then status = 'completed' else true end
+      and (method = 'pix_turbo') <> exists (
+        select from event e where e.account_id = p.account_id and e.environment = p.environment
+          and e.resource = 'payout' and e.resource_id = p.withdrawal_id and e.kind = 'payout.processing')`,
+
+  'versions of one thing follow its events': `
+    select account_id, resource_id, version, nth from (
+      select account_id, resource_id, (snapshot ->> 'version')::int as version,
+        row_number() over (partition by account_id, environment, resource, resource_id order by version) as nth
+      from event where resource in ('card_payment', 'payout', 'subaccount_payout')
+    ) told where version <> nth`,
+
+  'the last event of the wallet shows its balances': `
+    select l.account_id, l.environment, l.name, l.balance, snapshot ->> l.name as told from ledger_account l
+    join lateral (
+      select snapshot from event e where e.account_id = l.account_id and e.environment = l.environment
+        and e.resource = 'wallet' order by version desc limit 1
+    ) last on true
+    where l.balance <> coalesce((snapshot ->> l.name)::bigint, 0)`,
+
+  'test payments are posted when they come and when they are settled, each once': `
+    select id, status, transaction_id from (
+      select account_id, environment, id, status, 'test_payment.' || line.step || ':' || id as transaction_id, value_cents
+      from test_payment cross join lateral (values ('created'), ('settled')) line (step)
+    ) t left join (
+      select account_id, environment, transaction_id, sum(abs(amount)) / 2 as amount from posting group by 1, 2, 3
+    ) posted using (account_id, environment, transaction_id)
+    where case when transaction_id like '%.created:%' then amount is distinct from value_cents
+      else status = 'pending' and amount is not null end`,
+
+  'disputes hold what is open or lost': `
+    select account_id, held, balance from (
+      select account_id, sum(amount_cents) filter (where status in ('open', 'lost')) as held from dispute group by 1
+    ) d full join (
+      select account_id, balance from ledger_account where name = 'dispute_hold'
+    ) l using (account_id)
+    where coalesce(held, 0) <> coalesce(balance, 0)`,
+
+  'each key has done one thing, and it is there': `
+    select account_id, operation, key, resource_id from idempotency
+    where (split_part(operation, ':', 1), resource_id) not in (
+      select 'createCardPayment', order_code from card_payment
+      union all select 'startCheckout', order_code from card_payment
+      union all select 'requestPayout', withdrawal_id from payout
+      union all select 'requestSubaccountPayout', id from subaccount_payout
+      union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'
+      union all select 'credit', split_part(transaction_id, ':', 2) from posting where transaction_id like 'credit:%'
+    )
+    union all
+    select account_id, min(operation), min(key), resource_id from idempotency
+    group by account_id, environment, resource_id having count(*) > 1`,
+};
+
+/** Besides, once all has ended: nothing is under way, and all that came in is somewhere. */
+const LAWS_OF_THE_END: Record<string, string> = {
+  'nothing waits any more': `select account_id, kind, key, due_at from task`,
+  'nothing is on its way': `
+    select account_id, name, balance from ledger_account
+    where name in ('payouts_in_transit', 'ltc_in_transit') and balance <> 0`,
+  'no charge is open': `select order_code, status, open_charge_id from card_payment where open_charge_id is not null`,
+  'whoever paid twice in one attempt got it back': `
+    select account_id, checkout_attempt, count(*) from card_payment
+    where status = 'paid' and checkout_attempt is not null group by 1, 2 having count(*) > 1`,
+};
+
+function pairs(allowed: Record<string, readonly (readonly [string, string])[]>): string {
+  return Object.entries(allowed)
+    .flatMap(([resource, steps]) => steps.map(([from, to]) => `('${resource}.${from}', '${resource}.${to}')`))
+    .join();
+}
+
+/** What breaks a law in the books of these accounts. */
+export async function auditBooks(
+  database: Database,
+  accountIds: readonly string[],
+  { atTheEnd }: { atTheEnd: boolean },
+): Promise<Violation[]> {
+  // What the rails' books say is there at the end alone.
+  const laws = Object.entries(atTheEnd ? { ...LAWS, ...LAWS_OF_THE_END } : LAWS).filter(
+    ([, text]) => atTheEnd || !text.includes('simulated_'),
+  );
+  return database.transaction(async (sql) => {
+    await raw`select set_config('sim.accounts', ${[...accountIds]}::text[]::text, true)`.execute(sql);
+    await raw`set local search_path = sim, public`.execute(sql);
+    // Each is asked once: to compile it takes longer.
+    await raw`set local jit = off`.execute(sql);
+    const violations: Violation[] = [];
+    for (const [law, text] of laws) {
+      const { rows } = await raw.raw(text).execute(sql);
+      for (const row of rows.slice(0, 3)) violations.push({ law, what: JSON.stringify(row) });
+    }
+    return violations;
+  });
+}
+
+/**
+ * The document's 2.4, written down once more, from what the entries sum to. Where the subaccounts' sum could not be
+ * computed it is null, and what is shown does not subtract it.
+ */
+export async function expectedWallet(
+  { sql }: Database,
+  { accountId, environment }: Tenant,
+  { subaccountsKnown }: { subaccountsKnown: boolean },
+): Promise<Wallet> {
+  const { rows } = await raw<{ name: LedgerAccountName; amount: number }>`
+    select ledger_account as name, sum(amount)::bigint as amount from posting
+    where account_id = ${accountId} and environment = ${environment} group by ledger_account
+  `.execute(sql);
+  const sum: Balances = {
+    ...NO_BALANCES,
+    ...Object.fromEntries(rows.map(({ name, amount }) => [name, amount])),
+  };
+  const balanceCents = sum.merchant_balance + sum.merchant_subaccounts;
+  const committedCents = subaccountsKnown ? sum.merchant_subaccounts : 0;
+  const withdrawableCents = Math.max(0, balanceCents - sum.dispute_hold - committedCents);
+  return {
+    environment,
+    balanceCents,
+    disputeBlockedCents: sum.dispute_hold,
+    withdrawableCents,
+    pendingReleaseCents: sum.merchant_pending,
+    subaccountsBalanceCents: subaccountsKnown ? sum.merchant_subaccounts : null,
+    assignableCents: subaccountsKnown ? withdrawableCents : null,
+    cryptoBalanceLitoshi: sum.merchant_ltc,
+  };
+}

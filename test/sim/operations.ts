@@ -1,0 +1,440 @@
+import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import type { PayoutMethod } from '../../server/src/payouts/model.ts';
+import type { Random } from '../faults/random.ts';
+import { CARDS } from './rails.ts';
+import type { Made, Request, Requests } from './requests.ts';
+import type { World } from './world.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const PIX_KEYS = ['ana@padaria.example', 'bia@padaria.example', '+5511987654321'];
+const DESTINATIONS: Record<PayoutMethod, readonly string[]> = {
+  pix: PIX_KEYS,
+  pix_turbo: PIX_KEYS,
+  ltc: ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'],
+  usd: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+};
+/** Long enough for an attempt to check out. */
+const ATTEMPT = 'tentativa-000000000000';
+
+/** What a step may be, and how often; each begins something and does not wait for its end. */
+export interface Operations {
+  begin(): Promise<void>;
+  /** Each key once more, with what it was given first, or with all that was ever given with it. */
+  askAgain(): Promise<void>;
+}
+
+/** Everything that callers, payers, rails and time may do to an account, drawn by the seed. */
+export function createOperations(
+  world: World,
+  {
+    requests,
+    random,
+    note,
+  }: { requests: Requests; random: Random; note: (what: string, outcome: string) => void },
+): Operations {
+  const { slices, clock, live, sandbox } = world;
+  const chance = (oneIn: number) => random.below(oneIn) === 0;
+  const orderCodes: string[] = [];
+  const payments: CardPayment[] = [];
+  const payoutIds: { tenant: Tenant; id: string }[] = [];
+  const subaccountPayoutIds: string[] = [];
+  const subaccountIds: Record<Environment, string[]> = { live: [], sandbox: [] };
+  const productIds: string[] = [];
+  const disputeIds: string[] = [];
+  const testPaymentIds: string[] = [];
+  const requested: Request[] = [];
+  const usedAmounts = new Set<number>();
+  let names = 0;
+
+  /** Asked for once: what has it is the effect of this request and of no other. */
+  function amount(from: number, to: number): number {
+    for (let cents = from + random.below(to - from); ; cents += 1) {
+      if (usedAmounts.has(cents)) continue;
+      usedAmounts.add(cents);
+      return cents;
+    }
+  }
+
+  const freshName = (kind: string) => {
+    names += 1;
+    return `${kind} ${names}`;
+  };
+  /** Half of all callers use keys, and of those some one that was used for something else. */
+  const key = () => (chance(2) ? null : `chave-${random.below(chance(4) ? 8 : 1_000)}`);
+
+  async function make(request: Request): Promise<string | null> {
+    if (request.key !== null) requested.push(request);
+    const answer = await requests.make(request);
+    const outcome =
+      answer.kind === 'refused'
+        ? `refused: ${answer.why}`
+        : answer.kind === 'done' && answer.replayed
+          ? 'told again'
+          : answer.kind;
+    note(`${request.made}${request.environment === 'sandbox' ? ' (sandbox)' : ''}`, outcome);
+    return answer.kind === 'done' ? answer.id : null;
+  }
+
+  /** What makes nothing new: done, refused, or not known. */
+  async function attempt(what: string, act: () => Promise<string>): Promise<void> {
+    await requests.attempt(what, act, (outcome) => note(what, outcome));
+  }
+
+  function push<T>(into: T[], made: T | null): void {
+    if (made !== null && !into.includes(made)) into.push(made);
+  }
+
+  const any = (): Tenant => (chance(8) ? sandbox : live);
+  const request = (
+    made: Made,
+    { environment }: Tenant,
+    mark: number | string,
+    given: string | null,
+    ask: Request['ask'],
+  ): Request => ({ made, environment, mark: String(mark), key: given, ask });
+
+  const operations: Record<string, { weight: number; act: () => Promise<unknown> }> = {
+    createCardPayment: {
+      weight: 12,
+      async act() {
+        const tenant = chance(30) ? sandbox : live;
+        const valueCents = amount(80, 30_000);
+        const callbackUrl = chance(4) ? 'https://loja.example/psa' : null;
+        const idempotencyKey = key();
+        const input = { valueCents, callbackUrl, customer: { name: 'Ana' }, idempotencyKey };
+        push(
+          orderCodes,
+          await make(
+            request('createCardPayment', tenant, valueCents, idempotencyKey, async () => {
+              const { payment, replayed } = await slices.cardPayments.create(tenant, input);
+              payments.push(payment);
+              return { id: payment.orderCode, replayed };
+            }),
+          ),
+        );
+      },
+    },
+    startCheckout: {
+      weight: 6,
+      async act() {
+        const { id, reusable, maxCents } = random.pick(world.tokens);
+        const valueCents = amount(100, 30_000);
+        const attemptId = `${ATTEMPT}-${random.below(3)}.${1 + random.below(9)}`;
+        const grant = { amount: { kind: 'range' as const, minCents: 100, maxCents }, reusable };
+        push(
+          orderCodes,
+          await make(
+            request('startCheckout', live, valueCents, `${id} ${attemptId}`, async () => {
+              const input = { attemptId, valueCents };
+              const payment = await slices.cardPayments.startCheckout(live, { id, grant }, input);
+              payments.push(payment);
+              return { id: payment.orderCode };
+            }),
+          ),
+        );
+      },
+    },
+    pay: {
+      weight: 18,
+      async act() {
+        const open = payments.filter(({ expiresAt }) => expiresAt > clock.now() || chance(20)).slice(-4);
+        if (open.length === 0) return;
+        const { orderCode } = random.pick(open);
+        const number = random.pick(Object.keys(CARDS));
+        await attempt('pay', async () => {
+          const card = { number, holder: 'ANA', expiryMonth: 12, expiryYear: 2030, securityCode: '123' };
+          const { kind } = await slices.cardPayments.pay(orderCode, card);
+          if (kind === 'paid') requests.expectStatus(orderCode, ['paid', 'refunded']);
+          return kind;
+        });
+      },
+    },
+    refund: {
+      weight: 5,
+      async act() {
+        if (orderCodes.length === 0) return;
+        const orderCode = random.pick(orderCodes);
+        await attempt('refund', async () => {
+          await slices.cardPayments.refund(live, orderCode);
+          if (requests.isExpected(orderCode)) requests.expectStatus(orderCode, ['refunded']);
+          return 'done';
+        });
+      },
+    },
+    credit: {
+      weight: 5,
+      async act() {
+        const cents = amount(20_000, 90_000);
+        const name = key() ?? undefined;
+        await make(
+          request('credit', live, cents, name ?? null, async () => ({
+            id: await slices.levers.credit(live, cents, name === undefined ? {} : { name }),
+          })),
+        );
+      },
+    },
+    creditLtc: {
+      weight: 2,
+      async act() {
+        const litoshi = amount(1_000_000, 50_000_000);
+        await make(
+          request('creditLtc', live, litoshi, null, async () => ({
+            id: await slices.levers.creditLtc(live, litoshi),
+          })),
+        );
+      },
+    },
+    openDispute: {
+      weight: 2,
+      async act() {
+        const amountCents = amount(100, 8_000);
+        push(
+          disputeIds,
+          await make(
+            request('openDispute', live, amountCents, null, async () => ({
+              id: await slices.levers.openDispute(live, { amountCents }),
+            })),
+          ),
+        );
+      },
+    },
+    closeDispute: {
+      weight: 2,
+      async act() {
+        if (disputeIds.length === 0) return;
+        const id = random.pick(disputeIds);
+        const outcome = random.pick(['won', 'lost', 'forgiven'] as const);
+        await attempt('closeDispute', async () => {
+          await slices.levers.closeDispute(live, id, outcome);
+          return 'done';
+        });
+      },
+    },
+    requestPayout: {
+      weight: 14,
+      async act() {
+        const tenant = any();
+        const method = random.pick(['pix', 'pix', 'pix_turbo', 'ltc', 'usd'] as const);
+        const amountCents = amount(chance(20) ? 1 : 501, chance(10) ? 200_000 : 9_000);
+        const destination = random.pick(DESTINATIONS[method]);
+        const idempotencyKey = key();
+        const id = await make(
+          request('requestPayout', tenant, amountCents, idempotencyKey, async () => {
+            const input = { method, amountCents, destination, idempotencyKey };
+            const { payout, replayed } = await slices.payouts.request(tenant, input);
+            return { id: payout.withdrawalId, replayed };
+          }),
+        );
+        if (id) payoutIds.push({ tenant, id });
+      },
+    },
+    recheckPayout: {
+      weight: 2,
+      async act() {
+        if (payoutIds.length === 0) return;
+        const { tenant, id } = random.pick(payoutIds);
+        await attempt('recheckPayout', async () => String(await slices.payouts.recheck(tenant, id)));
+      },
+    },
+    createSubaccount: {
+      weight: 3,
+      async act() {
+        const tenant = any();
+        const name = freshName('Bia');
+        push(
+          subaccountIds[tenant.environment],
+          await make(
+            request('createSubaccount', tenant, name, null, async () => {
+              const { subaccount } = await slices.subaccounts.create(tenant, { name });
+              return { id: subaccount.id };
+            }),
+          ),
+        );
+      },
+    },
+    transferToSubaccount: {
+      weight: 9,
+      async act() {
+        const tenant = any();
+        const ids = subaccountIds[tenant.environment];
+        if (ids.length === 0) return;
+        const subaccountId = chance(15) ? `sacc_${'0'.repeat(32)}` : random.pick(ids);
+        const amountCents = amount(700, chance(10) ? 200_000 : 15_000);
+        const idempotencyKey = key();
+        await make(
+          request('transferToSubaccount', tenant, amountCents, idempotencyKey, async () => {
+            const input = { subaccountId, amountCents, idempotencyKey };
+            const { entry, replayed } = await slices.subaccounts.transfer(tenant, input);
+            return { id: entry.refId, replayed };
+          }),
+        );
+      },
+    },
+    requestSubaccountPayout: {
+      weight: 9,
+      async act() {
+        const tenant = chance(30) ? sandbox : live;
+        if (subaccountIds.live.length === 0) return;
+        const subaccountId = random.pick(subaccountIds.live);
+        const amountCents = amount(chance(20) ? 1 : 200, 6_000);
+        const pixKey = random.pick(PIX_KEYS);
+        const idempotencyKey = key();
+        push(
+          subaccountPayoutIds,
+          await make(
+            request('requestSubaccountPayout', tenant, amountCents, idempotencyKey, async () => {
+              const input = { subaccountId, amountCents, pixKey, idempotencyKey };
+              const { payout, replayed } = await slices.subaccounts.requestPayout(tenant, input);
+              return { id: payout.id, replayed };
+            }),
+          ),
+        );
+      },
+    },
+    recheckSubaccountPayout: {
+      weight: 1,
+      async act() {
+        if (subaccountPayoutIds.length === 0) return;
+        const id = random.pick(subaccountPayoutIds);
+        await attempt('recheckSubaccountPayout', async () => {
+          await slices.subaccounts.recheck(live, id);
+          return 'done';
+        });
+      },
+    },
+    createProduct: {
+      weight: 2,
+      async act() {
+        const name = freshName('Pão');
+        push(
+          productIds,
+          await make(
+            request('createProduct', live, name, null, async () => {
+              const { id } = await slices.products.create(live, { name, priceCents: 1_990 });
+              return { id };
+            }),
+          ),
+        );
+      },
+    },
+    deleteProduct: {
+      weight: 1,
+      async act() {
+        if (productIds.length === 0) return;
+        const id = random.pick(productIds);
+        requests.mayGo('createProduct', 'live', id);
+        await attempt('deleteProduct', async () => {
+          await slices.products.delete(live, id);
+          requests.mustGo('createProduct', 'live', id);
+          return 'done';
+        });
+      },
+    },
+    createTestPayment: {
+      weight: 3,
+      async act() {
+        const tenant = chance(15) ? live : sandbox;
+        const valueCents = amount(500, 40_000);
+        const pending = chance(2);
+        push(
+          testPaymentIds,
+          await make(
+            request('createTestPayment', tenant, valueCents, null, async () => {
+              const { id } = await slices.sandbox.createTestPayment(tenant, { valueCents, pending });
+              return { id };
+            }),
+          ),
+        );
+      },
+    },
+    settleTestPayment: {
+      weight: 1,
+      async act() {
+        if (testPaymentIds.length === 0) return;
+        const id = random.pick(testPaymentIds);
+        await attempt('settleTestPayment', async () => {
+          await slices.levers.settleTestPayment(sandbox, id);
+          return 'done';
+        });
+      },
+    },
+    configureWebhook: {
+      weight: 1,
+      async act() {
+        if (!world.isAnnounced) return;
+        const url = `https://hooks.example.com/${random.below(3)}`;
+        const rotateSecret = chance(2);
+        await attempt('configureWebhook', async () => {
+          await slices.webhooks.configure(live, { url, rotateSecret });
+          return 'done';
+        });
+      },
+    },
+    redeliver: {
+      weight: 1,
+      async act() {
+        const [webhookId] = [...world.rails.received.keys()].slice(-1 - random.below(5));
+        if (!webhookId) return;
+        await attempt('redeliver', async () => {
+          await slices.webhooks.redeliver(live, webhookId);
+          return 'done';
+        });
+      },
+    },
+    askAgain: {
+      weight: 8,
+      async act() {
+        if (requested.length > 0) await make(random.pick(requested));
+      },
+    },
+    /** Of one key at once, with what was given with it and with something else. */
+    askAtOnce: {
+      weight: 1,
+      async act() {
+        if (requested.length === 0) return;
+        const again = requested.at(-1)!;
+        await Promise.all(Array.from({ length: 2 + random.below(6) }, () => make(again)));
+      },
+    },
+    work: { weight: 5, act: () => world.work() },
+    time: { weight: 13, act: moveClock },
+  };
+  const drawn = Object.values(operations).flatMap(({ weight, act }) => Array<typeof act>(weight).fill(act));
+
+  /** Most edges are those of what is due: just before it, then, and just after. */
+  async function moveClock(): Promise<void> {
+    const now = clock.now();
+    const edge = [-1, 0, 0, 1][random.below(4)]!;
+    let to = plusMs(
+      now,
+      random.pick([1, SECOND, 3 * SECOND, 10 * SECOND, MINUTE, HOUR, chance(4) ? DAY : 1]),
+    );
+    if (!chance(3)) {
+      const due = await world.dueNext();
+      if (due.length > 0) to = plusMs(chance(4) ? random.pick(due) : due[0]!, edge);
+    } else if (chance(2) && payments.length > 0) to = plusMs(random.pick(payments.slice(-6)).expiresAt, edge);
+    note('time', to > now ? 'moved' : 'stays');
+    // Never back.
+    clock.moveTo(to);
+    if (!chance(5)) await world.work();
+  }
+
+  /** Something to begin with. */
+  const opening = ['credit', 'credit', 'createSubaccount', 'createTestPayment', 'transferToSubaccount'];
+
+  return {
+    async begin() {
+      const first = opening.shift();
+      await (first ? operations[first]!.act : random.pick(drawn))();
+    },
+    async askAgain() {
+      await Promise.all(requests.keyed().map((each) => make(each)));
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Change } from '../../server/src/commit/commit.ts';
+import type { NewEvent } from '../../server/src/events/event.ts';
+import type { LedgerTransaction } from '../../server/src/ledger/postings.ts';
+import type { Payout } from '../../server/src/payouts/model.ts';
+import type { Tamper } from './world.ts';
+
+/** Faults as a program like this one could have them, each in what a decision writes, by what goes wrong. */
+export const PLANTED: Readonly<Record<string, Tamper>> = {
+  'a posting is left out': (writes) => ({
+    ...writes,
+    transactions: (writes.transactions ?? []).filter(({ id }) => !id.startsWith('payout.completed:')),
+  }),
+  'a fee is kept by nobody': (writes) => ({
+    ...writes,
+    transactions: (writes.transactions ?? []).map((transaction) =>
+      transaction.id.startsWith('payout.completed:') ? withoutFee(transaction) : transaction,
+    ),
+  }),
+  'money is given back twice': (writes) => ({
+    ...writes,
+    transactions: (writes.transactions ?? []).flatMap((transaction) =>
+      transaction.id.startsWith('payout.denied:') ? [transaction, onceMore(transaction)] : [transaction],
+    ),
+  }),
+  'an event comes twice': (writes) => ({
+    ...writes,
+    events: (writes.events ?? []).flatMap((event) =>
+      event.kind === 'payout.completed' ? [event, event] : [event],
+    ),
+  }),
+  'a change has no event': (writes) => ({
+    ...writes,
+    events: (writes.events ?? []).filter(({ kind }) => kind !== 'card_payment.paid'),
+  }),
+  'a status goes back': (writes) => {
+    const back = (writes.records ?? []).map(pendingAgain).find((change) => change !== null);
+    if (!back) return writes;
+    const event: NewEvent = {
+      kind: 'payout.pending',
+      resource: 'payout',
+      resourceId: back.payout.withdrawalId,
+      previousStatus: 'completed',
+      snapshot: back.payout,
+    };
+    return {
+      ...writes,
+      records: [...(writes.records ?? []), back.change],
+      events: [...(writes.events ?? []), event],
+    };
+  },
+  'a key is forgotten': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).filter(({ collection }) => collection.name !== 'idempotency'),
+  }),
+  'what was acknowledged is not written': (writes) =>
+    writes.events?.some(({ kind }) => kind === 'card_payment.pending') ? {} : writes,
+  'what is to come is forgotten': (writes) => ({
+    ...writes,
+    tasks: (writes.tasks ?? []).filter(({ kind }) => kind !== 'card_payment.release'),
+  }),
+  'a reversal does not reach the statement': (writes) =>
+    writes.events?.some(({ kind }) => kind === 'subaccount_payout.reversed')
+      ? { ...writes, records: (writes.records ?? []).filter(notOfStatement) }
+      : writes,
+};
+
+const notOfStatement = ({ collection }: Change) => collection.name !== 'statement_entry';
+
+function withoutFee({ lines, ...transaction }: LedgerTransaction): LedgerTransaction {
+  const fee = lines.find(({ account }) => account === 'platform_fees')?.amount ?? 0;
+  return {
+    ...transaction,
+    lines: lines
+      .filter(({ account }) => account !== 'platform_fees')
+      .map((line) => (line.account === 'paid_out' ? { ...line, amount: line.amount + fee } : line)),
+  };
+}
+
+function onceMore({ id, lines }: LedgerTransaction): LedgerTransaction {
+  const amount = Math.max(...lines.map((line) => line.amount));
+  return {
+    id: `${id}:again`,
+    subaccountId: null,
+    lines: [
+      { account: 'received', amount: -amount },
+      { account: 'merchant_balance', amount },
+    ],
+  };
+}
+
+function pendingAgain({ collection, key, row }: Change): { change: Change; payout: Payout } | null {
+  const before = row as Payout;
+  if (collection.name !== 'payout' || before.status !== 'completed') return null;
+  const payout: Payout = { ...before, status: 'pending', processedAt: null, version: before.version + 1 };
+  return { change: { collection, key, row: payout }, payout };
+}

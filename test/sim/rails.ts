@@ -1,0 +1,211 @@
+import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
+import type { Acquirer, ChargeStatus } from '../../server/src/rails/acquirer.ts';
+import type { Bank, Transfer, TransferStatus } from '../../server/src/rails/bank.ts';
+import type { Send } from '../../server/src/webhooks/sender.ts';
+import type { Random } from '../faults/random.ts';
+import { type Faults, type Gate, Injected } from './gate.ts';
+import type { Violation } from './violation.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** A transfer as the bank's own books have it. */
+export interface BookedTransfer extends Transfer {
+  receivedAt: Date;
+  heldUntil: Date | null;
+  settlesAt: Date;
+  outcome: 'complete' | 'deny' | 'refuse';
+}
+
+/** A charge as the acquirer's own books have it. */
+export interface BookedCharge {
+  id: string;
+  amountCents: number;
+  status: 'pending' | 'approved' | 'declined' | 'refunded' | 'void';
+  final: boolean;
+  settlesAt: Date | null;
+}
+
+/** What a payer's card does, by its number. */
+export const CARDS = {
+  '1': 'approved',
+  '2': 'approved',
+  '3': 'declined',
+  '4': 'declined for good',
+  '5': 'in 5 seconds',
+  '6': 'in 45 minutes',
+  '7': 'in 3 days',
+} as const;
+
+/** Everything outside: a bank, an acquirer and receivers of webhooks, each with books of its own and with faults. */
+export interface Rails {
+  readonly bank: Bank;
+  readonly acquirer: Acquirer;
+  readonly send: Send;
+  readonly transfers: ReadonlyMap<string, BookedTransfer>;
+  readonly charges: ReadonlyMap<string, BookedCharge>;
+  /** What each webhook said. */
+  readonly received: ReadonlyMap<string, { body: string; times: number }>;
+}
+
+export function createRails({
+  clock,
+  gate,
+  faults,
+  random,
+  broken,
+}: {
+  clock: Clock;
+  gate: Gate;
+  faults: Faults;
+  random: Random;
+  /** Told of what no service should ask of a rail. */
+  broken: (violation: Violation) => void;
+}): Rails {
+  const transfers = new Map<string, BookedTransfer>();
+  const charges = new Map<string, BookedCharge>();
+  const received = new Map<string, { body: string; times: number }>();
+
+  /** One call over a network that fails: it may never arrive, arrive twice, or late, and its answer may be lost. */
+  function over<Answer>(rail: string, call: () => Answer): Promise<Answer> {
+    const isLate = faults.strikes(`${rail}: late`, 12);
+    return gate.pass(async () => {
+      if (faults.strikes(`${rail}: says nothing`, 25)) throw new Injected(`${rail} says nothing`);
+      const answer = call();
+      if (faults.strikes(`${rail}: asked twice`, 25)) call();
+      if (faults.strikes(`${rail}: answer lost`, 25)) throw new Injected(`the answer of ${rail} was lost`);
+      return answer;
+    }, isLate);
+  }
+
+  function book(transfer: Transfer): BookedTransfer {
+    const known = transfers.get(transfer.id);
+    if (known) {
+      if (textOf(known) !== textOf(transfer))
+        broken({ law: 'a transfer is sent as it was', what: `${textOf(known)}, then ${textOf(transfer)}` });
+      return known;
+    }
+    const now = clock.now();
+    const isLive = transfer.tenant.environment === 'live';
+    const heldUntil = random.below(6) === 0 ? plusMs(now, 30 * SECOND) : null;
+    const outcome = isLive ? random.pick(['complete', 'complete', 'complete', 'deny', 'refuse']) : 'complete';
+    const afterMs = random.pick([0, 2 * SECOND, 3 * SECOND, 10 * MINUTE]);
+    const booked: BookedTransfer = {
+      ...transfer,
+      receivedAt: now,
+      heldUntil,
+      settlesAt: plusMs(heldUntil ?? now, afterMs),
+      outcome: outcome as BookedTransfer['outcome'],
+    };
+    transfers.set(transfer.id, booked);
+    return booked;
+  }
+
+  function charge(id: string, fresh: () => BookedCharge): ChargeStatus {
+    const booked = charges.get(id) ?? fresh();
+    charges.set(id, booked);
+    switch (booked.status) {
+      case 'void':
+        return { status: 'void' };
+      case 'declined':
+        return { status: 'declined', reason: 'Cartão recusado', final: booked.final };
+      case 'pending':
+        if (booked.settlesAt! > clock.now()) return { status: 'pending', settlesAt: booked.settlesAt };
+        booked.status = 'approved';
+        return { status: 'approved' };
+      case 'approved':
+      case 'refunded':
+        return { status: 'approved' };
+    }
+  }
+
+  return {
+    transfers,
+    charges,
+    received,
+    bank: {
+      async quoteLitoshi(amountCents) {
+        if (faults.strikes('bank: no quote', 20)) throw new Injected('the bank has no quote');
+        return amountCents * 1_633;
+      },
+      send: (transfer) => over('bank', () => statusOf(book(transfer), clock.now())),
+    },
+    acquirer: {
+      refusal: () => null,
+      charge: ({ id, amountCents, card }) =>
+        over('acquirer', () =>
+          charge(id, () => bookedCharge(id, amountCents, CARDS[card.number as keyof typeof CARDS])),
+        ),
+      resolve: (id) =>
+        over('acquirer', () =>
+          charge(id, () => ({ id, amountCents: 0, status: 'void', final: false, settlesAt: null })),
+        ),
+      refund: (id) =>
+        over('acquirer', () => {
+          const booked = charges.get(id);
+          if (booked?.status !== 'approved' && booked?.status !== 'refunded')
+            return broken({ law: 'only what was taken is given back', what: `${id} is ${booked?.status}` });
+          booked.status = 'refunded';
+        }),
+    },
+    async send({ url, headers, body }) {
+      const id = headers['x-webhook-id'] ?? headers['X-Webhook-Id'] ?? '';
+      try {
+        return await over('receiver', () => {
+          const before = received.get(id);
+          if (before && before.body !== body)
+            broken({ law: 'a webhook says the same each time', what: `${before.body}, then ${body}` });
+          received.set(id, { body, times: (before?.times ?? 0) + 1 });
+          if (faults.strikes('receiver: says no', 8))
+            return { responseStatus: 500, error: 'the receiver answered 500' };
+          return { responseStatus: url.includes('gone') ? 410 : 200, error: null };
+        });
+      } catch {
+        return { responseStatus: null, error: 'no answer' };
+      }
+    },
+  };
+
+  function bookedCharge(
+    id: string,
+    amountCents: number,
+    does: (typeof CARDS)[keyof typeof CARDS],
+  ): BookedCharge {
+    const booked = { id, amountCents, final: false, settlesAt: null };
+    switch (does) {
+      case 'approved':
+        return { ...booked, status: 'approved' };
+      case 'declined':
+      case 'declined for good':
+        return { ...booked, status: 'declined', final: does === 'declined for good' };
+      case 'in 5 seconds':
+        return { ...booked, status: 'pending', settlesAt: plusMs(clock.now(), 5 * SECOND) };
+      case 'in 45 minutes':
+        return { ...booked, status: 'pending', settlesAt: plusMs(clock.now(), 45 * MINUTE) };
+      case 'in 3 days':
+        return { ...booked, status: 'pending', settlesAt: plusMs(clock.now(), 3 * 24 * 60 * MINUTE) };
+    }
+  }
+}
+
+function statusOf({ outcome, heldUntil, settlesAt, method }: BookedTransfer, now: Date): TransferStatus {
+  if (outcome === 'refuse') return { status: 'refused', reason: 'Destino bloqueado' };
+  if (heldUntil && heldUntil > now) return { status: 'in_verification', until: heldUntil };
+  if (settlesAt > now) return { status: method === 'pix_turbo' ? 'sent' : 'queued', until: settlesAt };
+  if (outcome === 'deny') return { status: 'denied', reason: 'O banco de destino recusou' };
+  const isPix = method === 'pix' || method === 'pix_turbo';
+  const receipt = isPix
+    ? { endToEndId: 'E1', recipientName: 'Ana Souza', recipientBankName: 'Banco Ipê S.A.' }
+    : { endToEndId: null, recipientName: null, recipientBankName: null };
+  return { status: 'completed', receipt };
+}
+
+function textOf({ tenant, method, destination, amountCents, litoshi }: Transfer): string {
+  return JSON.stringify({
+    tenant: [tenant.accountId, tenant.environment],
+    method,
+    destination,
+    amountCents,
+    litoshi,
+  });
+}

@@ -1,0 +1,205 @@
+import { CommitOutcomeUnknown, NoConnection } from '../../server/src/db/database.ts';
+import { IdempotencyError, PaymentError } from '../../server/src/kernel/errors.ts';
+import type { Environment } from '../../server/src/kernel/tenant.ts';
+import { Injected } from './gate.ts';
+import type { Violation } from './violation.ts';
+
+/** What can be made, and so found again in the books. */
+export type Made =
+  | 'createCardPayment'
+  | 'startCheckout'
+  | 'requestPayout'
+  | 'requestSubaccountPayout'
+  | 'transferToSubaccount'
+  | 'createSubaccount'
+  | 'createProduct'
+  | 'createTestPayment'
+  | 'openDispute'
+  | 'credit'
+  | 'creditLtc';
+
+/** Something asked for, once or again. */
+export interface Request {
+  made: Made;
+  environment: Environment;
+  /** Tells its effect from every other: an amount or a name that is asked for once. */
+  mark: string;
+  /** With its scope, where it has one; the same key may be given again, also for something else. */
+  key: string | null;
+  ask(): Promise<{ id: string; replayed?: boolean }>;
+}
+
+/** `unknown`: the connection was lost around COMMIT; `fault`: certainly not done. */
+export type Answer =
+  | { kind: 'done'; id: string; replayed: boolean }
+  | { kind: 'refused'; why: string }
+  | { kind: 'unknown' }
+  | { kind: 'fault' };
+
+/** A row of the books that somebody asked for. */
+export interface Effect {
+  made: Made;
+  environment: Environment;
+  id: string;
+  mark: string;
+  status: string | null;
+}
+
+/** What callers were told: held against each further answer, and in the end against the books. */
+export interface Requests {
+  make(request: Request): Promise<Answer>;
+  /** What makes nothing: `told` gets what it came to. */
+  attempt(what: string, act: () => Promise<string>, told: (outcome: string) => void): Promise<void>;
+  /** How a payment must stand in the end. */
+  expectStatus(orderCode: string, statuses: readonly string[]): void;
+  isExpected(orderCode: string): boolean;
+  /** From now on it may be gone; or must be. */
+  mayGo(made: Made, environment: Environment, id: string): void;
+  mustGo(made: Made, environment: Environment, id: string): void;
+  /** Those with a key, each once: the one that it was told for, or the first where no answer was certain. */
+  keyed(): Request[];
+  /** Breaks a law where the books do not hold exactly what was acknowledged. */
+  compare(effects: readonly Effect[]): void;
+}
+
+interface Keyed {
+  request: Request;
+  /** Every mark that it was given with. */
+  marks: Set<string>;
+  told: { id: string; mark: string; since: number } | null;
+  fresh: number;
+}
+
+export function createRequests(broken: (violation: Violation) => void): Requests {
+  const keys = new Map<string, Keyed>();
+  const acknowledged = new Map<string, string>();
+  const inDoubt = new Set<string>();
+  const mayBeGone = new Set<string>();
+  const mustBeGone = new Set<string>();
+  const statuses = new Map<string, readonly string[]>();
+  let now = 0;
+
+  function keyOf({ made, key, environment }: Request): Keyed | null {
+    return key === null ? null : (keys.get(`${environment} ${made} ${key}`) ?? null);
+  }
+
+  function remember(request: Request): void {
+    if (request.key === null) return;
+    const name = `${request.environment} ${request.made} ${request.key}`;
+    const known = keys.get(name);
+    if (known) known.marks.add(request.mark);
+    else keys.set(name, { request, marks: new Set([request.mark]), told: null, fresh: 0 });
+  }
+
+  function done(request: Request, id: string, replayed: boolean): void {
+    const { made, environment, mark } = request;
+    const keyed = keyOf(request);
+    const effect = `${environment} ${made} ${id}`;
+    const before = acknowledged.get(effect);
+    const what = `${made} ${mark} with key ${request.key}: ${id}`;
+    if (keyed?.told && (keyed.told.id !== id || keyed.told.mark !== mark))
+      broken({ law: 'a key is told the same again', what: `${what}, before ${JSON.stringify(keyed.told)}` });
+    if (before !== undefined && before !== mark)
+      broken({ law: 'one effect answers one request', what: `${what}, before ${before}` });
+    if (before !== undefined && request.key === null)
+      broken({ law: 'without a key each request has an effect of its own', what });
+    if (keyed && !replayed && made !== 'openDispute' && made !== 'credit' && made !== 'creditLtc') {
+      keyed.fresh += 1;
+      if (keyed.fresh > 1 && made !== 'startCheckout')
+        broken({ law: 'a key has one effect', what: `${what} is new, and so was one before` });
+    }
+    acknowledged.set(effect, mark);
+    inDoubt.delete(`${environment} ${made} ${mark}`);
+    if (!keyed || keyed.told) return;
+    keyed.told = { id, mark, since: now };
+    keyed.request = request;
+  }
+
+  /** Null: it is one of the faults that are put in. */
+  function isFault(error: unknown, what: string): boolean {
+    if (error instanceof Injected || error instanceof NoConnection) return true;
+    if (error instanceof PaymentError) return false;
+    broken({ law: 'nothing fails but by a fault', what: `${what}: ${(error as Error).stack}` });
+    return true;
+  }
+
+  return {
+    async make(request) {
+      remember(request);
+      const { made, environment, mark } = request;
+      now += 1;
+      const begun = now;
+      try {
+        const { id, replayed = false } = await request.ask();
+        now += 1;
+        done(request, id, replayed);
+        return { kind: 'done', id, replayed };
+      } catch (error) {
+        now += 1;
+        const told = keyOf(request)?.told;
+        if (error instanceof CommitOutcomeUnknown) {
+          if (told?.mark !== mark) inDoubt.add(`${environment} ${made} ${mark}`);
+          return { kind: 'unknown' };
+        }
+        if (isFault(error, made)) return { kind: 'fault' };
+        const { code, message } = error as PaymentError;
+        if (told && told.since < begun && told.mark === mark)
+          broken({
+            law: 'a key is told the same again',
+            what: `${made} ${mark} with key ${request.key}: ${message}, before ${JSON.stringify(told)}`,
+          });
+        if (error instanceof IdempotencyError && keyOf(request)!.marks.size < 2)
+          broken({ law: 'only another input is refused for its key', what: `${made} ${mark}` });
+        return { kind: 'refused', why: code };
+      }
+    },
+
+    async attempt(what, act, told) {
+      try {
+        told(await act());
+      } catch (error) {
+        if (error instanceof CommitOutcomeUnknown) told('unknown');
+        else told(isFault(error, what) ? 'fault' : `refused: ${(error as PaymentError).code}`);
+      }
+    },
+
+    expectStatus: (orderCode, allowed) => void statuses.set(orderCode, allowed),
+    isExpected: (orderCode) => statuses.has(orderCode),
+    mayGo: (made, environment, id) => void mayBeGone.add(`${environment} ${made} ${id}`),
+    mustGo: (made, environment, id) => void mustBeGone.add(`${environment} ${made} ${id}`),
+
+    keyed: () => [...keys.values()].map(({ request }) => request),
+
+    compare(effects) {
+      const found = new Set<string>();
+      const marks = new Set<string>();
+      for (const { made, environment, id, mark, status } of effects) {
+        const effect = `${environment} ${made} ${id}`;
+        if (found.has(effect)) broken({ law: 'each effect is there once', what: effect });
+        found.add(effect);
+        const marked = `${environment} ${made} ${mark}`;
+        if (marks.has(marked))
+          broken({ law: 'each effect is there once', what: `${marked} is ${id} and another` });
+        marks.add(marked);
+        if (mustBeGone.has(effect)) broken({ law: 'what was deleted is gone', what: effect });
+        const allowed = statuses.get(id);
+        if (allowed && status !== null && !allowed.includes(status))
+          broken({
+            law: 'what was paid or refunded stays so',
+            what: `${effect} is ${status}, not ${allowed}`,
+          });
+        const told = acknowledged.get(effect);
+        if (told === undefined && !inDoubt.has(marked))
+          broken({
+            law: 'nothing is there that was refused, or asked for by nobody',
+            what: `${effect} ${mark}`,
+          });
+        if (told !== undefined && told !== mark)
+          broken({ law: 'what is there is what was acknowledged', what: `${effect}: ${mark}, not ${told}` });
+      }
+      for (const [effect, mark] of acknowledged)
+        if (!found.has(effect) && !mayBeGone.has(effect))
+          broken({ law: 'what was acknowledged is there', what: `${effect} ${mark}` });
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { Database } from '../../server/src/db/database.ts';
+import { type History, playHistory, STEPS } from './history.ts';
+import { auditBooks } from './laws.ts';
+import type { Violation } from './violation.ts';
+import type { Tamper } from './world.ts';
+
+/** A seed that broke a law. */
+export interface Failure extends Violation {
+  seed: number;
+  /** The first after which the books, or an answer, break it; null where only the audit at the end has seen it. */
+  step: number | null;
+}
+
+export interface Played {
+  readonly counts: Map<string, number>;
+  readonly failures: Failure[];
+  readonly digests: Map<number, string>;
+}
+
+/** So many histories at once in one database: while one waits for it, another thinks. */
+const AT_ONCE = 8;
+
+/** Plays seeds in one database that was prepared for the audit, each with an account of its own, and audits them all. */
+export async function playSeeds({
+  database,
+  seeds,
+  steps = STEPS,
+  tamper,
+  onPlayed,
+}: {
+  database: Database;
+  seeds: readonly number[];
+  steps?: number;
+  tamper?: Tamper;
+  onPlayed?: (history: History) => void;
+}): Promise<Played> {
+  const counts = new Map<string, number>();
+  const failures: Failure[] = [];
+  const digests = new Map<number, string>();
+  const seedOf = new Map<string, number>();
+  const left = [...seeds].reverse();
+
+  async function play(): Promise<void> {
+    for (let seed = left.pop(); seed !== undefined; seed = left.pop()) {
+      const history = await playHistory({ database, seed, steps, tamper });
+      for (const [what, n] of history.counts) counts.set(what, (counts.get(what) ?? 0) + n);
+      digests.set(seed, history.digest);
+      if (history.broken.length > 0) failures.push({ seed, ...history.broken[0]! });
+      else seedOf.set(history.accountId, seed);
+      onPlayed?.(history);
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, play));
+
+  const accountIds = [...seedOf.keys()];
+  if ((await auditBooks(database, accountIds, { atTheEnd: true })).length > 0)
+    for (const accountId of accountIds)
+      for (const violation of await auditBooks(database, [accountId], { atTheEnd: true }))
+        failures.push({ seed: seedOf.get(accountId)!, step: null, ...violation });
+  return { counts, failures, digests };
+}
+
+/** Plays one seed once more, with an audit after each of its pauses: which step broke a law first. */
+export async function replaySeed({
+  database,
+  seed,
+  steps = STEPS,
+  tamper,
+}: {
+  database: Database;
+  seed: number;
+  steps?: number;
+  tamper?: Tamper;
+}): Promise<{ history: History; failures: Failure[] }> {
+  const history = await playHistory({
+    database,
+    seed,
+    steps,
+    tamper,
+    audit: ({ live }) => auditBooks(database, [live.accountId], { atTheEnd: false }),
+  });
+  const found: (Violation & { step: number | null })[] = [...history.broken];
+  if (found.length === 0)
+    for (const violation of await auditBooks(database, [history.accountId], { atTheEnd: true }))
+      found.push({ step: null, ...violation });
+  return { history, failures: found.map((violation) => ({ seed, ...violation })) };
+}
+
+/** How to see it again. */
+export function textOfFailure({ seed, step, law, what }: Failure): string {
+  return `seed ${seed}, ${step === null ? 'at the end' : `step ${step}`}: ${law}\n  ${what}\n  npm run sim -- --seed ${seed}`;
+}

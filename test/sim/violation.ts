@@ -1,0 +1,5 @@
+/** A law, and what breaks it. */
+export interface Violation {
+  law: string;
+  what: string;
+}

@@ -1,0 +1,41 @@
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { administrate, copyTemplate, silent } from '../support/templates.ts';
+import { prepareForAudit } from './laws.ts';
+import { type Failure, playSeeds, replaySeed } from './seeds.ts';
+
+/** What a worker is told: seeds to play in one database, or one to play again. */
+export type Job =
+  | { kind: 'play'; seeds: number[]; steps: number }
+  | { kind: 'replay'; seed: number; steps: number };
+
+/** What it says. */
+export type News =
+  | { kind: 'ready' }
+  | { kind: 'played' }
+  | { kind: 'done'; failures: Failure[]; counts: [string, number][] }
+  | { kind: 'replayed'; failures: Failure[]; lines: string[] };
+
+/** Plays what it is told to, each job in a database of its own, for as long as the one who tells it lives. */
+const postgresUrl = process.argv[2]!;
+const say = (news: News) => process.send!(news);
+
+process.on('disconnect', () => process.exit());
+process.on('message', (job: Job) => void work(job));
+say({ kind: 'ready' });
+
+async function work(job: Job): Promise<void> {
+  const databaseUrl = await copyTemplate(postgresUrl, 'psa_template');
+  const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+  await prepareForAudit(database);
+  if (job.kind === 'replay') {
+    const { history, failures } = await replaySeed({ database, ...job });
+    say({ kind: 'replayed', failures, lines: [...history.lines] });
+  } else {
+    const onPlayed = () => void say({ kind: 'played' });
+    const { failures, counts } = await playSeeds({ database, ...job, onPlayed });
+    say({ kind: 'done', failures, counts: [...counts] });
+  }
+  await database.close();
+  await administrate(postgresUrl, `drop database ${databaseUrl.split('/').at(-1)}`);
+}

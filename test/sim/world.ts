@@ -1,0 +1,235 @@
+import { sql as raw } from 'kysely';
+import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
+import { insertAccount, insertToken } from '../../server/src/access/store.ts';
+import {
+  type Command,
+  type Committer,
+  createCommitter,
+  type Writes,
+} from '../../server/src/commit/commit.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
+import { saveEndpoint } from '../../server/src/webhooks/store.ts';
+import type { Task } from '../../server/src/work/store.ts';
+import type { Random } from '../faults/random.ts';
+import { createManualClock, type ManualClock } from '../support/clock.ts';
+import { type Slices, wireSlices } from '../support/slices.ts';
+import { createGate, type Faults, faultyDatabase, type Gate } from './gate.ts';
+import { createRails, type Rails } from './rails.ts';
+import type { Violation } from './violation.ts';
+
+/** Puts a fault of ours into what a decision writes: so a checker shows that it would be found. */
+export type Tamper = (writes: Writes) => Writes;
+
+/** One account, all that serves it, and all around it, with a clock and a gate of its own. */
+export interface World {
+  readonly slices: Omit<Slices, 'handlers'>;
+  readonly rails: Rails;
+  readonly clock: ManualClock;
+  readonly gate: Gate;
+  readonly faults: Faults & { over(): void };
+  readonly live: Tenant;
+  readonly sandbox: Tenant;
+  /** What its payers may start: one that is used once, one that is used by many. */
+  readonly tokens: readonly { id: string; reusable: boolean; maxCents: number }[];
+  /** Whether its events go to a URL of its own. */
+  readonly isAnnounced: boolean;
+  /** Past the gate: for looks at the books between two things that happen. */
+  readonly database: Database;
+  /** Begins what is due, each beside the others. */
+  work(): Promise<void>;
+  /** When what waits falls due that is not due yet, the first few. */
+  dueNext(): Promise<Date[]>;
+  /** When the first of all that waits falls due; null where nothing does. */
+  dueFirst(): Promise<Date | null>;
+  /** Whether all that was due has ended, and was put down as such. */
+  isIdle(): boolean;
+}
+
+const SETTINGS = { ...DEFAULT_SETTINGS, cardReleaseDays: 1 };
+/** Failed tasks come back so much later. */
+const AGAIN_MS = 5_000;
+const TOKEN_CENTS = { min: 100, max: 5_000_000 };
+
+export async function openWorld({
+  database: real,
+  random,
+  count,
+  broken,
+  tamper,
+  strikes: chosen,
+}: {
+  database: Database;
+  random: Random;
+  count: (what: string) => void;
+  broken: (violation: Violation) => void;
+  tamper?: Tamper | undefined;
+  /** Which faults happen, in place of what the seed decides. */
+  strikes?: (name: string) => boolean;
+}): Promise<World> {
+  const clock = createManualClock();
+  const gate = createGate(random);
+  let faulty = true;
+  const faults = {
+    strikes(name: string, oneIn: number) {
+      const strikes = (chosen ? chosen(name) : random.below(oneIn) === 0) && faulty;
+      if (strikes) count(`fault: ${name}`);
+      return strikes;
+    },
+    over() {
+      faulty = false;
+    },
+  };
+
+  const accountId = `acc_${objectId()}`;
+  const live: Tenant = { accountId, environment: 'live' };
+  const sandbox: Tenant = { accountId, environment: 'sandbox' };
+  await insertAccount(real.sql, { id: accountId, name: 'Padaria da Ana', ...SETTINGS }, clock.now());
+  const tokens = [];
+  for (const reusable of [false, true]) {
+    const id = `tok_${objectId()}`;
+    const grant = {};
+    const row = { id, kind: 'checkout' as const, accountId, environment: 'live' as const, grant };
+    const rest = { mintedBy: null, allowedOrigins: [], expiresAt: null, revokedAt: null };
+    await insertToken(real.sql, { ...row, ...rest, createdAt: clock.now() }, id);
+    tokens.push({ id, reusable, maxCents: TOKEN_CENTS.max });
+  }
+
+  const isAnnounced = random.below(3) === 0;
+  const database = faultyDatabase(real, { gate, faults, random });
+  const committer = createCommitter({
+    database,
+    clock,
+    outbox: webhookOutbox,
+    // Nobody is woken: what is due is looked for.
+    onCommit: () => undefined,
+  });
+  const rails = createRails({ clock, gate, faults, random, broken });
+  const { handlers, ...slices } = wireSlices({
+    database,
+    clock,
+    committer: tamper ? tampering(committer, tamper) : committer,
+    ...rails,
+    privateAddresses: false,
+    onFault: () => count('fault told of in the background'),
+  });
+
+  if (isAnnounced)
+    await real.sql
+      .insertInto('stream')
+      .values({ account_id: accountId, environment: 'live' })
+      .execute()
+      .then(() =>
+        saveEndpoint(real.sql, live, {
+          url: 'https://hooks.example.com/0',
+          secret: `whsec_${'A'.repeat(32)}`,
+          secretShown: true,
+        }),
+      );
+
+  const underWay = new Map<string, Promise<void>>();
+  let ended: { task: DueTask; failed: boolean }[] = [];
+
+  /** What has ended goes, or comes back later; and what is due. */
+  async function look(): Promise<DueTask[]> {
+    const settled = ended;
+    ended = [];
+    const columns = raw`
+      unnest(${settled.map(({ task }) => task.kind)}::text[], ${settled.map(({ task }) => task.environment)}::text[],
+        ${settled.map(({ task }) => task.key)}::text[], ${settled.map(({ task }) => task.revision)}::integer[],
+        ${settled.map(({ failed }) => failed)}::boolean[]) ended (kind, environment, key, revision, failed)`;
+    const same = raw`task.account_id = ${accountId} and task.kind = ended.kind and task.key = ended.key
+      and task.environment = ended.environment and task.revision = ended.revision`;
+    if (settled.length > 0) {
+      await raw`delete from task using ${columns} where ${same} and not ended.failed`.execute(real.sql);
+      if (settled.some(({ failed }) => failed))
+        await raw`update task set due_at = ${plusMs(clock.now(), AGAIN_MS)} from ${columns}
+          where ${same} and ended.failed`.execute(real.sql);
+    }
+    const { rows } = await raw<DueTask>`
+      select kind, environment, key, revision, coalesce(
+        (select number from card_payment where starts_with(kind, 'card_payment.') and order_code = key),
+        (select number from payout where starts_with(kind, 'payout.') and withdrawal_id = key),
+        (select number from subaccount_payout where starts_with(kind, 'subaccount_payout.') and id = key),
+        (select number from webhook_delivery where starts_with(kind, 'webhook.') and webhook_id = key)
+      ) as number
+      from task where account_id = ${accountId} and due_at <= ${clock.now()}
+      order by kind, number
+    `.execute(real.sql);
+    return rows;
+  }
+
+  async function run(name: string, task: DueTask): Promise<void> {
+    const handler = handlers[task.kind as keyof typeof handlers];
+    const whole: Task = { ...task, accountId, attempts: 1, lease: '' };
+    const failed = await handler(whole).then(
+      () => false,
+      () => true,
+    );
+    underWay.delete(name);
+    ended.push({ task, failed });
+    count(`task: ${task.kind}${failed ? ' failed' : ''}`);
+  }
+
+  return {
+    ...{ slices, rails, clock, gate, faults, live, sandbox, tokens, isAnnounced, database: real },
+    async work() {
+      const due = await gate.pass(look);
+      // Whoever is given one first need not be first to have it done.
+      for (const task of shuffled(due, random)) {
+        const name = `${task.environment} ${task.kind} ${task.key}`;
+        // A lease that ended early: two are at it.
+        const twice = faults.strikes('task: done by two at once', 40);
+        if (underWay.has(name)) {
+          if (twice) void run(`${name} again`, task);
+          continue;
+        }
+        underWay.set(name, run(name, task));
+        if (twice) underWay.set(`${name} again`, run(`${name} again`, task));
+      }
+    },
+    dueNext: () =>
+      gate.pass(async () => {
+        const { rows } = await raw<{ at: Date }>`
+          select distinct due_at as at from task where account_id = ${accountId} and due_at > ${clock.now()}
+          order by due_at limit 6`.execute(real.sql);
+        return rows.map(({ at }) => at);
+      }),
+    dueFirst: () =>
+      gate.pass(async () => {
+        const { rows } = await raw<{ at: Date | null }>`
+          select min(due_at) as at from task where account_id = ${accountId}`.execute(real.sql);
+        return rows[0]?.at ?? null;
+      }),
+    isIdle: () => underWay.size === 0 && ended.length === 0,
+  };
+}
+
+interface DueTask {
+  kind: string;
+  environment: Environment;
+  key: string;
+  revision: number;
+}
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const left = [...items];
+  return items.map(() => left.splice(random.below(left.length), 1)[0]!);
+}
+
+function tampering(committer: Committer, tamper: Tamper): Committer {
+  return {
+    ...committer,
+    change: <Outcome>(command: Command<Outcome>) =>
+      committer.change({
+        ...command,
+        decide(state) {
+          const { outcome, writes } = command.decide(state);
+          return writes ? { outcome, writes: tamper(writes) } : { outcome };
+        },
+      }),
+  };
+}
