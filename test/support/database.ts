@@ -3,7 +3,7 @@ import type { Database, DatabaseMeter } from '../../server/src/db/database.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
-import { copyTemplate, onFatal, silent } from './templates.ts';
+import { administrate, copyTemplate, onFatal, silent } from './templates.ts';
 
 /** Opens a database that nobody else has, with all migrations applied. It is closed after the last test. */
 export type OpenDatabase = (options?: { clock?: Clock }) => Promise<Database>;

@@ -64,7 +64,7 @@ export async function preparePostgres(postgresUrl: string): Promise<void> {
   }
 }
 
-/** Kept until a migration changes, for it takes seconds. */
+/** Kept until a migration or the migrator changes, for it takes seconds. */
 async function preparePglite(): Promise<string> {
   const file = join(CACHE, `pglite-${fingerprint()}.tar`);
   if (existsSync(file)) return file;
@@ -94,6 +94,8 @@ function fingerprint(): string {
   const migrations = fileURLToPath(new URL('../../server/src/db/migrations', import.meta.url));
   for (const file of readdirSync(migrations).sort())
     hash.update(file).update(readFileSync(join(migrations, file)));
+  // It has a table of its own.
+  hash.update(readFileSync(join(migrations, '../migrate.ts')));
   return hash.digest('hex').slice(0, 16);
 }
 
