@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
@@ -82,6 +82,9 @@ describe.each(Object.entries(engines))('a backup of %s under load', (name, prepa
     await updates.close();
     const folder = temporaryFolder();
     const file = join(folder, 'one.backup.gz');
+    // Where some keep their backups.
+    const kept = 'PSA_DATA_DIR' in environment ? join(environment.PSA_DATA_DIR, 'backup') : folder;
+    mkdirSync(join(kept, 'earlier'), { recursive: true });
     const counted: string[] = [];
     const saved = await backUp(configOf(environment), file, {
       open,
@@ -94,12 +97,13 @@ describe.each(Object.entries(engines))('a backup of %s under load', (name, prepa
     expect(server.faults).toEqual([]);
 
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readdirSync(folder)).toEqual([basename(file)]);
+    expect(readdirSync(kept)).toContain('earlier');
+    expect(readdirSync(folder)).toContain(basename(file));
     const held = contentsOfFile(file);
     expect(saved.rows).toEqual(mapped(held, (rows) => rows.length));
     expect(new Set(counted)).toEqual(new Set(Object.keys(held).filter((table) => held[table]!.length > 0)));
     if ('PSA_DATA_DIR' in environment)
-      expect(readdirSync(environment.PSA_DATA_DIR).sort()).toEqual(['pgdata', 'psa.sock']);
+      expect(readdirSync(environment.PSA_DATA_DIR).sort()).toEqual(['backup', 'pgdata', 'psa.sock']);
 
     // When nobody writes, a backup is what the database says of itself.
     await server.ask('settle', null);

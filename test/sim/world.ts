@@ -140,9 +140,10 @@ export async function openWorld({
     const columns = raw`
       unnest(${settled.map(({ task }) => task.kind)}::text[], ${settled.map(({ task }) => task.environment)}::text[],
         ${settled.map(({ task }) => task.key)}::text[], ${settled.map(({ task }) => task.revision)}::integer[],
-        ${settled.map(({ failed }) => failed)}::boolean[]) ended (kind, environment, key, revision, failed)`;
+        ${settled.map(({ task }) => task.row)}::text[],
+        ${settled.map(({ failed }) => failed)}::boolean[]) ended (kind, environment, key, revision, row, failed)`;
     const same = raw`task.account_id = ${accountId} and task.kind = ended.kind and task.key = ended.key
-      and task.environment = ended.environment and task.revision = ended.revision`;
+      and task.environment = ended.environment and task.revision = ended.revision and task.xmin::text = ended.row`;
     if (settled.length > 0) {
       await raw`delete from task using ${columns} where ${same} and not ended.failed`.execute(real.sql);
       if (settled.some(({ failed }) => failed))
@@ -150,7 +151,7 @@ export async function openWorld({
           where ${same} and ended.failed`.execute(real.sql);
     }
     const { rows } = await raw<DueTask>`
-      select kind, environment, key, revision, coalesce(
+      select kind, environment, key, revision, task.xmin::text as row, coalesce(
         (select number from card_payment where starts_with(kind, 'card_payment.') and order_code = key),
         (select number from payout where starts_with(kind, 'payout.') and withdrawal_id = key),
         (select number from subaccount_payout where starts_with(kind, 'subaccount_payout.') and id = key),
@@ -213,6 +214,8 @@ interface DueTask {
   environment: Environment;
   key: string;
   revision: number;
+  /** Which row of this name it is: of two who are at one, the slower must not take away another that has come since. */
+  row: string;
 }
 
 function shuffled<T>(items: readonly T[], random: Random): T[] {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
+import { type Database, INSTANCE_LOCK } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
@@ -466,7 +466,7 @@ describe('two instances on one PostgreSQL', () => {
     await gone.close();
     // Its session ends a moment after its connection.
     const locks = sql`
-      select from pg_locks where locktype = 'advisory'
+      select from pg_locks where locktype = 'advisory' and classid = ${INSTANCE_LOCK}
         and database = (select oid from pg_database where datname = current_database())`;
     await expect.poll(async () => (await locks.execute(heir.sql)).rows.length, { timeout: 30_000 }).toBe(1);
     await lookOn(SECOND);

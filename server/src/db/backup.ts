@@ -265,6 +265,7 @@ async function load(
   const rows: Rows = Object.fromEntries(tables.map(({ name }) => [name, 0]));
   for await (const part of readBackup(texts)) {
     if (!('rows' in part)) continue;
+    if (!Object.hasOwn(rows, part.table)) throw damaged(`it has rows of ${part.table}`);
     const table = sql.table(part.table);
     await sql`
       insert into ${table} overriding system value

@@ -1,4 +1,5 @@
-import { constants, cpSync, readFileSync } from 'node:fs';
+import { constants, cpSync, existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { createFlushedFiles, prepareFolder } from './pglite-files.ts';
@@ -204,6 +205,8 @@ function copyFiles(target: string): void {
   let failure: string | null = null;
   try {
     if (dataDir === null) throw new Error('There are no files: everything is in memory');
+    // Whoever asked may have ended meanwhile, and then nobody would take it away.
+    if (!existsSync(dirname(target))) throw new Error('There is no folder for the copy any more');
     cpSync(prepareFolder(dataDir).folder, target, {
       recursive: true,
       errorOnExist: true,

@@ -5,6 +5,7 @@ import {
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
+  OperationTypeNode,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../access/model.ts';
@@ -92,7 +93,7 @@ export function createFastPath({
     const { operationName = null, variables = null } = params;
     const ast = getOperationAST(document, operationName);
     // Whoever may not ask for the schema is told so for the whole document.
-    if (!ast || asksForSchema(document)) return null;
+    if (ast?.operation !== OperationTypeNode.QUERY || asksForSchema(document)) return null;
     const name = `${ast.name?.value ?? ''} ${params.query}`;
     let run = compiled.get(name);
     if (run === undefined) {

@@ -95,6 +95,9 @@ function excesses(document: DocumentNode): (keyof typeof SAID)[] {
     if (size > LIMITS[name]) found.push(name);
   };
   for (const definition of document.definitions) {
+    // graphql compares the fields of a fragment, too, whether or not anything asks for it.
+    if (definition.kind === Kind.FRAGMENT_DEFINITION && found.length === 0)
+      check('repeats', mostRepeats(definition.selectionSet, fragments));
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     const { depth, fields, aliases } = sizes.of(definition.selectionSet);
     check('depth', depth);

@@ -154,7 +154,6 @@ export function createGraphQLSockets({
   }
 
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
-    extra.begun();
     const authorization = connectionParams?.authorization;
     extra.presented = {
       ...extra.presented,
@@ -163,6 +162,7 @@ export function createGraphQLSockets({
     try {
       extra.caller = await contexts.identify(extra.presented);
       callerOf(extra);
+      extra.begun();
     } catch (error) {
       if (error instanceof PaymentError) return forbid(extra, error);
       throw error;
@@ -306,7 +306,8 @@ function boundBeginning(socket: WebSocket, wire: IncomingMessage['socket']): () 
     lift();
     // The library has words of its own for a message that is too large in itself.
     setImmediate(() => {
-      if (socket.readyState !== socket.OPEN) return;
+      if (socket.readyState === socket.CLOSED) return;
+      // Of one that is closing already, be it by the library, what it still sends is held just as well.
       socket.close(MESSAGE_TOO_BIG, 'Too much before connection_init');
       // Nothing more is taken from it, and what was is not kept for long.
       wire.removeAllListeners('data').resume().end();

@@ -9,7 +9,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -201,9 +201,12 @@ function summaryOf(file: string, { takenAt, engine, migrations }: BackupHeader, 
 
 // ── A folder that a server has ──────────────────────────────────────────────────────────────────
 
+/** A name that nobody gives to a folder of backups: what is in it is taken away. */
+const PLACE = '.psa-backup';
+
 /** Where in the data folder the server puts a copy of its files, to be opened as a folder of its own. */
 export function copyFolder(dataDir: string): { folder: string; files: string } {
-  const folder = join(realpathSync(dataDir), 'backup', 'copy');
+  const folder = join(realpathSync(dataDir), PLACE, 'copy');
   return { folder, files: join(folder, 'pgdata') };
 }
 
@@ -216,13 +219,15 @@ async function withCopy<T>(dataDir: string, work: (copy: string) => Promise<T>):
     throw new BackupError('Another backup of this folder is under way: let that one end first');
   });
   try {
-    return await whileThere(place, () => {
+    return await whileThere(folder, () => {
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { mode: 0o700 });
       return work(folder);
     });
   } finally {
     await unlock();
+    // Unless somebody has put something there.
+    await rmdir(place).catch(() => undefined);
   }
 }
 

@@ -103,13 +103,17 @@ export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly Pa
     .insertInto('payout')
     .values(payouts.map((payout) => toRow(tenant, payout)))
     .onConflict((conflict) =>
-      conflict.column('withdrawal_id').doUpdateSet((row) => ({
-        version: row.ref('excluded.version'),
-        status: row.ref('excluded.status'),
-        processed_at: row.ref('excluded.processed_at'),
-        denied_reason: row.ref('excluded.denied_reason'),
-        end_to_end_id: row.ref('excluded.end_to_end_id'),
-      })),
+      conflict
+        .column('withdrawal_id')
+        .doUpdateSet((row) => ({
+          version: row.ref('excluded.version'),
+          status: row.ref('excluded.status'),
+          processed_at: row.ref('excluded.processed_at'),
+          denied_reason: row.ref('excluded.denied_reason'),
+          end_to_end_id: row.ref('excluded.end_to_end_id'),
+        }))
+        .whereRef('payout.account_id', '=', 'excluded.account_id')
+        .whereRef('payout.environment', '=', 'excluded.environment'),
     )
     .execute();
 }
