@@ -411,7 +411,11 @@ describeOnBothEngines('card payments', (open) => {
               if (each.do === 'refund')
                 await core.cardPayments.refund(core.tenant, orderCodes[each.which % orderCodes.length]!);
               if (each.do === 'wait') await core.pass(each.ms);
-              if (each.do === 'withdraw') await withdraw(core, (await core.balances()).merchant_balance);
+              if (each.do === 'withdraw')
+                await withdraw(core, (await core.balances()).merchant_balance).catch((error: unknown) => {
+                  // A refund that was under way has taken some of it since the look, and no account goes below zero.
+                  if (!(error instanceof RangeError)) throw error;
+                });
             }
             // Long enough for every look-up, repetition and release to have come to its end.
             await core.pass(4 * DAY);
