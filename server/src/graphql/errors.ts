@@ -206,6 +206,7 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
     return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
   if (error instanceof GraphQLError && cause instanceof GraphQLError && !isOfAnAnswer(error, cause)) {
     error.extensions.code = 'BAD_USER_INPUT';
+    error.message = withoutValue(error.message, cause.message);
     // It may repeat the whole input.
     if (error.message.length > LONGEST_MESSAGE) error.message = `${error.message.slice(0, LONGEST_MESSAGE)}…`;
     // Nothing of the operation has run. `spec`: the older media type, application/json, says 200 to that.
@@ -221,6 +222,16 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
     extensions: { code: 'INTERNAL_SERVER_ERROR', http: { status: 500 } },
   });
 }
+
+/** graphql repeats the value of a variable that it refuses, all of it, PIX keys too: the place and the reason say enough. */
+function withoutValue(message: string, reason: string): string {
+  const end = `; ${reason}`;
+  if (!message.endsWith(end)) return message;
+  const [, variable, place = ''] = REFUSED_VARIABLE.exec(message.slice(0, -end.length)) ?? [];
+  return variable ? `${variable}${place}${end}` : message;
+}
+
+const REFUSED_VARIABLE = /^(Variable "\$\w+" got invalid value) [\s\S]*?( at "[\w.[\]]+")?$/;
 
 /** A value of ours that a type of ours refused while it was written: a fault, though GraphQL says it. */
 function isOfAnAnswer(error: GraphQLError, cause: GraphQLError): boolean {
