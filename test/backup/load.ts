@@ -1,4 +1,5 @@
 import type { ChildServer } from '../faults/child.ts';
+import { GIVE, OPEN, PAY_OUT, WITHDRAW } from '../faults/documents.ts';
 import { createClient } from '../support/graphql.ts';
 
 /** What a server has acknowledged: found again by its id, or something was lost. */
@@ -11,18 +12,6 @@ export interface Acknowledged {
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   done: createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { orderCode } } ... on UserError { code message } }
-}`;
-const OPEN = `mutation ($input: CreateSubaccountInput!) {
-  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
-}`;
-const GIVE = `mutation ($input: TransferToSubaccountInput!) {
-  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
-}`;
-const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
-  done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code message } }
-}`;
-const WITHDRAW = `mutation ($input: RequestPayoutInput!) {
-  done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { code message } }
 }`;
 
 /** The same answer for the same key, whichever server is asked. */

@@ -3,6 +3,7 @@ import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit, AuditedPayout } from './audit.ts';
 import type { ChildServer } from './child.ts';
 import { type Errand, repeated } from './crowd.ts';
+import { GIVE, OPEN, PAY_OUT, WITHDRAW } from './documents.ts';
 import type { Random } from './random.ts';
 
 /** A payout of the main account as its client knows it. No two have the same amount. */
@@ -65,19 +66,6 @@ export const PIX_KEYS = [
   { pixKey: 'verifica@psa.example', leadsTo: 'completed' },
   { pixKey: 'demora@psa.example', leadsTo: 'completed' },
 ] as const;
-
-const WITHDRAW = `mutation ($input: RequestPayoutInput!) {
-  done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { code message } }
-}`;
-const OPEN = `mutation ($input: CreateSubaccountInput!) {
-  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
-}`;
-const GIVE = `mutation ($input: TransferToSubaccountInput!) {
-  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
-}`;
-const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
-  done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code message } }
-}`;
 
 /**
  * Clients that take money out, of the main account and of subaccounts, and come back with the same key for whatever was

@@ -1,0 +1,14 @@
+// What takes money out, asked for with a key: `done` is what was made or why not.
+
+export const WITHDRAW = `mutation ($input: RequestPayoutInput!) {
+  done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { code message } }
+}`;
+export const OPEN = `mutation ($input: CreateSubaccountInput!) {
+  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
+}`;
+export const GIVE = `mutation ($input: TransferToSubaccountInput!) {
+  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
+}`;
+export const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
+  done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code message } }
+}`;
