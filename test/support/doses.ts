@@ -26,7 +26,7 @@ const DOSES = {
   /** Of a facade's credential, how far apart the places are at which it is changed. */
   PLACES_APART: [9, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
-  HANGING_RECEIVERS: [12, 24],
+  HANGING_RECEIVERS: [12, 100],
   /** WebSockets that are open at once. */
   SOCKETS: [200, 10_000],
   /** Followers that read nothing, by each transport. */
