@@ -216,10 +216,7 @@ test(`${HANGING} merchants whose receivers all hang delay the others by seconds,
   // While all places are held by those that hang, five seconds pass: so often as it takes until everybody had a turn.
   const attempts = () => receivers.reduce((sum, { came }) => sum + came.length, 0);
   for (let round = 1; ; round += 1) {
-    await vi.waitFor(
-      () => expect(well.received.length > 0 || attempts() >= round * PLACES).toBe(true),
-      WAIT,
-    );
+    await vi.waitFor(() => expect(well.received.length > 0 || attempts() >= round * PLACES).toBe(true), WAIT);
     if (well.received.length > 0) break;
     expect(round).toBeLessThanOrEqual(Math.floor((HANGING * 8) / PLACES));
     app.clock.advance(5_000);
