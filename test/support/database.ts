@@ -8,9 +8,15 @@ import { administrate, copyTemplate, onFatal, silent } from './templates.ts';
 /** Opens a database that nobody else has, with all migrations applied. It is closed after the last test. */
 export type OpenDatabase = (options?: { clock?: Clock }) => Promise<Database>;
 
-/** Runs the same tests against PGlite in memory and against a PostgreSQL. */
+const ENGINES = { PGlite: openFreshPglite, PostgreSQL: openFreshPostgres };
+
+/**
+ * Runs the same tests against PGlite in memory and against a PostgreSQL; with `PSA_MUTANTS_DATABASE` against the latter
+ * alone, which is opened in milliseconds.
+ */
 export function describeOnBothEngines(name: string, tests: (open: OpenDatabase) => void): void {
-  for (const [engine, open] of Object.entries({ PGlite: openFreshPglite, PostgreSQL: openFreshPostgres })) {
+  for (const [engine, open] of Object.entries(ENGINES)) {
+    if (process.env.PSA_MUTANTS_DATABASE && engine === 'PGlite') continue;
     describe(`${name} (${engine})`, () => {
       const opened: Database[] = [];
       afterAll(async () => {

@@ -19,6 +19,8 @@ const DOSES = {
   ONE_KEY: [5, 500],
   /** Ways in which a payment's approval meets its expiry. */
   EXPIRIES: [40, 1_000],
+  /** Amounts of cents, from 0, that are written in reais and read back. */
+  AMOUNTS: [20_000_000, 20_000_000],
   /** Histories of the engine, each 200 steps; `npm run sim` plays 10,000. */
   SEEDS: [130, 500],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */

@@ -9,6 +9,7 @@ const PEERS = {
   'hive-gateway': { called: 'Hive Gateway', is: '@graphql-hive/gateway-runtime' },
   lighthouse: { called: 'Lighthouse', is: 'lighthouse' },
   mercurius: { called: 'Mercurius', is: 'mercurius' },
+  stryker: { called: 'Stryker', is: '@stryker-mutator/core' },
   widgets: { called: 'the checkouts of others, Adyen', is: '@adyen/adyen-web' },
   yoga: { called: 'graphql-ws with Yoga', is: 'graphql-yoga' },
 };
@@ -27,7 +28,7 @@ export async function ensurePeer(name: keyof typeof PEERS): Promise<string | nul
   if (readStamp(stamp) === wanted && existsSync(join(root, folder, 'node_modules'))) return peer;
   clearStamp(stamp);
 
-  console.log(`Installing ${peer}, which the benchmark alone needs …`);
+  console.log(`Installing ${peer}, which nothing else needs …`);
   const started = performance.now();
   const { ok } = await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: join(root, folder),

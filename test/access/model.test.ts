@@ -1,0 +1,424 @@
+import { describe, expect, test } from 'vitest';
+import {
+  assertMayHaveAnotherKey,
+  createAccountInput,
+  createKeyInput,
+  listKeysInput,
+  MAX_ACTIVE_KEYS,
+  noInput,
+  revokeKeyInput,
+  updateAccountInput,
+} from '../../server/src/access/keys.ts';
+import {
+  allowsOrigin,
+  assertMayFollowAccount,
+  assertMayManageSubaccounts,
+  assertMayReadCardPayments,
+  assertMayReadPayouts,
+  assertMayReadProducts,
+  assertMayReadSubaccountPayouts,
+  assertMayReadSubaccounts,
+  assertMayReadWallet,
+  assertMayReadWebhooks,
+  assertMayRequestSubaccountPayouts,
+  assertUnrestrictedKey,
+  bearer,
+  type Caller,
+  type Credential,
+  createCheckoutTokenInput,
+  createDashboardTokenInput,
+  environmentOfKey,
+  mayReadCardPayment,
+  rightsOf,
+  seesCustomer,
+  seesSubaccount,
+} from '../../server/src/access/model.ts';
+import { PermissionError, UnauthenticatedError, UnavailableError } from '../../server/src/kernel/errors.ts';
+
+const CREDENTIALS = {
+  key: { kind: 'api_key', id: 'key_1', permissions: [] },
+  'key of a service that does not tell': { kind: 'api_key', id: 'key_2', permissions: null },
+  manager: { kind: 'api_key', id: 'key_3', permissions: ['subcontas.gerenciar'] },
+  withdrawer: { kind: 'api_key', id: 'key_4', permissions: ['subcontas.sacar'] },
+  checkout: {
+    kind: 'checkout_token',
+    id: 'tok_1',
+    grant: { amount: { kind: 'fixed', cents: 500 }, reusable: true },
+  },
+  payment: { kind: 'payment_token', id: 'tok_2', orderCode: 'PSC-1' },
+  wallet: { kind: 'dashboard_token', id: 'tok_3', scopes: ['wallet'] },
+  payouts: { kind: 'dashboard_token', id: 'tok_4', scopes: ['payouts'] },
+  subaccounts: { kind: 'dashboard_token', id: 'tok_5', scopes: ['subaccounts'] },
+  card_payments: { kind: 'dashboard_token', id: 'tok_6', scopes: ['card_payments'] },
+  products: { kind: 'dashboard_token', id: 'tok_7', scopes: ['products'] },
+  webhooks: { kind: 'dashboard_token', id: 'tok_8', scopes: ['webhooks'] },
+} as const satisfies Record<string, Credential>;
+type Who = keyof typeof CREDENTIALS;
+const EVERYBODY = Object.keys(CREDENTIALS) as Who[];
+
+const KEYS: Who[] = ['key', 'key of a service that does not tell'];
+const TOKENS_OF_THE_ACCOUNT: Who[] = [
+  'wallet',
+  'payouts',
+  'subaccounts',
+  'card_payments',
+  'products',
+  'webhooks',
+];
+
+function caller(credential: Credential, rest: Partial<Caller> = {}): Caller {
+  return {
+    tenant: { accountId: 'acc_1', environment: 'live' },
+    credential,
+    allowedOrigins: [],
+    expiresAt: null,
+    endsWith: [credential.id],
+    ...rest,
+  };
+}
+
+const letIn = (assertMay: (caller: Caller) => unknown) =>
+  EVERYBODY.filter((who) => {
+    try {
+      return assertMay(caller(CREDENTIALS[who])) !== false;
+    } catch (error) {
+      expect(error).toBeInstanceOf(PermissionError);
+      return false;
+    }
+  });
+
+describe('who may', () => {
+  test.each<[string, (caller: Caller) => unknown, Who[]]>([
+    ['do what no permission covers', assertUnrestrictedKey, KEYS],
+    [
+      'follow the account',
+      assertMayFollowAccount,
+      [...KEYS, 'manager', 'withdrawer', ...TOKENS_OF_THE_ACCOUNT],
+    ],
+    ['read the wallet', assertMayReadWallet, [...KEYS, 'wallet']],
+    ['read all card payments', assertMayReadCardPayments, [...KEYS, 'card_payments']],
+    ['read payouts', assertMayReadPayouts, [...KEYS, 'payouts']],
+    ['read webhooks', assertMayReadWebhooks, [...KEYS, 'webhooks']],
+    ['read products', assertMayReadProducts, [...KEYS, 'products']],
+    ['open subaccounts and transfer to them', assertMayManageSubaccounts, [...KEYS, 'manager']],
+    ['read subaccounts', assertMayReadSubaccounts, [...KEYS, 'manager', 'subaccounts']],
+    [
+      'request payouts of subaccounts',
+      assertMayRequestSubaccountPayouts,
+      [...KEYS, 'manager', 'withdrawer'],
+    ],
+    [
+      'read payouts of subaccounts',
+      assertMayReadSubaccountPayouts,
+      [...KEYS, 'manager', 'withdrawer', 'subaccounts'],
+    ],
+    [
+      'see whose a subaccount’s payout is',
+      seesSubaccount,
+      EVERYBODY.filter((who) => who !== 'withdrawer'),
+    ],
+    ['see customers', seesCustomer, EVERYBODY.filter((who) => who !== 'checkout' && who !== 'payment')],
+    [
+      'read the payment PSC-1',
+      (each) => mayReadCardPayment(each, 'PSC-1'),
+      [...KEYS, 'payment', 'card_payments'],
+    ],
+    ['read the payment PSC-2', (each) => mayReadCardPayment(each, 'PSC-2'), [...KEYS, 'card_payments']],
+  ])('%s', (_, assertMay, expected) => {
+    expect(new Set(letIn(assertMay))).toEqual(new Set(expected));
+  });
+
+  test('make up for what a key lacks is said with the refusal', () => {
+    const refusal = (assertMay: (caller: Caller) => void, who: Who) => {
+      try {
+        assertMay(caller(CREDENTIALS[who]));
+      } catch (error) {
+        return (error as PermissionError).requiresAnyOf;
+      }
+      return 'none';
+    };
+    expect(refusal(assertMayManageSubaccounts, 'withdrawer')).toEqual(['subcontas.gerenciar']);
+    const neither = caller({ kind: 'api_key', id: 'key_5', permissions: ['other' as never] });
+    expect(() => assertMayRequestSubaccountPayouts(neither)).toThrow(
+      expect.objectContaining({ requiresAnyOf: ['subcontas.gerenciar', 'subcontas.sacar'] }),
+    );
+    expect(refusal(assertMayReadWallet, 'manager')).toEqual([]);
+  });
+
+  test('do what no permission covers is known by the key’s id', () => {
+    expect(assertUnrestrictedKey(caller(CREDENTIALS.key))).toBe('key_1');
+  });
+});
+
+describe('a page’s origin', () => {
+  const SHOP = 'https://shop.example';
+  test.each([
+    [[], SHOP, true],
+    [[], null, true],
+    [[], undefined, true],
+    [[SHOP], SHOP, true],
+    [['https://other.example', SHOP], SHOP, true],
+    [[SHOP], 'https://other.example', false],
+    [[SHOP], `${SHOP}:8443`, false],
+    [[SHOP], null, false],
+    [[SHOP], undefined, false],
+    [[SHOP], 'null', false],
+  ])('where %j are allowed, of %j: %s', (allowedOrigins, origin, allowed) => {
+    expect(allowsOrigin(caller(CREDENTIALS.checkout, { allowedOrigins }), origin)).toBe(allowed);
+  });
+});
+
+describe('callers see the same', () => {
+  const of = (credential: Credential, rest: Partial<Caller> = {}) => rightsOf(caller(credential, rest));
+
+  test('where their account, environment, rights and origins are the same', () => {
+    expect(of({ ...CREDENTIALS.key, id: 'key_9' })).toBe(of(CREDENTIALS.key));
+    expect(of({ ...CREDENTIALS.wallet, id: 'tok_9' })).toBe(of(CREDENTIALS.wallet));
+    expect(of({ ...CREDENTIALS.wallet, scopes: ['wallet', 'payouts'] })).toBe(
+      of({ ...CREDENTIALS.wallet, scopes: ['payouts', 'wallet'] }),
+    );
+  });
+
+  test('and nowhere else', () => {
+    const all = [
+      ...EVERYBODY.filter((who) => who !== 'key of a service that does not tell').map((who) =>
+        of(CREDENTIALS[who]),
+      ),
+      of(CREDENTIALS.key, { tenant: { accountId: 'acc_1', environment: 'sandbox' } }),
+      of(CREDENTIALS.key, { tenant: { accountId: 'acc_2', environment: 'live' } }),
+      of(CREDENTIALS.key, { allowedOrigins: ['https://shop.example'] }),
+      of({ ...CREDENTIALS.wallet, scopes: ['payouts', 'wallet'] }),
+      of({ ...CREDENTIALS.payment, orderCode: 'PSC-2' }),
+      // Each payer has a share of its own, by its token.
+      of({ ...CREDENTIALS.checkout, id: 'tok_9' }),
+      of({ ...CREDENTIALS.payment, id: 'tok_9' }),
+    ];
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  test('and a list of scopes is not changed by asking', () => {
+    const scopes = ['wallet', 'payouts'] as const;
+    of({ ...CREDENTIALS.wallet, scopes });
+    expect(scopes).toEqual(['wallet', 'payouts']);
+  });
+});
+
+describe('an Authorization header', () => {
+  test.each([
+    ['Bearer ps_live_a', 'ps_live_a'],
+    ['bearer ps_live_a', 'ps_live_a'],
+    ['Bearer   ps_live_a', 'ps_live_a'],
+    ['Bearer a.b-c_d~e+f/g==', 'a.b-c_d~e+f/g=='],
+    [`Bearer ${'a'.repeat(256)}`, 'a'.repeat(256)],
+  ])('%j carries %j', (header, credential) => {
+    expect(bearer(header)).toBe(credential);
+  });
+
+  test.each([
+    null,
+    undefined,
+    '',
+    'ps_live_a',
+    'Bearer',
+    'Bearer ',
+    'Bearerps_live_a',
+    'Basic ps_live_a',
+    'xBearer ps_live_a',
+    'Bearer ps_live_a ',
+    'Bearer ps_live_a b',
+    'Bearer =a',
+    'Bearer a=b',
+    'Bearer ps_live_\n',
+    `Bearer ${'a'.repeat(257)}`,
+  ])('%j carries none', (header) => {
+    expect(() => bearer(header)).toThrow(UnauthenticatedError);
+  });
+
+  test.each([
+    ['ps_live_a', 'live'],
+    ['ps_test_a', 'sandbox'],
+    ['ps_checkout_a', null],
+    ['xps_live_a', null],
+    ['xps_test_a', null],
+    ['a_ps_live_', null],
+    ['a_ps_test_', null],
+    ['', null],
+  ])('a credential %j is a key of %s', (secret, environment) => {
+    expect(environmentOfKey(secret)).toBe(environment);
+  });
+});
+
+/** Where each refusal is, or none. */
+function wrong(result: {
+  success: boolean;
+  error?: { issues: { path: PropertyKey[] }[] } | undefined;
+}): string[] | null {
+  return result.success ? null : [...new Set(result.error!.issues.map(({ path }) => path.join('.')))];
+}
+
+describe('a checkout token', () => {
+  const input = (rest: Record<string, unknown>) => ({ amount: { fixedCents: 500 }, ...rest });
+  const PRODUCT = 'a'.repeat(24);
+  test.each<[string[] | null, Record<string, unknown>]>([
+    [null, input({})],
+    [null, input({ expiresInSeconds: null, reusable: null, allowedOrigins: null })],
+    [null, input({ expiresInSeconds: 60, reusable: true, description: 'Caneca' })],
+    [null, input({ expiresInSeconds: 31_536_000 })],
+    [null, { amount: { range: { minCents: 100, maxCents: 100 } } }],
+    [null, { amount: { range: { minCents: 100, maxCents: 101 }, fixedCents: null, productId: null } }],
+    [null, { amount: { productId: PRODUCT } }],
+    [null, input({ allowedOrigins: [] })],
+    [null, input({ allowedOrigins: Array(20).fill('https://shop.example') })],
+    [['allowedOrigins'], input({ allowedOrigins: Array(21).fill('https://shop.example') })],
+    [['allowedOrigins.0'], input({ allowedOrigins: ['https://shop.example/page'] })],
+    [['expiresInSeconds'], input({ expiresInSeconds: 59 })],
+    [['expiresInSeconds'], input({ expiresInSeconds: 60.5 })],
+    [['expiresInSeconds'], input({ expiresInSeconds: 31_536_001 })],
+    [['reusable'], input({ reusable: 'yes' })],
+    [['description'], input({ description: '' })],
+    [['amount.range.maxCents'], { amount: { range: { minCents: 101, maxCents: 100 } } }],
+    [['amount.range.minCents'], { amount: { range: { minCents: 79, maxCents: 100 } } }],
+    [['amount.range.maxCents'], { amount: { range: { minCents: 80, maxCents: 10_000_000_001 } } }],
+    [['amount.fixedCents'], { amount: { fixedCents: 79 } }],
+    [['amount.productId'], { amount: { productId: 'x' } }],
+    [['amount'], { amount: {} }],
+    [['amount'], { amount: { fixedCents: null, range: null, productId: null } }],
+    [['amount'], { amount: { fixedCents: 500, productId: PRODUCT } }],
+    [['amount'], { amount: { fixedCents: 500, range: { minCents: 100, maxCents: 200 } } }],
+    [['amount'], { amount: { productId: PRODUCT, range: { minCents: 100, maxCents: 200 } } }],
+    [['amount'], {}],
+  ])('is refused for %j: %j', (fields, asked) => {
+    expect(wrong(createCheckoutTokenInput.safeParse(asked))).toEqual(fields);
+  });
+
+  test('keeps what is asked', () => {
+    const asked = {
+      amount: { range: { minCents: 100, maxCents: 200 } },
+      reusable: true,
+      expiresInSeconds: 60,
+      allowedOrigins: ['https://shop.example'],
+      description: 'Caneca',
+    };
+    expect(createCheckoutTokenInput.parse(asked)).toEqual(asked);
+  });
+});
+
+describe('a dashboard token', () => {
+  const SCOPES = ['wallet', 'payouts', 'subaccounts', 'card_payments', 'products', 'webhooks'];
+  test.each<[string[] | null, Record<string, unknown>]>([
+    [null, { scopes: SCOPES }],
+    [null, { scopes: ['wallet'], expiresInSeconds: 60, allowedOrigins: ['https://shop.example'] }],
+    [null, { scopes: ['wallet'], expiresInSeconds: 86_400 }],
+    [null, { scopes: ['wallet'], expiresInSeconds: null, allowedOrigins: null }],
+    [['scopes'], {}],
+    [['scopes'], { scopes: [] }],
+    [['scopes'], { scopes: ['wallet', 'wallet'] }],
+    [['scopes.0'], { scopes: ['wallets'] }],
+    [['scopes.0'], { scopes: [''] }],
+    [['expiresInSeconds'], { scopes: ['wallet'], expiresInSeconds: 59 }],
+    [['expiresInSeconds'], { scopes: ['wallet'], expiresInSeconds: 61.5 }],
+    [['expiresInSeconds'], { scopes: ['wallet'], expiresInSeconds: 86_401 }],
+    [['allowedOrigins.0'], { scopes: ['wallet'], allowedOrigins: ['shop.example'] }],
+  ])('is refused for %j: %j', (fields, asked) => {
+    expect(wrong(createDashboardTokenInput.safeParse(asked))).toEqual(fields);
+  });
+
+  test('keeps what is asked', () => {
+    const asked = { scopes: ['wallet'], expiresInSeconds: 60, allowedOrigins: ['https://shop.example'] };
+    expect(createDashboardTokenInput.parse(asked)).toEqual(asked);
+  });
+});
+
+describe('what is asked about keys and accounts', () => {
+  const key = (rest: Record<string, unknown>) => ({
+    environment: 'live',
+    permissions: [],
+    name: null,
+    ...rest,
+  });
+  test.each<[string[] | null, { safeParse(value: unknown): Parameters<typeof wrong>[0] }, unknown]>([
+    [null, createKeyInput, key({})],
+    [null, createKeyInput, key({ accountId: 'acc_1', environment: 'sandbox', name: 'Caixa' })],
+    [null, createKeyInput, key({ accountId: 'a'.repeat(100), name: 'a'.repeat(100) })],
+    [null, createKeyInput, key({ permissions: ['subcontas.gerenciar', 'subcontas.sacar'] })],
+    [['permissions.0'], createKeyInput, key({ permissions: ['subcontas'] })],
+    [['permissions.0'], createKeyInput, key({ permissions: [''] })],
+    [['environment'], createKeyInput, key({ environment: 'test' })],
+    [['environment'], createKeyInput, key({ environment: '' })],
+    [['name'], createKeyInput, key({ name: '' })],
+    [['name'], createKeyInput, key({ name: 'a'.repeat(101) })],
+    [['accountId'], createKeyInput, key({ accountId: '' })],
+    [['accountId'], createKeyInput, key({ accountId: 'a'.repeat(101) })],
+    [[''], createKeyInput, key({ secret: 'mine' })],
+    [['environment', 'permissions', 'name'], createKeyInput, {}],
+    [null, listKeysInput, { revokedToo: true }],
+    [null, listKeysInput, { revokedToo: false, accountId: 'acc_1' }],
+    [['revokedToo'], listKeysInput, {}],
+    [[''], listKeysInput, { revokedToo: true, other: 1 }],
+    [null, revokeKeyInput, { id: 'key_1' }],
+    [['id'], revokeKeyInput, {}],
+    [[''], revokeKeyInput, { id: 'key_1', other: 1 }],
+    [null, noInput, {}],
+    [[''], noInput, { other: 1 }],
+    [null, createAccountInput, { name: 'Padaria' }],
+    [
+      null,
+      createAccountInput,
+      {
+        name: 'Padaria',
+        cardPaymentsEnabled: false,
+        cardReleaseDays: 0,
+        payoutFeesCents: { pix: 0, pix_turbo: 100_000, ltc: 5, usd: 5 },
+        subaccountMarkupCents: 100_000,
+      },
+    ],
+    [null, createAccountInput, { name: 'Padaria', cardReleaseDays: 365 }],
+    [['name'], createAccountInput, {}],
+    [[''], createAccountInput, { name: 'Padaria', other: 1 }],
+    [['cardReleaseDays'], createAccountInput, { name: 'Padaria', cardReleaseDays: 366 }],
+    [['cardReleaseDays'], createAccountInput, { name: 'Padaria', cardReleaseDays: -1 }],
+    [['cardReleaseDays'], createAccountInput, { name: 'Padaria', cardReleaseDays: 1.5 }],
+    [['cardPaymentsEnabled'], createAccountInput, { name: 'Padaria', cardPaymentsEnabled: 'no' }],
+    [['subaccountMarkupCents'], createAccountInput, { name: 'Padaria', subaccountMarkupCents: -1 }],
+    [['subaccountMarkupCents'], createAccountInput, { name: 'Padaria', subaccountMarkupCents: 0.5 }],
+    [['subaccountMarkupCents'], createAccountInput, { name: 'Padaria', subaccountMarkupCents: 100_001 }],
+    [['payoutFeesCents.pix'], createAccountInput, { name: 'Padaria', payoutFeesCents: { pix: 100_001 } }],
+    [['payoutFeesCents'], createAccountInput, { name: 'Padaria', payoutFeesCents: {} }],
+    [['payoutFeesCents'], createAccountInput, { name: 'Padaria', payoutFeesCents: { pix: undefined } }],
+    [['payoutFeesCents'], createAccountInput, { name: 'Padaria', payoutFeesCents: { card: 5 } }],
+    [null, createAccountInput, { name: 'Padaria', payoutFeesCents: { usd: 5 } }],
+    [null, updateAccountInput, { id: 'acc_1', name: 'Padaria' }],
+    [null, updateAccountInput, { id: 'acc_1', cardPaymentsEnabled: false }],
+    [null, updateAccountInput, { id: 'acc_1', name: undefined, cardReleaseDays: 1 }],
+    [[''], updateAccountInput, { id: 'acc_1' }],
+    [[''], updateAccountInput, { id: 'acc_1', name: undefined, cardReleaseDays: undefined }],
+    [['id'], updateAccountInput, { name: 'Padaria' }],
+    [[''], updateAccountInput, { id: 'acc_1', name: 'Padaria', other: 1 }],
+  ])('is refused for %j: %# %j', (fields, schema, asked) => {
+    expect(wrong(schema.safeParse(asked))).toEqual(fields);
+  });
+
+  test('is kept, a permission that is named twice once', () => {
+    const settings = {
+      name: 'Padaria',
+      cardPaymentsEnabled: false,
+      cardReleaseDays: 3,
+      payoutFeesCents: { pix: 1, pix_turbo: 2, ltc: 3, usd: 4 },
+      subaccountMarkupCents: 5,
+    };
+    expect(createAccountInput.parse(settings)).toEqual(settings);
+    expect(updateAccountInput.parse({ id: 'acc_1', ...settings })).toEqual({ id: 'acc_1', ...settings });
+    expect(
+      createKeyInput.parse(key({ permissions: ['subcontas.sacar', 'subcontas.sacar'] })).permissions,
+    ).toEqual(['subcontas.sacar']);
+  });
+
+  test('is one key too many at ten', () => {
+    expect(() => assertMayHaveAnotherKey(MAX_ACTIVE_KEYS - 1)).not.toThrow();
+    for (const active of [MAX_ACTIVE_KEYS, MAX_ACTIVE_KEYS + 1])
+      expect(() => assertMayHaveAnotherKey(active)).toThrow(
+        expect.objectContaining({ constructor: UnavailableError, code: 'LIMIT_REACHED' }),
+      );
+    expect(MAX_ACTIVE_KEYS).toBe(10);
+  });
+});

@@ -1,0 +1,61 @@
+/**
+ * What is mutated, and the tests that must notice: fast ones that are about it. Each room is a run of its own, so that
+ * what is evaluated once, such as a schema, is tried against the tests of its room alone.
+ *
+ * @typedef {object} Room
+ * @property {'ledger' | 'signing' | 'tokens' | 'state machines'} group whose score is held against the least
+ * @property {string[]} mutate below server/src
+ * @property {string[]} tests below test
+ * @property {boolean} [database] the tests need one: PostgreSQL, of which each has a copy in milliseconds
+ */
+
+/** @type {Room[]} */
+export const ROOMS = [
+  {
+    group: 'ledger',
+    mutate: ['ledger/postings.ts', 'kernel/money.ts'],
+    tests: ['ledger/postings.test.ts', 'kernel/money.test.ts'],
+  },
+  {
+    group: 'ledger',
+    mutate: ['ledger/store.ts'],
+    tests: ['ledger/store.test.ts'],
+    database: true,
+  },
+  {
+    group: 'signing',
+    mutate: ['webhooks/signing.ts'],
+    tests: ['webhooks/signing.test.ts'],
+  },
+  {
+    group: 'tokens',
+    mutate: ['access/model.ts', 'access/keys.ts'],
+    tests: ['access/model.test.ts'],
+  },
+  {
+    group: 'tokens',
+    mutate: ['access/engine.ts', 'events/credential.ts'],
+    tests: ['access/contract.test.ts', 'access/dashboard-tokens.test.ts'],
+    database: true,
+  },
+  {
+    group: 'state machines',
+    mutate: ['card-payments/model.ts'],
+    tests: ['card-payments/model.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['payouts/model.ts'],
+    tests: ['payouts/model.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['subaccounts/model.ts'],
+    tests: ['subaccounts/model.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['wallet/model.ts', 'sandbox/model.ts', 'webhooks/model.ts'],
+    tests: ['wallet/model.test.ts', 'sandbox/model.test.ts', 'webhooks/model.test.ts'],
+  },
+];

@@ -1,0 +1,142 @@
+// npm run mutants: changes the server's code in thousands of places, one at a time, and fails where the tests do not notice.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureInstalled } from '../../server/scripts/install.mjs';
+import { fail, root, since } from '../../server/scripts/progress.mjs';
+import { ROOMS } from './rooms.mjs';
+
+const USAGE = `Usage: npm run mutants [-- FILTER…]
+
+Changes the code of the ledger, of signing, of tokens and of the state machines in a copy, one place at a time, and runs
+the tests that are about it. Fails where they notice less than 90 % of a group's changes. Those that they do not notice are
+listed. What is changed and what must notice stands in test/mutants/rooms.mjs; what is left alone, in
+test/mutants/wording.mjs.
+
+  FILTER       only files whose path has this in it, such as payouts/ or model.ts
+
+Stryker is installed the first time (some 65 MB from the npm registry).
+`;
+
+const LEAST = 90;
+/** Each has the tests' workers beside it. */
+const AT_ONCE = 2;
+
+const filters = process.argv.slice(2);
+if (filters.includes('--help') || filters.includes('-h')) process.stdout.write(USAGE);
+else await mutate();
+
+async function mutate() {
+  const rooms = ROOMS.map((room) => ({ ...room, mutate: room.mutate.filter(isWanted) })).filter(
+    (room) => room.mutate.length > 0,
+  );
+  if (rooms.length === 0) fail(`Nothing that is mutated is called ${filters.join(' or ')}.`);
+  await ensureInstalled();
+  const { tsImport } = await import('tsx/esm/api');
+  const { ensurePeer } = await tsImport('../bench/peers/install.ts', import.meta.url);
+  if (!(await ensurePeer('stryker'))) fail('Stryker could not be installed.');
+  const stryker = new URL('../bench/peers/stryker/node_modules/@stryker-mutator/core/', import.meta.url);
+  const { Stryker } = await import(new URL('dist/src/index.js', stryker).href);
+
+  process.chdir(root);
+  const folder = mkdtempSync(join(tmpdir(), 'psa-mutants-'));
+  // Also where it is interrupted.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const started = performance.now();
+  const results = [];
+  for (const [index, room] of rooms.entries()) {
+    const begun = performance.now();
+    console.log(`${index + 1} of ${rooms.length}: ${room.mutate.join(', ')}`);
+    const mutants = await new Stryker(optionsOf(room, folder)).runMutationTest();
+    results.push(...mutants.map((/** @type {object} */ mutant) => ({ ...mutant, group: room.group })));
+    console.log(`✓ ${mutants.length} in ${since(begun)}`);
+  }
+  const ok = tell(results);
+  console.log(`${ok ? '✓' : '✗'} in ${since(started)}`);
+  process.exitCode = ok ? 0 : 1;
+}
+
+/** @param {string} path */
+function isWanted(path) {
+  return filters.length === 0 || filters.some((filter) => `server/src/${path}`.includes(filter));
+}
+
+/** @param {import('./rooms.mjs').Room} room @param {string} tempDirName */
+function optionsOf({ mutate, tests, database }, tempDirName) {
+  // Read by vitest.config.ts and by the tests, in processes that Stryker starts.
+  process.env.PSA_MUTANTS_TESTS = tests.join();
+  process.env.PSA_MUTANTS_DATABASE = database ? 'yes' : '';
+  process.env.PSA_DOSE_AMOUNTS = '50000';
+  return {
+    mutate: mutate.map((path) => `server/src/${path}`),
+    plugins: ['@stryker-mutator/vitest-runner', fileURLToPath(new URL('./wording.mjs', import.meta.url))],
+    ignorers: ['wording'],
+    testRunner: 'vitest',
+    vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },
+    coverageAnalysis: 'perTest',
+    concurrency: AT_ONCE,
+    // Nothing of the rest is looked at.
+    ignorePatterns: readdirSync(root)
+      .filter((name) => !['package.json', 'server', 'test'].includes(name))
+      .concat('test/bench/peers', 'test/bench/charts', 'test/widget'),
+    disableTypeChecks: false,
+    tempDirName,
+    cleanTempDir: 'always',
+    allowConsoleColors: process.stdout.isTTY === true,
+    reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
+    logLevel: 'error',
+  };
+}
+
+/** What was not noticed, then the table. Whether each group suffices. @param {any[]} results */
+function tell(results) {
+  console.log('');
+  for (const { status, fileName, location, mutatorName, replacement } of results)
+    if (['Survived', 'NoCoverage', 'RuntimeError'].includes(status))
+      console.log(
+        `${nameOf(fileName)}:${location.start.line}:${location.start.column} ${status} ${mutatorName} → ${oneLine(replacement)}`,
+      );
+
+  const groups = [...new Set(ROOMS.map(({ group }) => group))];
+  const lines = groups.flatMap((group) => {
+    const ofGroup = results.filter((mutant) => mutant.group === group);
+    const files = [...new Set(ofGroup.map(({ fileName }) => nameOf(fileName)))].sort();
+    return [
+      ...files.map((file) => count(file, ofGroup.filter(({ fileName }) => nameOf(fileName) === file))),
+      ...(files.length > 0 ? [{ ...count(group, ofGroup), isGroup: true }] : []),
+    ];
+  });
+  console.log(`\n${['', 'killed', 'survived', 'no coverage', 'timed out', 'left alone', 'score'].map(column).join('')}`);
+  for (const { name, killed, survived, uncovered, timedOut, ignored, score, isGroup = false } of lines) {
+    const cells = [name, killed, survived, uncovered, timedOut, ignored, `${score.toFixed(1)} %`];
+    console.log(`${cells.map(column).join('')}${isGroup ? `  ${score >= LEAST ? '✓' : '✗'}\n` : ''}`);
+  }
+  return lines.every(({ isGroup, score }) => !isGroup || score >= LEAST);
+}
+
+/** @param {string} name @param {any[]} mutants */
+function count(name, mutants) {
+  const of = (/** @type {string[]} */ ...statuses) =>
+    mutants.filter(({ status }) => statuses.includes(status)).length;
+  const [killed, timedOut] = [of('Killed'), of('Timeout')];
+  const [survived, uncovered] = [of('Survived', 'RuntimeError'), of('NoCoverage')];
+  const all = killed + timedOut + survived + uncovered;
+  const score = all === 0 ? 100 : (100 * (killed + timedOut)) / all;
+  return { name, killed, survived, uncovered, timedOut, ignored: of('Ignored'), score };
+}
+
+/** @param {string | number} cell @param {number} index */
+function column(cell, index) {
+  return index === 0 ? String(cell).padEnd(32) : String(cell).padStart(12);
+}
+
+/** @param {string} fileName */
+function nameOf(fileName) {
+  return relative(join(root, 'server/src'), join(root, relative(root, fileName)));
+}
+
+/** @param {string} text */
+function oneLine(text) {
+  return text.replace(/\s+/g, ' ').slice(0, 80);
+}

@@ -1,0 +1,35 @@
+// What one room's mutants are tried against. Stryker reads it inside a copy of the repository.
+import type { Reporter } from 'vitest/node';
+import { defineConfig } from 'vitest/config';
+import tests from '../vitest.config.ts';
+
+const { PSA_MUTANTS_TESTS = '', PSA_MUTANTS_DATABASE } = process.env;
+
+export default defineConfig({
+  root: tests.root,
+  resolve: tests.resolve,
+  test: {
+    include: PSA_MUTANTS_TESTS.split(','),
+    globalSetup: PSA_MUTANTS_DATABASE ? tests.test?.globalSetup : [],
+    // A test that waits for what never comes says so before Stryker gives its process up, which costs much more.
+    testTimeout: 4_000,
+    hookTimeout: 4_000,
+    reporters: [tellsOfWhatDoesNotLoad()],
+  },
+});
+
+/**
+ * Stryker looks at tests alone: a file that a mutant keeps from loading, and so has none, it would take for passed. It gets
+ * one that failed.
+ */
+function tellsOfWhatDoesNotLoad(): Reporter {
+  return {
+    onTestModuleEnd(module) {
+      const [error] = module.errors();
+      if (!error) return;
+      const { task: file } = module as unknown as { task: { tasks: object[] } };
+      const { message } = error;
+      file.tasks.push({ type: 'test', name: 'loads', mode: 'run', file, result: { state: 'fail', errors: [{ message }] } });
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// What is not mutated: words for people. A client goes by an error's class, code and fields, which are mutated as all else is.
+
+/** Zod's checks, whose last argument says what was wrong. */
+const CHECKS = new Set(['boolean', 'enum', 'int', 'max', 'min', 'number', 'refine', 'regex', 'string']);
+/** What the description of the REST interface says beside the types; test/http/openapi.test.ts holds it. */
+const DESCRIPTION = new Set(['describe', 'meta']);
+
+/**
+ * As far as Stryker asks for it, and Babel's `NodePath` gives it.
+ * @typedef {{ node: any, parent: any, parentPath: Path | null, listKey?: string, key: string | number | null }} Path
+ */
+
+/** @param {Path} path @returns {string | undefined} why, where nothing in it is mutated */
+function shouldIgnore({ node, parent, listKey, key }) {
+  if (listKey === 'arguments' && DESCRIPTION.has(parent.callee?.property?.name))
+    return 'It says what the REST interface takes.';
+  if (listKey === 'arguments' && isCheck(parent) && key !== 0 && isSentence(node)) return WORDING;
+  if (listKey === 'arguments' && parent.callee?.name === 'requiredOr') return WORDING;
+  if (listKey === 'arguments' && isError(parent) && isSentence(node)) return WORDING;
+  if (node.type === 'ObjectExpression' && isCheck(parent) && node.properties.every(isMessage)) return WORDING;
+  if (parent?.type === 'ObjectProperty' && key === 'value' && parent.key.name === 'message') return WORDING;
+  return undefined;
+}
+
+const WORDING = 'It is the wording of a message.';
+
+/** @param {any} node */
+function isCheck(node) {
+  return node.type === 'CallExpression' && CHECKS.has(node.callee.property?.name);
+}
+
+/** @param {any} node */
+function isError(node) {
+  return node.type === 'NewExpression' && /Error$/.test(node.callee.name ?? '');
+}
+
+/** @param {any} property of an object that a check was given */
+function isMessage(property) {
+  return property.type === 'ObjectProperty' && ['error', 'message'].includes(property.key.name);
+}
+
+/** Not a code, a path or a format. @param {any} node @returns {boolean} */
+function isSentence(node) {
+  switch (node.type) {
+    case 'StringLiteral':
+      return node.value.includes(' ');
+    case 'TemplateLiteral':
+      return node.quasis.some((/** @type {any} */ { value }) => value.raw.includes(' '));
+    case 'BinaryExpression':
+      return node.operator === '+' && isSentence(node.left) && isSentence(node.right);
+    default:
+      return false;
+  }
+}
+
+export const strykerPlugins = [{ kind: 'Ignore', name: 'wording', value: { shouldIgnore } }];
