@@ -102,21 +102,13 @@ describe('who may', () => {
     ['read products', assertMayReadProducts, [...KEYS, 'products']],
     ['open subaccounts and transfer to them', assertMayManageSubaccounts, [...KEYS, 'manager']],
     ['read subaccounts', assertMayReadSubaccounts, [...KEYS, 'manager', 'subaccounts']],
-    [
-      'request payouts of subaccounts',
-      assertMayRequestSubaccountPayouts,
-      [...KEYS, 'manager', 'withdrawer'],
-    ],
+    ['request payouts of subaccounts', assertMayRequestSubaccountPayouts, [...KEYS, 'manager', 'withdrawer']],
     [
       'read payouts of subaccounts',
       assertMayReadSubaccountPayouts,
       [...KEYS, 'manager', 'withdrawer', 'subaccounts'],
     ],
-    [
-      'see whose a subaccount’s payout is',
-      seesSubaccount,
-      EVERYBODY.filter((who) => who !== 'withdrawer'),
-    ],
+    ['see whose a subaccount’s payout is', seesSubaccount, EVERYBODY.filter((who) => who !== 'withdrawer')],
     ['see customers', seesCustomer, EVERYBODY.filter((who) => who !== 'checkout' && who !== 'payment')],
     [
       'read the payment PSC-1',

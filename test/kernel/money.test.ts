@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { cents, centsAsReais, centsFromReais, reais, reaisFromCents } from '../../server/src/kernel/money.ts';
+import {
+  cents,
+  centsAsReais,
+  centsFromReais,
+  reais,
+  reaisFromCents,
+  reaisText,
+} from '../../server/src/kernel/money.ts';
 import { dose } from '../support/doses.ts';
 
 describe('an amount in reais', () => {
@@ -73,3 +80,12 @@ test.each([1.5, -1, Number.MAX_SAFE_INTEGER + 1, Number.NaN, '1', null])(
     ]);
   },
 );
+
+test.each([
+  [0, 'R$ 0,00'],
+  [5, 'R$ 0,05'],
+  [123_456, 'R$ 1.234,56'],
+  [10_000_000_000, 'R$ 100.000.000,00'],
+])('%d cents read %s, with a plain space', (amountCents, text) => {
+  expect(reaisText(amountCents)).toBe(text);
+});

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   applyToBalances,
   type Balances,
+  intoBalance,
   type LedgerAccountName,
   ledgerTransaction,
   NO_BALANCES,
@@ -50,6 +51,20 @@ describe('a ledger transaction', () => {
   test('refuses to move more at once than a number can hold', () => {
     const most = { from: 'acquirer', to: 'merchant_pending', amount: Number.MAX_SAFE_INTEGER } as const;
     expect(() => ledgerTransaction('t', [most, most])).toThrow('more than a number can hold');
+    // Also where it is too much for one of the accounts alone.
+    const other = { ...most, from: 'received' } as const;
+    expect(() => ledgerTransaction('t', [most, other])).toThrow('more than a number can hold');
+  });
+
+  test('has no line for a move of nothing', () => {
+    const nothing = { from: 'merchant_receivable', to: 'acquirer', amount: 0 } as const;
+    expect(
+      ledgerTransaction('t', [{ from: 'merchant_balance', to: 'acquirer', amount: 5 }, nothing]).lines,
+    ).toEqual([
+      { account: 'merchant_balance', amount: -5 },
+      { account: 'acquirer', amount: 5 },
+    ]);
+    expect(() => ledgerTransaction('t', [nothing])).toThrow('moves nothing');
   });
 
   test('never makes cents of litoshi', () => {
@@ -103,5 +118,24 @@ describe('balances', () => {
     ]);
     const full = applyToBalances(NO_BALANCES, most);
     expect(() => applyToBalances(full, most)).toThrow(RangeError);
+  });
+
+  test('may come back to nothing', () => {
+    const sale = ledgerTransaction('a', [{ from: 'acquirer', to: 'merchant_pending', amount: 5 }]);
+    const refund = ledgerTransaction('b', [{ from: 'merchant_pending', to: 'acquirer', amount: 5 }]);
+    expect(applyToBalances(applyToBalances(NO_BALANCES, sale), refund)).toEqual(NO_BALANCES);
+  });
+});
+
+describe('cents that come in', () => {
+  test.each([
+    [0, 1_000, { merchant_balance: 1_000, merchant_receivable: 0 }],
+    [300, 1_000, { merchant_balance: 700, merchant_receivable: 0 }],
+    [1_000, 1_000, { merchant_balance: 0, merchant_receivable: 0 }],
+    [1_500, 1_000, { merchant_balance: 0, merchant_receivable: -500 }],
+  ])('where %d are owed, %d settle that first: %j', (owed, amount, expected) => {
+    const before = { ...NO_BALANCES, merchant_receivable: 0 - owed };
+    const transaction = ledgerTransaction('t', intoBalance('received', amount, before));
+    expect(applyToBalances(before, transaction)).toEqual({ ...before, ...expected, received: -amount });
   });
 });

@@ -41,17 +41,17 @@ export const ROOMS = [
   {
     group: 'state machines',
     mutate: ['card-payments/model.ts'],
-    tests: ['card-payments/model.test.ts'],
+    tests: ['card-payments/model.test.ts', 'card-payments/observed.test.ts'],
   },
   {
     group: 'state machines',
     mutate: ['payouts/model.ts'],
-    tests: ['payouts/model.test.ts'],
+    tests: ['payouts/model.test.ts', 'payouts/observed.test.ts'],
   },
   {
     group: 'state machines',
     mutate: ['subaccounts/model.ts'],
-    tests: ['subaccounts/model.test.ts'],
+    tests: ['subaccounts/model.test.ts', 'subaccounts/observed.test.ts'],
   },
   {
     group: 'state machines',

@@ -103,11 +103,18 @@ function tell(results) {
     const ofGroup = results.filter((mutant) => mutant.group === group);
     const files = [...new Set(ofGroup.map(({ fileName }) => nameOf(fileName)))].sort();
     return [
-      ...files.map((file) => count(file, ofGroup.filter(({ fileName }) => nameOf(fileName) === file))),
+      ...files.map((file) =>
+        count(
+          file,
+          ofGroup.filter(({ fileName }) => nameOf(fileName) === file),
+        ),
+      ),
       ...(files.length > 0 ? [{ ...count(group, ofGroup), isGroup: true }] : []),
     ];
   });
-  console.log(`\n${['', 'killed', 'survived', 'no coverage', 'timed out', 'left alone', 'score'].map(column).join('')}`);
+  console.log(
+    `\n${['', 'killed', 'survived', 'no coverage', 'timed out', 'left alone', 'score'].map(column).join('')}`,
+  );
   for (const { name, killed, survived, uncovered, timedOut, ignored, score, isGroup = false } of lines) {
     const cells = [name, killed, survived, uncovered, timedOut, ignored, `${score.toFixed(1)} %`];
     console.log(`${cells.map(column).join('')}${isGroup ? `  ${score >= LEAST ? '✓' : '✗'}\n` : ''}`);

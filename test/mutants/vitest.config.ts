@@ -1,6 +1,7 @@
 // What one room's mutants are tried against. Stryker reads it inside a copy of the repository.
-import type { Reporter } from 'vitest/node';
+
 import { defineConfig } from 'vitest/config';
+import type { Reporter } from 'vitest/node';
 import tests from '../vitest.config.ts';
 
 const { PSA_MUTANTS_TESTS = '', PSA_MUTANTS_DATABASE } = process.env;
@@ -29,7 +30,13 @@ function tellsOfWhatDoesNotLoad(): Reporter {
       if (!error) return;
       const { task: file } = module as unknown as { task: { tasks: object[] } };
       const { message } = error;
-      file.tasks.push({ type: 'test', name: 'loads', mode: 'run', file, result: { state: 'fail', errors: [{ message }] } });
+      file.tasks.push({
+        type: 'test',
+        name: 'loads',
+        mode: 'run',
+        file,
+        result: { state: 'fail', errors: [{ message }] },
+      });
     },
   };
 }

@@ -1,3 +1,248 @@
-import { expect, test } from 'vitest';
-import * as model from '../../server/src/wallet/model.ts';
-test('x', () => { expect(model).toBeDefined(); });
+import { describe, expect, test } from 'vitest';
+import { InsufficientFundsError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
+import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import {
+  assertLive,
+  assertLtcWithdrawable,
+  assertWithdrawable,
+  type Dispute,
+  decideCloseDispute,
+  decideCredit,
+  decideCreditLtc,
+  decideOpenDispute,
+  isDisputeId,
+  isWallet,
+  ltcText,
+  sameWallet,
+  walletOf,
+  withdrawableOf,
+} from '../../server/src/wallet/model.ts';
+
+const NOW = new Date('2026-03-02T12:00:00.000Z');
+const LATER = new Date('2026-03-03T12:00:00.000Z');
+const HALF = Math.floor(Number.MAX_SAFE_INTEGER / 2);
+const balances = (given: Partial<Balances>): Balances => ({ ...NO_BALANCES, ...given });
+
+const HELD = balances({
+  merchant_balance: 10_000,
+  merchant_subaccounts: 3_000,
+  merchant_pending: 700,
+  dispute_hold: 2_500,
+  merchant_ltc: 42,
+});
+
+function thrown(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('a wallet', () => {
+  test('is balance − disputes − subaccounts, each beside it', () => {
+    expect(walletOf('live', HELD, 3_000)).toEqual({
+      environment: 'live',
+      balanceCents: 13_000,
+      disputeBlockedCents: 2_500,
+      withdrawableCents: 7_500,
+      pendingReleaseCents: 700,
+      subaccountsBalanceCents: 3_000,
+      assignableCents: 7_500,
+      cryptoBalanceLitoshi: 42,
+    });
+  });
+
+  test('whose subaccounts’ sum is not known subtracts none, and says what may be assigned to nobody', () => {
+    expect(walletOf('sandbox', HELD, null)).toMatchObject({
+      environment: 'sandbox',
+      withdrawableCents: 10_500,
+      subaccountsBalanceCents: null,
+      assignableCents: null,
+    });
+    // A debit takes the merchant’s own money all the same.
+    expect(withdrawableOf(HELD)).toBe(7_500);
+  });
+
+  test('is never below 0, however much is disputed', () => {
+    const disputed = balances({ merchant_balance: 100, dispute_hold: 101 });
+    expect(walletOf('live', disputed, 0).withdrawableCents).toBe(0);
+    expect(withdrawableOf(disputed)).toBe(0);
+  });
+
+  test('is told from balances, and from another', () => {
+    const wallet = walletOf('live', HELD, 3_000);
+    expect(isWallet(wallet)).toBe(true);
+    expect(isWallet(HELD)).toBe(false);
+    expect(sameWallet(wallet, { ...wallet })).toBe(true);
+    for (const field of Object.keys(wallet))
+      expect(sameWallet(wallet, { ...wallet, [field]: 'other' })).toBe(false);
+  });
+});
+
+describe('a debit', () => {
+  test('takes what can be withdrawn, to the cent, and not one more', () => {
+    expect(() => assertWithdrawable(HELD, 7_500)).not.toThrow();
+    const refusal = thrown(() => assertWithdrawable(HELD, 7_501));
+    expect(refusal).toBeInstanceOf(InsufficientFundsError);
+    expect(refusal).toMatchObject({
+      requestedCents: 7_501,
+      withdrawableCents: 7_500,
+      balanceCents: 13_000,
+      disputeBlockedCents: 2_500,
+      subaccountsBalanceCents: 3_000,
+      cryptoBalanceLitoshi: null,
+    });
+  });
+
+  test('in LTC takes what there is, to the litoshi', () => {
+    expect(() => assertLtcWithdrawable(HELD, { amountCents: 99_999, litoshi: 42 })).not.toThrow();
+    expect(thrown(() => assertLtcWithdrawable(HELD, { amountCents: 5, litoshi: 43 }))).toMatchObject({
+      constructor: InsufficientFundsError,
+      requestedCents: 5,
+      withdrawableCents: 7_500,
+      cryptoBalanceLitoshi: 42,
+    });
+  });
+
+  test.each([
+    [0, '0.00000000'],
+    [1, '0.00000001'],
+    [99_999_999, '0.99999999'],
+    [100_000_000, '1.00000000'],
+    [1_234_567_890, '12.34567890'],
+  ])('of %d litoshi is shown as %s LTC', (litoshi, text) => {
+    expect(ltcText(litoshi)).toBe(text);
+  });
+});
+
+describe('a dispute', () => {
+  const open = (amountCents: number, given: Partial<Balances> = {}, orderCode?: string) =>
+    decideOpenDispute({ amountCents, orderCode }, { id: 'dsp_1', balances: balances(given), now: NOW });
+
+  test('holds its amount, whatever the balance is', () => {
+    const { dispute, transaction } = open(500, { dispute_hold: 100, dispute_claims: -100 }, 'PSC-1');
+    expect(dispute).toEqual({
+      id: 'dsp_1',
+      amountCents: 500,
+      orderCode: 'PSC-1',
+      status: 'open',
+      createdAt: NOW,
+      closedAt: null,
+    });
+    expect(transaction.id).toBe('dispute.opened:dsp_1');
+    const before = balances({ dispute_hold: 100, dispute_claims: -100 });
+    expect(applyToBalances(before, transaction)).toEqual(
+      balances({ dispute_hold: 600, dispute_claims: -600 }),
+    );
+    expect(open(500).dispute.orderCode).toBeNull();
+  });
+
+  const WAYS: [Dispute['status'], Exclude<Dispute['status'], 'open'>, 'frees' | 'holds' | 'refused'][] = [
+    ['open', 'won', 'frees'],
+    ['open', 'lost', 'holds'],
+    ['open', 'forgiven', 'refused'],
+    ['lost', 'won', 'refused'],
+    ['lost', 'forgiven', 'frees'],
+    ['won', 'lost', 'refused'],
+    ['won', 'forgiven', 'refused'],
+    ['forgiven', 'won', 'refused'],
+    ['forgiven', 'lost', 'refused'],
+  ];
+  test.each(WAYS)('that is %s and becomes %s: %s', (status, outcome, expected) => {
+    const dispute: Dispute = { ...open(500).dispute, status };
+    const close = () => decideCloseDispute(dispute, outcome, LATER);
+    if (expected === 'refused') {
+      expect(thrown(close)).toMatchObject({ constructor: ValidationError, fields: [{ path: 'outcome' }] });
+      return;
+    }
+    const closed = close()!;
+    expect(closed.dispute).toEqual({ ...dispute, status: outcome, closedAt: LATER });
+    if (expected === 'holds') expect(closed.transaction).toBeNull();
+    else {
+      expect(closed.transaction!.id).toBe(`dispute.${outcome}:dsp_1`);
+      const held = balances({ dispute_hold: 500, dispute_claims: -500 });
+      expect(applyToBalances(held, closed.transaction!)).toEqual(NO_BALANCES);
+    }
+  });
+
+  test.each(['won', 'lost', 'forgiven'] as const)('that is %s already changes nothing', (status) => {
+    expect(decideCloseDispute({ ...open(500).dispute, status }, status, LATER)).toBeNull();
+  });
+
+  test.each([
+    ['dsp_0123456789abcdef01234567', true],
+    ['dsp_0123456789abcdef0123456', false],
+    ['dsp_0123456789abcdef012345678', false],
+    ['dsp_0123456789abcdef0123456g', false],
+    ['xdsp_0123456789abcdef01234567', false],
+    ['dsp_0123456789abcdef01234567x', false],
+    ['0123456789abcdef01234567', false],
+  ])('may be called %j: %s', (id, may) => {
+    expect(isDisputeId(id)).toBe(may);
+  });
+});
+
+describe('what comes in', () => {
+  test('settles what is owed first, and the rest is the balance', () => {
+    const owing = balances({ merchant_receivable: -300, acquirer: 0 });
+    const credit = decideCredit(1_000, { id: 'crd_1', balances: owing });
+    expect(credit.id).toBe('credit:crd_1');
+    expect(applyToBalances(owing, credit)).toEqual(balances({ merchant_balance: 700, received: -1_000 }));
+  });
+
+  test('in LTC is the LTC balance', () => {
+    const credit = decideCreditLtc(70, { id: 'crd_1', balances: NO_BALANCES });
+    expect(credit.id).toBe('credit_ltc:crd_1');
+    expect(applyToBalances(NO_BALANCES, credit)).toEqual(balances({ merchant_ltc: 70, ltc_received: -70 }));
+  });
+
+  const LARGEST = 10_000_000_000;
+  const LARGEST_LTC = 100_000_000_000_000;
+  const LEVERS = {
+    dispute: {
+      path: 'amountCents',
+      largest: LARGEST,
+      do: (amount: number, held: number) =>
+        decideOpenDispute(
+          { amountCents: amount },
+          { id: 'a', balances: balances({ dispute_hold: held }), now: NOW },
+        ),
+    },
+    credit: {
+      path: 'amountCents',
+      largest: LARGEST,
+      do: (amount: number, held: number) =>
+        decideCredit(amount, { id: 'a', balances: balances({ received: -held }) }),
+    },
+    'credit in LTC': {
+      path: 'amountLitoshi',
+      largest: LARGEST_LTC,
+      do: (amount: number, held: number) =>
+        decideCreditLtc(amount, { id: 'a', balances: balances({ ltc_received: -held }) }),
+    },
+  };
+  test.each(Object.entries(LEVERS))('as a %s is a whole number from 1 to its largest', (_, lever) => {
+    expect(() => lever.do(1, 0)).not.toThrow();
+    expect(() => lever.do(lever.largest, 0)).not.toThrow();
+    for (const amount of [0, -1, 0.5, 1.5, Number.NaN, lever.largest + 1])
+      expect(thrown(() => lever.do(amount, 0))).toMatchObject({
+        constructor: ValidationError,
+        fields: [{ path: lever.path }],
+      });
+  });
+
+  test.each(Object.entries(LEVERS))('as a %s is taken until half of what can be counted', (_, lever) => {
+    expect(() => lever.do(5, HALF - 5)).not.toThrow();
+    expect(thrown(() => lever.do(5, HALF - 4))).toMatchObject({
+      constructor: UnavailableError,
+      code: 'LIMIT_REACHED',
+    });
+  });
+
+  test('comes to live accounts alone', () => {
+    expect(() => assertLive('live')).not.toThrow();
+    expect(thrown(() => assertLive('sandbox'))).toMatchObject({ code: 'NOT_IN_SANDBOX' });
+  });
+});
