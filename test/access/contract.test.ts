@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bootstrap, createAccessEngine } from '../../server/src/access/engine.ts';
-import { bearer, environmentOfKey } from '../../server/src/access/model.ts';
+import { bearer, environmentOfKey, type Permission } from '../../server/src/access/model.ts';
 import { insertApiKey } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { readAfter } from '../../server/src/events/log.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
@@ -187,14 +188,164 @@ describeOnBothEngines('credentials', (open) => {
     });
   });
 
+  describe('let in with what they were given', () => {
+    const DETAILS = {
+      description: 'Caneca',
+      customer: { name: 'Ana' },
+      metadata: '{"pedido":1}',
+      successUrl: 'https://shop.example/ok',
+    };
+    const PAGES = ['https://shop.example/', 'http://localhost:3000'];
+    const ORIGINS = ['https://shop.example', 'http://localhost:3000'];
+
+    test.each([
+      [{ fixedCents: 500 }, { kind: 'fixed', cents: 500 }],
+      [
+        { fixedCents: null, range: { minCents: 100, maxCents: 200 } },
+        { kind: 'range', minCents: 100, maxCents: 200 },
+      ],
+    ] as const)('a payer: %j', async (amount, granted) => {
+      const core = await startCore({ database });
+      const { id } = await issueKey(core, 'live');
+      const { token, expiresAt } = await core.access.createCheckoutToken(core.tenant, id, {
+        amount,
+        ...DETAILS,
+        reusable: null,
+        allowedOrigins: PAGES,
+        expiresInSeconds: 60,
+      });
+      expect(expiresAt).toEqual(plusMs(core.clock.now(), 60_000));
+      const caller = await core.access.authenticate(`Bearer ${token}`);
+      expect(caller).toEqual({
+        tenant: core.tenant,
+        credential: {
+          kind: 'checkout_token',
+          id: expect.stringMatching(/^tok_[0-9a-f]{24}$/),
+          grant: { ...DETAILS, amount: granted, reusable: false },
+        },
+        allowedOrigins: ORIGINS,
+        expiresAt,
+        endsWith: [caller.credential.id, id],
+      });
+    });
+
+    test('a payer of a product, which must be there', async () => {
+      const core = await startCore({ database });
+      const product = await core.products.create(core.tenant, { name: 'Caneca', priceCents: 500 });
+      const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+        amount: { productId: product.id },
+        reusable: true,
+      });
+      const caller = await core.access.authenticate(`Bearer ${token}`);
+      expect(caller).toMatchObject({
+        credential: { grant: { amount: { kind: 'product', productId: product.id }, reusable: true } },
+        allowedOrigins: [],
+        endsWith: [caller.credential.id],
+      });
+      await expect(
+        core.access.createCheckoutToken(core.tenant, null, { amount: { productId: objectId() } }),
+      ).rejects.toBeInstanceOf(NotFoundError);
+    });
+
+    test('a payer, where the account takes cards', async () => {
+      const core = await startCore({ database, account: { cardPaymentsEnabled: false } });
+      await expect(
+        core.access.createCheckoutToken(core.tenant, null, { amount: { fixedCents: 500 } }),
+      ).rejects.toMatchObject({ code: 'CARD_PAYMENTS_NOT_CONFIGURED' });
+      await expect(
+        core.access.createCheckoutToken({ ...core.tenant, environment: 'sandbox' }, null, {
+          amount: { fixedCents: 500 },
+        }),
+      ).rejects.toMatchObject({ code: 'NOT_IN_SANDBOX' });
+    });
+
+    test('a dashboard, for an hour or as long as is said', async () => {
+      const core = await startCore({ database });
+      const { id } = await issueKey(core, 'live');
+      const { token, expiresAt } = await core.access.createDashboardToken(core.tenant, id, {
+        scopes: ['wallet', 'payouts'],
+        allowedOrigins: PAGES,
+      });
+      expect(token).toMatch(/^ps_dashboard_/);
+      expect(expiresAt).toEqual(plusMs(core.clock.now(), 3_600_000));
+      const caller = await core.access.authenticate(`Bearer ${token}`);
+      expect(caller).toEqual({
+        tenant: core.tenant,
+        credential: { kind: 'dashboard_token', id: caller.credential.id, scopes: ['wallet', 'payouts'] },
+        allowedOrigins: ORIGINS,
+        expiresAt,
+        endsWith: [caller.credential.id, id],
+      });
+      const short = await core.access.createDashboardToken(core.tenant, id, {
+        scopes: ['wallet'],
+        expiresInSeconds: 60,
+      });
+      expect(short.expiresAt).toEqual(plusMs(core.clock.now(), 60_000));
+      await core.access.revokeToken(core.tenant, token);
+      await refused(core, token);
+    });
+
+    test('a payer’s page, to its payment', async () => {
+      const core = await startCore({ database });
+      const token = await core.access.createPaymentToken(core.tenant, 'PSC-1');
+      expect(token).toMatch(/^ps_payment_/);
+      const caller = await core.access.authenticate(`Bearer ${token}`);
+      expect(caller).toEqual({
+        tenant: core.tenant,
+        credential: { kind: 'payment_token', id: caller.credential.id, orderCode: 'PSC-1' },
+        allowedOrigins: [],
+        expiresAt: plusMs(core.clock.now(), 7 * DAY),
+        endsWith: [caller.credential.id],
+      });
+    });
+  });
+
+  test('let in the keys that are configured alone, and nobody where none is', async () => {
+    const core = await startCore({ database });
+    const { committer, products, clock } = core;
+    const [live, other, sandbox] = [
+      await issueKey(core, 'live', ['subcontas.sacar']),
+      await issueKey(core, 'live'),
+      await issueKey(core, 'sandbox'),
+    ];
+    const mine = createAccessEngine({
+      database,
+      committer,
+      products,
+      clock,
+      configuredKeys: { live: live.key },
+    });
+    // What it permits, the service that made it knows.
+    expect((await mine.authenticate(`Bearer ${live.key}`)).credential).toEqual({
+      kind: 'api_key',
+      id: live.id,
+      permissions: null,
+    });
+    for (const { key } of [other, sandbox])
+      await expect(mine.authenticate(`Bearer ${key}`)).rejects.toBeInstanceOf(UnauthenticatedError);
+
+    const token = await core.access.createPaymentToken(core.tenant, 'PSC-1');
+    expect((await mine.authenticate(`Bearer ${token}`)).tenant).toEqual(core.tenant);
+    const inSandbox = await core.access.createPaymentToken(
+      { ...core.tenant, environment: 'sandbox' },
+      'PSC-1',
+    );
+    expect((await core.access.authenticate(`Bearer ${inSandbox}`)).tenant.environment).toBe('sandbox');
+    await expect(mine.authenticate(`Bearer ${inSandbox}`)).rejects.toBeInstanceOf(UnauthenticatedError);
+  });
+
   // ── Builders ──────────────────────────────────────────────────────────────────────────────────
 
-  async function issueKey(core: Core, environment: Environment): Promise<{ id: string; key: string }> {
+  async function issueKey(
+    core: Core,
+    environment: Environment,
+    permissions: Permission[] = [],
+  ): Promise<{ id: string; key: string }> {
     const [id, key] = [`key_${objectId()}`, secret(environment === 'live' ? 'ps_live_' : 'ps_test_')];
     await insertApiKey(
       database.sql,
       { ...core.tenant, environment },
-      { id, secretHash: hashSecret(key), permissions: [], createdAt: core.clock.now() },
+      { id, secretHash: hashSecret(key), permissions, createdAt: core.clock.now() },
     );
     return { id, key };
   }

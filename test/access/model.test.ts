@@ -27,8 +27,10 @@ import {
   type Credential,
   createCheckoutTokenInput,
   createDashboardTokenInput,
+  DEFAULT_SETTINGS,
   environmentOfKey,
   mayReadCardPayment,
+  PAYMENT_TOKEN_MS,
   rightsOf,
   seesCustomer,
   seesSubaccount,
@@ -39,6 +41,7 @@ const CREDENTIALS = {
   key: { kind: 'api_key', id: 'key_1', permissions: [] },
   'key of a service that does not tell': { kind: 'api_key', id: 'key_2', permissions: null },
   manager: { kind: 'api_key', id: 'key_3', permissions: ['subcontas.gerenciar'] },
+  both: { kind: 'api_key', id: 'key_6', permissions: ['subcontas.sacar', 'subcontas.gerenciar'] },
   withdrawer: { kind: 'api_key', id: 'key_4', permissions: ['subcontas.sacar'] },
   checkout: {
     kind: 'checkout_token',
@@ -93,20 +96,24 @@ describe('who may', () => {
     [
       'follow the account',
       assertMayFollowAccount,
-      [...KEYS, 'manager', 'withdrawer', ...TOKENS_OF_THE_ACCOUNT],
+      [...KEYS, 'manager', 'both', 'withdrawer', ...TOKENS_OF_THE_ACCOUNT],
     ],
     ['read the wallet', assertMayReadWallet, [...KEYS, 'wallet']],
     ['read all card payments', assertMayReadCardPayments, [...KEYS, 'card_payments']],
     ['read payouts', assertMayReadPayouts, [...KEYS, 'payouts']],
     ['read webhooks', assertMayReadWebhooks, [...KEYS, 'webhooks']],
     ['read products', assertMayReadProducts, [...KEYS, 'products']],
-    ['open subaccounts and transfer to them', assertMayManageSubaccounts, [...KEYS, 'manager']],
-    ['read subaccounts', assertMayReadSubaccounts, [...KEYS, 'manager', 'subaccounts']],
-    ['request payouts of subaccounts', assertMayRequestSubaccountPayouts, [...KEYS, 'manager', 'withdrawer']],
+    ['open subaccounts and transfer to them', assertMayManageSubaccounts, [...KEYS, 'manager', 'both']],
+    ['read subaccounts', assertMayReadSubaccounts, [...KEYS, 'manager', 'both', 'subaccounts']],
+    [
+      'request payouts of subaccounts',
+      assertMayRequestSubaccountPayouts,
+      [...KEYS, 'manager', 'both', 'withdrawer'],
+    ],
     [
       'read payouts of subaccounts',
       assertMayReadSubaccountPayouts,
-      [...KEYS, 'manager', 'withdrawer', 'subaccounts'],
+      [...KEYS, 'manager', 'both', 'withdrawer', 'subaccounts'],
     ],
     ['see whose a subaccount’s payout is', seesSubaccount, EVERYBODY.filter((who) => who !== 'withdrawer')],
     ['see customers', seesCustomer, EVERYBODY.filter((who) => who !== 'checkout' && who !== 'payment')],
@@ -295,6 +302,10 @@ describe('a checkout token', () => {
   });
 });
 
+test('a payer comes back with a payment token for seven days', () => {
+  expect(PAYMENT_TOKEN_MS).toBe(7 * 24 * 3_600_000);
+});
+
 describe('a dashboard token', () => {
   const SCOPES = ['wallet', 'payouts', 'subaccounts', 'card_payments', 'products', 'webhooks'];
   test.each<[string[] | null, Record<string, unknown>]>([
@@ -403,6 +414,15 @@ describe('what is asked about keys and accounts', () => {
     expect(
       createKeyInput.parse(key({ permissions: ['subcontas.sacar', 'subcontas.sacar'] })).permissions,
     ).toEqual(['subcontas.sacar']);
+  });
+
+  test('is settled as the service begins with, where nothing is asked', () => {
+    expect(DEFAULT_SETTINGS).toEqual({
+      cardPaymentsEnabled: true,
+      cardReleaseDays: 14,
+      payoutFeesCents: { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 },
+      subaccountMarkupCents: 50,
+    });
   });
 
   test('is one key too many at ten', () => {

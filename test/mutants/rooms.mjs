@@ -29,13 +29,13 @@ export const ROOMS = [
   },
   {
     group: 'tokens',
-    mutate: ['access/model.ts', 'access/keys.ts'],
-    tests: ['access/model.test.ts'],
+    mutate: ['access/model.ts', 'access/keys.ts', 'events/credential.ts'],
+    tests: ['access/model.test.ts', 'events/credential.test.ts'],
   },
   {
     group: 'tokens',
-    mutate: ['access/engine.ts', 'events/credential.ts'],
-    tests: ['access/contract.test.ts', 'access/dashboard-tokens.test.ts'],
+    mutate: ['access/engine.ts'],
+    tests: ['access/contract.test.ts'],
     database: true,
   },
   {

@@ -50,6 +50,7 @@ async function mutate() {
     console.log(`${index + 1} of ${rooms.length}: ${room.mutate.join(', ')}`);
     const mutants = await new Stryker(optionsOf(room, folder)).runMutationTest();
     results.push(...mutants.map((/** @type {object} */ mutant) => ({ ...mutant, group: room.group })));
+    listUnnoticed(mutants);
     console.log(`✓ ${mutants.length} in ${since(begun)}`);
   }
   const ok = tell(results);
@@ -89,48 +90,50 @@ function optionsOf({ mutate, tests, database }, tempDirName) {
   };
 }
 
-/** What was not noticed, then the table. Whether each group suffices. @param {any[]} results */
-function tell(results) {
-  console.log('');
-  for (const { status, fileName, location, mutatorName, replacement } of results)
+/** What was not noticed. @param {any[]} mutants */
+function listUnnoticed(mutants) {
+  for (const { status, fileName, location, mutatorName, replacement } of mutants)
     if (['Survived', 'NoCoverage', 'RuntimeError'].includes(status))
       console.log(
-        `${nameOf(fileName)}:${location.start.line}:${location.start.column} ${status} ${mutatorName} → ${oneLine(replacement)}`,
+        `  ${nameOf(fileName)}:${location.start.line}:${location.start.column} ${status} ${mutatorName} → ${oneLine(replacement)}`,
       );
+}
 
-  const groups = [...new Set(ROOMS.map(({ group }) => group))];
-  const lines = groups.flatMap((group) => {
-    const ofGroup = results.filter((mutant) => mutant.group === group);
-    const files = [...new Set(ofGroup.map(({ fileName }) => nameOf(fileName)))].sort();
-    return [
-      ...files.map((file) =>
-        count(
-          file,
-          ofGroup.filter(({ fileName }) => nameOf(fileName) === file),
-        ),
-      ),
-      ...(files.length > 0 ? [{ ...count(group, ofGroup), isGroup: true }] : []),
-    ];
-  });
+/** The table. Whether each group suffices. @param {any[]} results */
+function tell(results) {
   console.log(
     `\n${['', 'killed', 'survived', 'no coverage', 'timed out', 'left alone', 'score'].map(column).join('')}`,
   );
-  for (const { name, killed, survived, uncovered, timedOut, ignored, score, isGroup = false } of lines) {
-    const cells = [name, killed, survived, uncovered, timedOut, ignored, `${score.toFixed(1)} %`];
-    console.log(`${cells.map(column).join('')}${isGroup ? `  ${score >= LEAST ? '✓' : '✗'}\n` : ''}`);
+  let ok = true;
+  for (const group of new Set(results.map((mutant) => mutant.group))) {
+    const ofGroup = results.filter((mutant) => mutant.group === group);
+    for (const file of new Set(ofGroup.map(({ fileName }) => fileName)))
+      console.log(
+        row(
+          nameOf(file),
+          ofGroup.filter(({ fileName }) => fileName === file),
+        ),
+      );
+    const suffices = scoreOf(ofGroup) >= LEAST;
+    console.log(`${row(group, ofGroup)}  ${suffices ? '✓' : '✗'}\n`);
+    ok &&= suffices;
   }
-  return lines.every(({ isGroup, score }) => !isGroup || score >= LEAST);
+  return ok;
 }
 
 /** @param {string} name @param {any[]} mutants */
-function count(name, mutants) {
-  const of = (/** @type {string[]} */ ...statuses) =>
-    mutants.filter(({ status }) => statuses.includes(status)).length;
-  const [killed, timedOut] = [of('Killed'), of('Timeout')];
-  const [survived, uncovered] = [of('Survived', 'RuntimeError'), of('NoCoverage')];
-  const all = killed + timedOut + survived + uncovered;
-  const score = all === 0 ? 100 : (100 * (killed + timedOut)) / all;
-  return { name, killed, survived, uncovered, timedOut, ignored: of('Ignored'), score };
+function row(name, mutants) {
+  const counts = [['Killed'], ['Survived', 'RuntimeError'], ['NoCoverage'], ['Timeout'], ['Ignored']].map(
+    (statuses) => mutants.filter(({ status }) => statuses.includes(status)).length,
+  );
+  return [name, ...counts, `${scoreOf(mutants).toFixed(1)} %`].map(column).join('');
+}
+
+/** Of those that were tried, how many were noticed, in percent. @param {any[]} mutants */
+function scoreOf(mutants) {
+  const tried = mutants.filter(({ status }) => status !== 'Ignored');
+  const noticed = tried.filter(({ status }) => status === 'Killed' || status === 'Timeout');
+  return tried.length === 0 ? 100 : (100 * noticed.length) / tried.length;
 }
 
 /** @param {string | number} cell @param {number} index */
@@ -138,9 +141,9 @@ function column(cell, index) {
   return index === 0 ? String(cell).padEnd(32) : String(cell).padStart(12);
 }
 
-/** @param {string} fileName */
+/** @param {string} fileName absolute */
 function nameOf(fileName) {
-  return relative(join(root, 'server/src'), join(root, relative(root, fileName)));
+  return relative(join(root, 'server/src'), fileName);
 }
 
 /** @param {string} text */

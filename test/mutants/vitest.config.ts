@@ -7,11 +7,11 @@ import tests from '../vitest.config.ts';
 const { PSA_MUTANTS_TESTS = '', PSA_MUTANTS_DATABASE } = process.env;
 
 export default defineConfig({
-  root: tests.root,
-  resolve: tests.resolve,
+  root: tests.root!,
+  resolve: tests.resolve!,
   test: {
     include: PSA_MUTANTS_TESTS.split(','),
-    globalSetup: PSA_MUTANTS_DATABASE ? tests.test?.globalSetup : [],
+    globalSetup: PSA_MUTANTS_DATABASE ? tests.test!.globalSetup! : [],
     // A test that waits for what never comes says so before Stryker gives its process up, which costs much more.
     testTimeout: 4_000,
     hookTimeout: 4_000,

@@ -14,7 +14,7 @@ const DESCRIPTION = new Set(['describe', 'meta']);
 function shouldIgnore({ node, parent, listKey, key }) {
   if (listKey === 'arguments' && DESCRIPTION.has(parent.callee?.property?.name))
     return 'It says what the REST interface takes.';
-  if (listKey === 'arguments' && isCheck(parent) && key !== 0 && isSentence(node)) return WORDING;
+  if (listKey === 'arguments' && isCheck(parent) && isSentence(node)) return WORDING;
   if (listKey === 'arguments' && parent.callee?.name === 'requiredOr') return WORDING;
   if (listKey === 'arguments' && isError(parent) && isSentence(node)) return WORDING;
   if (node.type === 'ObjectExpression' && isCheck(parent) && node.properties.every(isMessage)) return WORDING;
