@@ -1,25 +1,39 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  assertCardsAvailable,
+  assertTokenFree,
   type CardPayment,
   type CardPaymentChange,
   CHECKOUT_SESSION_MS,
   type ChargeOutcome,
+  cardPaymentFromJson,
   checkoutAmount,
   createCardPaymentInput,
+  customerOf,
   decideCharge,
   decideCreate,
   decideExpire,
   decideOutcome,
   decideRefund,
   decideRelease,
+  fitsBalances,
+  grantAtStart,
+  isAnyOrderCode,
   isFinal,
+  isOrderCode,
   MAX_DECLINED_CHARGES,
+  newOrderCode,
   RESOLVE_AFTER_MS,
   startCheckoutInput,
 } from '../../server/src/card-payments/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
-import { ValidationError } from '../../server/src/kernel/errors.ts';
+import {
+  NotFoundError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { walletOf } from '../../server/src/wallet/model.ts';
 
@@ -64,11 +78,18 @@ describe('a request for a card payment', () => {
       'a callback by an international name',
       { valueCents: 80, callbackUrl: 'https://padaria.com.br:8443/a?b=c' },
     ],
+    [
+      'a customer of whom all is known',
+      {
+        valueCents: 80,
+        customer: { name: long(200), email: `ana@${long(250)}`, externalId: long(200) },
+      },
+    ],
     ['a customer of whom little is known', { valueCents: 80, customer: { externalId: 'c-1' } }],
     ['an idempotency key of 128 characters', { valueCents: 80, idempotencyKey: `a.b-c_d:${long(120)}` }],
     ['text beyond the basic plane', { valueCents: 80, description: 'Café 🥐', metadata: '"🥐"' }],
   ])('may have %s', (_, input) => {
-    expect(createCardPaymentInput.safeParse(input)).toMatchObject({ success: true });
+    expect(createCardPaymentInput.safeParse(input)).toEqual({ success: true, data: input });
   });
 
   const LONE = 'half \ud83e of a pair';
@@ -144,6 +165,13 @@ describe('a request for a card payment', () => {
     ['customer.email', 'ana', { customer: { email: 'ana' } }],
     ['customer.email', 'ana@b c', { customer: { email: 'ana@b c' } }],
     ['customer.email', long(255), { customer: { email: `${long(250)}@b.br` } }],
+    ...['@b.br', 'ana@', 'ana@b@c.br', 'a na@b.br', 'ana@b.br ', ' ana@b.br'].map(
+      (email): [string, unknown, Record<string, unknown>] => [
+        'customer.email',
+        email,
+        { customer: { email } },
+      ],
+    ),
     ['customer.externalId', long(201), { customer: { externalId: long(201) } }],
     ['customer', 'Ana', { customer: 'Ana' }],
     ['idempotencyKey', long(129)],
@@ -169,9 +197,18 @@ describe('a request for a card payment', () => {
     ]);
   });
 
+  test.each(['x'.repeat(22), 'aZ09_-'.repeat(21), `${'x'.repeat(128)}.2`, `${'x'.repeat(22)}.123`])(
+    'may name its attempt %j',
+    (attemptId) => {
+      expect(startCheckoutInput.safeParse({ attemptId }).success).toBe(true);
+    },
+  );
+
   test.each([
     'x'.repeat(21),
     'x'.repeat(129),
+    ` ${'x'.repeat(22)}`,
+    'ç'.repeat(22),
     `${'x'.repeat(22)}.`,
     `${'x'.repeat(22)}.1234`,
     `${'x'.repeat(22)}.a`,
@@ -201,11 +238,168 @@ describe('a token’s amount', () => {
     [range, 99],
     [range, 201],
   ] as const)('of %j is not %s', (grant, asked) => {
-    expect(() => checkoutAmount(grant, asked)).toThrow(ValidationError);
+    expect(() => checkoutAmount(grant, asked)).toThrow(
+      expect.objectContaining({
+        constructor: ValidationError,
+        fields: [{ path: 'input.valueCents', message: expect.stringMatching(/\d/) }],
+      }),
+    );
   });
 });
 
+describe('a token’s product', () => {
+  const grant = { amount: { kind: 'product', productId: 'a' }, reusable: true } as const;
+
+  test('gives its price, and its name where the token has no description', () => {
+    expect(grantAtStart(grant, { name: 'Caneca', priceCents: 500 })).toEqual({
+      amount: { kind: 'fixed', cents: 500 },
+      reusable: true,
+      description: 'Caneca',
+    });
+    const told = { ...grant, description: 'Para Ana' };
+    expect(grantAtStart(told, { name: 'Caneca', priceCents: 500 })).toMatchObject({
+      description: 'Para Ana',
+    });
+  });
+
+  test('is not sold where it was deleted, or nobody knows its price', () => {
+    expect(() => grantAtStart(grant, null)).toThrow(NotFoundError);
+    expect(() => grantAtStart(grant, { name: 'Caneca', priceCents: null })).toThrow(
+      expect.objectContaining({ constructor: UpstreamError, retryable: false, moneyMayHaveMoved: false }),
+    );
+  });
+
+  test('is looked at only where the token names one', () => {
+    const fixed = { amount: { kind: 'fixed', cents: 700 }, reusable: false } as const;
+    expect(grantAtStart(fixed, null)).toEqual(fixed);
+  });
+});
+
+test('a single-use token is free again when its last payment has expired or failed', () => {
+  expect(() => assertTokenFree(null)).not.toThrow();
+  for (const status of ['expired', 'failed'] as const)
+    expect(() => assertTokenFree({ status })).not.toThrow();
+  for (const status of ['pending', 'paid', 'refunded', 'unknown'] as const)
+    expect(() => assertTokenFree({ status })).toThrow(
+      expect.objectContaining({ constructor: UnavailableError, code: 'CHECKOUT_TOKEN_USED' }),
+    );
+});
+
+test('cards are taken live, where the account takes them', () => {
+  expect(() => assertCardsAvailable('live', ACCOUNT)).not.toThrow();
+  for (const [environment, account, code] of [
+    ['sandbox', ACCOUNT, 'NOT_IN_SANDBOX'],
+    ['live', { ...ACCOUNT, cardPaymentsEnabled: false }, 'CARD_PAYMENTS_NOT_CONFIGURED'],
+  ] as const)
+    expect(() => assertCardsAvailable(environment, account)).toThrow(
+      expect.objectContaining({ constructor: UnavailableError, code }),
+    );
+});
+
+test('order codes are 120 random bits, and any service’s are of plain letters', () => {
+  const codes = Array.from({ length: 100 }, newOrderCode);
+  expect(new Set(codes).size).toBe(100);
+  for (const code of codes) expect([isOrderCode(code), isAnyOrderCode(code)]).toEqual([true, true]);
+  const code = `PSC-${'A'.repeat(24)}`;
+  for (const other of [`x${code}`, `${code}x`, code.slice(0, -1), `${code.slice(0, -1)}a`, 'PSC-', ''])
+    expect(isOrderCode(other)).toBe(false);
+  for (const other of ['a', 'PEDIDO_1-a', 'x'.repeat(64)]) expect(isAnyOrderCode(other)).toBe(true);
+  for (const other of ['', 'x'.repeat(65), 'a b', '../a', 'a/', ' a', 'a\n'])
+    expect(isAnyOrderCode(other)).toBe(false);
+});
+
+test('of a customer only what is known is kept', () => {
+  for (const nothing of [null, undefined, {}, { name: null }, { name: undefined, email: null }])
+    expect(customerOf(nothing)).toBeNull();
+  expect(customerOf({ name: 'Ana', email: null })).toEqual({ name: 'Ana' });
+});
+
 describe('a card payment', () => {
+  test('begins with what was asked, and without what was not', () => {
+    const asked = {
+      valueCents: 5000,
+      description: 'Caneca',
+      callbackUrl: 'https://shop.example/hook',
+      customer: { name: 'Ana' },
+      metadata: '{"a":1}',
+      successUrl: 'https://shop.example/ok',
+      cancelUrl: 'https://shop.example/no',
+    };
+    const of = (input: Parameters<typeof decideCreate>[0]) =>
+      decideCreate(input, { orderCode: 'PSC-1', checkoutAttempt: 'try', now: NOW }).payment;
+    const { valueCents: _, ...rest } = asked;
+    expect(of(asked)).toMatchObject({ ...rest, amountCents: 5000, checkoutAttempt: 'try', createdAt: NOW });
+    expect(of({ valueCents: 80 })).toMatchObject({
+      ...{ description: null, callbackUrl: null, customer: null, metadata: null, successUrl: null },
+      ...{ cancelUrl: null, openChargeId: null, paidChargeId: null, paidAt: null, refundedAt: null },
+      ...{ failureReason: null, releasedAt: null, declinedCharges: 0 },
+    });
+  });
+
+  test('comes back from JSON as it was', () => {
+    for (const payment of [create().payment, pay(create().payment), { ...create().payment, releasedAt: NOW }])
+      expect(cardPaymentFromJson(JSON.parse(JSON.stringify(payment)))).toEqual(payment);
+  });
+
+  test('is charged while what it brings can still be counted', () => {
+    const { payment } = create();
+    const half = Math.floor(Number.MAX_SAFE_INTEGER / 2);
+    const held = (cents: number) => ({ ...NO_BALANCES, acquirer: 0 - cents });
+    expect(fitsBalances(payment, NO_BALANCES)).toBe(true);
+    expect(fitsBalances(payment, held(half - payment.amountCents))).toBe(true);
+    expect(fitsBalances(payment, held(half - payment.amountCents + 1))).toBe(false);
+  });
+
+  test('that is paid sells what it cost, is released after the account’s days, and given back where its attempt was paid', () => {
+    const settled = (siblings: CardPayment[]) =>
+      decideOutcome(open(create().payment), {
+        ...{ chargeId: 'chg', outcome: APPROVED, siblings, account: ACCOUNT, now: NOW },
+      })!;
+    const release = { kind: 'card_payment.release', at: plusMs(NOW, 14 * 86_400_000) };
+    const { payment, transaction, due, announced } = settled([]);
+    expect(payment).toMatchObject({ paidChargeId: 'chg', openChargeId: null, paidAt: NOW, version: 2 });
+    expect(transaction!.id).toBe('card_payment.paid:PSC-ONE');
+    expect(applyToBalances(NO_BALANCES, transaction!)).toEqual({
+      ...NO_BALANCES,
+      merchant_pending: 5000,
+      acquirer: -5000,
+    });
+    expect(announced).toBe(true);
+    const [unpaid, paidOne] = [create('one').payment, pay(create('other').payment)];
+    expect(due).toEqual([release]);
+    expect(settled([unpaid]).due).toEqual([release]);
+    expect(settled([unpaid, paidOne]).due).toEqual([release, { kind: 'card_payment.refund', at: NOW }]);
+  });
+
+  test('that goes where it never goes is a fault', () => {
+    const failed = { ...open(create().payment), status: 'failed' as const };
+    expect(() => settle(failed, APPROVED)).toThrow(RangeError);
+  });
+
+  test('leaves nothing due but what its step asks for', () => {
+    const { payment } = create();
+    for (const change of [
+      settle(open(payment), { status: 'void' }),
+      settle(open(payment), DECLINED),
+      settle(open(payment), { ...DECLINED, final: true }),
+      decideExpire(payment, EXPIRY),
+      decideRelease(pay(payment), NO_BALANCES, NOW),
+      decideRefund(pay(payment), NO_BALANCES, NOW),
+    ])
+      expect(change!.due).toEqual([]);
+    expect(decideRelease(pay(payment), NO_BALANCES, NOW)!.transaction!.id).toBe(
+      'card_payment.released:PSC-ONE',
+    );
+    expect(decideRefund(pay(payment), NO_BALANCES, NOW)!.transaction!.id).toBe(
+      'card_payment.refunded:PSC-ONE',
+    );
+  });
+
+  test('that is over cannot be charged, were its window open or not', () => {
+    for (const status of ['paid', 'expired', 'refunded', 'failed'] as const)
+      expect(decideCharge({ ...create().payment, status }, charge(NOW))).toBe('not_payable');
+  });
+
   test('begins pending, for 30 minutes', () => {
     const { payment, due, announced, transaction } = create();
     expect(payment).toMatchObject({ status: 'pending', version: 1, expiresAt: EXPIRY, paidLate: false });

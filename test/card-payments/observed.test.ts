@@ -7,6 +7,7 @@ import {
   mergeCardPayment,
   pollInterval,
   type ShownCardPayment,
+  statusSince,
 } from '../../server/src/card-payments/model.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
@@ -124,6 +125,121 @@ describe('what is known of a payment, held against what is said', () => {
     expect(told.payment.expiryDerived).toBeUndefined();
   });
 
+  const TEXTS = {
+    checkoutUrl: 'https://pay.example/1',
+    description: 'Caneca',
+    callbackUrl: 'https://shop.example/hook',
+    metadata: '{"a":1}',
+    successUrl: 'https://shop.example/ok',
+    cancelUrl: 'https://shop.example/no',
+  };
+
+  test('is what was said first, and what was said later of the rest', () => {
+    expect(known(TEXTS)).toMatchObject(TEXTS);
+    const nothing = Object.fromEntries(Object.keys(TEXTS).map((name) => [name, null]));
+    expect(known()).toMatchObject(nothing);
+    expect(mergeCardPayment(known(), claim(TEXTS), NOW)!.payment).toMatchObject(TEXTS);
+    expect(mergeCardPayment(known(TEXTS), claim(nothing), NOW)).toBeNull();
+    const others = Object.fromEntries(Object.keys(TEXTS).map((name) => [name, 'other']));
+    expect(mergeCardPayment(known(TEXTS), claim(others), NOW)).toBeNull();
+    expect(mergeCardPayment(known(), claim({ amountCents: 80 }), NOW)).toBeNull();
+    expect(mergeCardPayment(known(), claim({ amountCents: null }), NOW)).toBeNull();
+  });
+
+  test('of a customer is put together', () => {
+    const ana = known({ customer: { name: 'Ana' } });
+    expect(ana.customer).toEqual({ name: 'Ana' });
+    const more = mergeCardPayment(ana, claim({ customer: { name: 'Bia', email: 'ana@b.br' } }), NOW)!.payment;
+    expect(more).toMatchObject({ customer: { name: 'Ana', email: 'ana@b.br' }, version: 2 });
+    expect(mergeCardPayment(more, claim({ customer: { externalId: '7' } }), NOW)!.payment.customer).toEqual({
+      name: 'Ana',
+      email: 'ana@b.br',
+      externalId: '7',
+    });
+    expect(known().customer).toBeNull();
+  });
+
+  test('of its end is taken with that end alone', () => {
+    const ends = { paidAt: NOW, refundedAt: NOW, failureReason: 'no funds' };
+    const seen = (status: CardPaymentStatus) =>
+      mergeCardPayment(known(), claim({ status, ...ends }), NOW)?.payment ?? known();
+    const nothing = { paidAt: null, refundedAt: null, failureReason: null };
+    expect(seen('pending')).toMatchObject(nothing);
+    expect(seen('expired')).toMatchObject(nothing);
+    expect(seen('paid')).toMatchObject({ ...nothing, paidAt: NOW });
+    expect(seen('refunded')).toMatchObject({ ...nothing, paidAt: NOW, refundedAt: NOW });
+    expect(seen('failed')).toMatchObject({ ...nothing, failureReason: 'no funds' });
+    const later = claim({ status: 'refunded', refundedAt: plusMs(NOW, 1), paidAt: plusMs(NOW, 1) });
+    expect(mergeCardPayment(seen('refunded'), later, NOW)).toBeNull();
+    expect(
+      mergeCardPayment(seen('failed'), claim({ status: 'failed', failureReason: 'other' }), NOW),
+    ).toBeNull();
+  });
+
+  test.each([
+    [-1, false],
+    [0, true],
+    [1, true],
+  ])('as confirmed %d ms after its expiry is paid late: %s', (ms, paidLate) => {
+    const expiresAt = plusMs(NOW, 60_000);
+    const paid = claim({ status: 'paid', paidAt: plusMs(expiresAt, ms) });
+    expect(mergeCardPayment(known({ expiresAt }), paid, NOW)!.payment.paidLate).toBe(paidLate);
+  });
+
+  test('as late where the service says so, and not where nobody knows when it was', () => {
+    expect(known({ status: 'paid', paidLate: true }).paidLate).toBe(true);
+    expect(
+      mergeCardPayment(seenAs('expired'), claim({ status: 'paid', paidLate: false }), NOW),
+    ).toMatchObject({ payment: { paidLate: false } });
+    expect(known({ status: 'paid', expiresAt: NOW }).paidLate).toBe(false);
+    expect(known({ status: 'paid', paidAt: NOW }).paidLate).toBe(false);
+    expect(known({ status: 'pending', paidAt: NOW, expiresAt: NOW }).paidLate).toBe(false);
+  });
+
+  test('by a word of nobody’s remembers what it was, and by none at all is unknown', () => {
+    expect(known({ status: null })).toMatchObject({ status: 'unknown', lastStatus: null });
+    expect(known({ status: 'paid' })).not.toHaveProperty('lastStatus');
+    expect(mergeCardPayment(seenAs('paid'), claim({ status: null }), NOW)).toBeNull();
+    expect(mergeCardPayment(known({ status: null }), claim({ status: 'paid' }), NOW)).toMatchObject({
+      payment: { status: 'paid', version: 2 },
+      changed: { from: 'unknown' },
+    });
+    expect(mergeCardPayment(known({ status: null }), claim({ status: null }), NOW)).toBeNull();
+    expect(seenAs('unknown', 'pending')).toMatchObject({ status: 'pending' });
+    expect(seenAs('paid', 'unknown', 'expired')).toMatchObject({ status: 'unknown', lastStatus: 'paid' });
+  });
+
+  test('derives its expiry from its creation as soon as that is told, and else keeps to what it derived', () => {
+    const LATER = plusMs(NOW, 600_000);
+    const first = known();
+    expect(mergeCardPayment(first, claim(), LATER)).toBeNull();
+    const described = mergeCardPayment(first, claim({ description: 'Caneca' }), LATER)!.payment;
+    expect(described).toMatchObject({ expiresAt: first.expiresAt, expiryDerived: true });
+    const created = plusMs(NOW, -60_000);
+    const told = mergeCardPayment(first, claim({ createdAt: created }), LATER)!.payment;
+    expect(told).toMatchObject({
+      createdAt: created,
+      expiresAt: plusMs(created, 30 * 60_000),
+      expiryDerived: true,
+    });
+    // Told of anew, it is not derived anew.
+    expect(
+      mergeCardPayment(told, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.payment,
+    ).toMatchObject({ createdAt: created, expiresAt: told.expiresAt });
+    const certain = known({ expiresAt: LATER });
+    expect(mergeCardPayment(certain, claim({ expiresAt: NOW }), NOW)).toBeNull();
+  });
+
+  test('since when, is the newest that anybody has told', () => {
+    const at = (minutes: number) => plusMs(NOW, minutes * 60_000);
+    const payment = known({ expiresAt: at(30) });
+    const none = { createdAt: null, paidAt: null, refundedAt: null };
+    expect(statusSince({ ...payment, ...none })).toEqual(NOW);
+    expect(statusSince({ ...payment, ...none, createdAt: at(1) })).toEqual(at(1));
+    expect(statusSince({ ...payment, ...none, createdAt: at(1), paidAt: at(2) })).toEqual(at(2));
+    expect(statusSince({ ...payment, createdAt: at(1), paidAt: at(2), refundedAt: at(3) })).toEqual(at(3));
+  });
+
   test('is nothing where the first that is heard has no amount', () => {
     expect(mergeCardPayment(null, claim({ amountCents: null }), NOW)).toBeNull();
   });
@@ -204,5 +320,14 @@ test('a payment is asked for seldomer the longer it waits, and not for ever', ()
     60_000, 180_000, 600_000, 600_000,
   ]);
   expect(minutes(expired, 30 + 24 * 60)).toBeNull();
-  expect(minutes({ ...created, status: 'paid' }, 1)).toBeNull();
+  for (const status of ['paid', 'refunded', 'failed'] as const)
+    expect(minutes({ ...created, status }, 1)).toBeNull();
+  // Nobody has said that it is over: it may be paid late.
+  expect([29, 30, 31].map((passed) => minutes(created, passed))).toEqual([60_000, 60_000, 60_000]);
+  expect(minutes(created, 60)).toBe(180_000);
+  expect(minutes({ ...created, status: 'unknown' }, 1)).toBe(60_000);
+  expect(minutes(expired, 1)).toBe(60_000);
+  // Where nobody says when it began, that follows from its end.
+  expect(minutes({ ...created, createdAt: null }, 5)).toBe(30_000);
+  expect(minutes({ ...created, createdAt: plusMs(NOW, 60_000) }, 5)).toBe(24_000);
 });

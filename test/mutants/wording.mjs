@@ -2,6 +2,8 @@
 
 /** Zod's checks, whose last argument says what was wrong. */
 const CHECKS = new Set(['boolean', 'enum', 'int', 'max', 'min', 'number', 'refine', 'regex', 'string']);
+/** Functions of ours that make an error of words. */
+const SAYS = new Set(['refuse', 'requiredOr']);
 /** What the description of the REST interface says beside the types; test/http/openapi.test.ts holds it. */
 const DESCRIPTION = new Set(['describe', 'meta']);
 
@@ -15,7 +17,7 @@ function shouldIgnore({ node, parent, listKey, key }) {
   if (listKey === 'arguments' && DESCRIPTION.has(parent.callee?.property?.name))
     return 'It says what the REST interface takes.';
   if (listKey === 'arguments' && isCheck(parent) && isSentence(node)) return WORDING;
-  if (listKey === 'arguments' && parent.callee?.name === 'requiredOr') return WORDING;
+  if (listKey === 'arguments' && SAYS.has(parent.callee?.name)) return WORDING;
   if (listKey === 'arguments' && isError(parent) && isSentence(node)) return WORDING;
   if (node.type === 'ObjectExpression' && isCheck(parent) && node.properties.every(isMessage)) return WORDING;
   if (parent?.type === 'ObjectProperty' && key === 'value' && parent.key.name === 'message') return WORDING;
