@@ -142,6 +142,7 @@ describe('what is known of a payment, held against what is said', () => {
     expect(mergeCardPayment(known(TEXTS), claim(nothing), NOW)).toBeNull();
     const others = Object.fromEntries(Object.keys(TEXTS).map((name) => [name, 'other']));
     expect(mergeCardPayment(known(TEXTS), claim(others), NOW)).toBeNull();
+    expect(known().amountCents).toBe(4990);
     expect(mergeCardPayment(known(), claim({ amountCents: 80 }), NOW)).toBeNull();
     expect(mergeCardPayment(known(), claim({ amountCents: null }), NOW)).toBeNull();
   });

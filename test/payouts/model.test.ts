@@ -8,9 +8,12 @@ import {
   decideOutcome,
   decideRequest,
   isFinal,
+  isPayoutCode,
+  isWithdrawalId,
   maskDestination,
   netCents,
   netLitoshi,
+  newPayoutCode,
   nextStatuses,
   PAYOUT_METHODS,
   type Payout,
@@ -87,6 +90,109 @@ describe('a request for a payout', () => {
 });
 
 describe('rules', () => {
+  test('a payout begins pending and debited, and is sent at once', () => {
+    const change = request();
+    expect(change.payout).toEqual({
+      ...{ withdrawalId: '0'.repeat(24), code: `SAQ-${'0'.repeat(12)}`, version: 1, method: 'pix' },
+      ...{ status: 'pending', amountCents: 1_000, feeCents: 100, litoshi: null, destination: KEY },
+      ...{ requestedAt: NOW, processedAt: null, deniedReason: null, endToEndId: null },
+    });
+    expect(change.steps).toEqual([{ previous: null, payout: change.payout }]);
+    expect(change.sendAt).toEqual(NOW);
+    expect(change.transactions.map(({ id }) => id)).toEqual([`payout.requested:${'0'.repeat(24)}`]);
+    expect(balancesAfter(RICH, change)).toEqual({
+      ...RICH,
+      merchant_balance: RICH.merchant_balance - 1_000,
+      payouts_in_transit: 1_000,
+    });
+  });
+
+  test('a payout in LTC takes litoshi alone, as many as there are', () => {
+    const change = request({ method: 'ltc', amountCents: 1_000 });
+    expect(balancesAfter(RICH, change)).toEqual({
+      ...RICH,
+      merchant_ltc: RICH.merchant_ltc - 1_633_000,
+      ltc_in_transit: 1_633_000,
+    });
+    const poor = { ...RICH, merchant_ltc: 1_632_999 };
+    expect(() => request({ method: 'ltc', amountCents: 1_000 }, { balances: poor })).toThrow(
+      InsufficientFundsError,
+    );
+    expect(netLitoshi(request().payout)).toBeNull();
+  });
+
+  test('an amount no larger than the fee is refused by its name', () => {
+    expect(() => request({ amountCents: 100 })).toThrow(
+      expect.objectContaining({ fields: [{ path: 'input.amountCents', message: expect.any(String) }] }),
+    );
+  });
+
+  test('the longest wait is told, with the limit that it comes from', () => {
+    const ago = (ms: number) => plusMs(NOW, -ms);
+    const refusal = (method: PayoutMethod, recent: RecentPayouts) => {
+      try {
+        request({ method }, { recent });
+      } catch (error) {
+        return error;
+      }
+      return undefined;
+    };
+    const ten = [...Array(9).fill(NOW), ago(HOUR - 5_000)];
+    const five = [...Array(4).fill(NOW), ago(HOUR - 9_000)];
+    expect(refusal('pix', { all: ten, turbo: five })).toMatchObject({
+      constructor: RateLimitError,
+      retryAfterSeconds: 5,
+      limit: '10 withdrawals an hour',
+    });
+    expect(refusal('pix_turbo', { all: ten, turbo: five })).toMatchObject({
+      retryAfterSeconds: 9,
+      limit: '5 turbo withdrawals an hour',
+    });
+    const later = [...Array(9).fill(NOW), ago(HOUR - 20_000)];
+    expect(refusal('pix_turbo', { all: later, turbo: five })).toMatchObject({ retryAfterSeconds: 20 });
+    expect(refusal('pix_turbo', { all: ten.slice(1), turbo: five.slice(1) })).toBeUndefined();
+    // An hour later to the millisecond it is let in, and told in whole seconds until then.
+    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR)], turbo: [] })).toBeUndefined();
+    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR - 1)], turbo: [] })).toMatchObject({
+      retryAfterSeconds: 1,
+    });
+  });
+
+  test('of the newest payouts as many are kept as the limits look at, newest first', () => {
+    const at = (minutes: number) => plusMs(NOW, minutes * 60_000);
+    const make = (method: PayoutMethod, requestedAt: Date) => ({ ...request().payout, method, requestedAt });
+    const recent = Array.from({ length: 12 }, (_, index) => index).reduce(
+      (known, index) => withOneMore(known, make(index % 2 === 0 ? 'pix_turbo' : 'pix', at(index))),
+      NONE,
+    );
+    expect(recent.all).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map(at));
+    expect(recent.turbo).toEqual([10, 8, 6, 4, 2].map(at));
+  });
+
+  test('a turbo payout alone is ever processing; what has ended goes nowhere', () => {
+    const next = (method: PayoutMethod) =>
+      (['pending', 'processing', 'completed', 'denied'] as const).map((status) =>
+        nextStatuses({ method, status }),
+      );
+    const ends = ['completed', 'denied'];
+    expect(next('pix_turbo')).toEqual([['processing', 'denied'], ends, [], []]);
+    for (const method of ['pix', 'ltc', 'usd'] as const) expect(next(method)).toEqual([ends, ends, [], []]);
+  });
+
+  test('ids and codes have their forms', () => {
+    const id = '0123456789abcdef01234567';
+    expect(isWithdrawalId(id)).toBe(true);
+    for (const other of ['', id.slice(1), `${id}0`, `x${id}`, id.replace('f', 'g'), id.toUpperCase()])
+      expect(isWithdrawalId(other)).toBe(false);
+    const codes = Array.from({ length: 50 }, newPayoutCode);
+    expect(new Set(codes).size).toBe(50);
+    expect(codes.every(isPayoutCode)).toBe(true);
+    const code = 'SAQ-0123456789AB';
+    expect(isPayoutCode(code)).toBe(true);
+    for (const other of ['', code.slice(1), `${code}0`, `x${code}`, 'SAQ-0123456789Ab', 'SAQ-01234567'])
+      expect(isPayoutCode(other)).toBe(false);
+  });
+
   test('the amount exceeds the fee', () => {
     for (const method of PAYOUT_METHODS) {
       expect(() => request({ method, amountCents: FEES[method] })).toThrow(ValidationError);
@@ -241,6 +347,68 @@ describe('what the bank says', () => {
     expect(change).toMatchObject({ payout, steps: [], transactions: [], sendAt: plusMs(NOW, afterMs) });
   });
 
+  const told = (payout: Payout, outcome: TransferOutcome, balances = RICH) =>
+    decideOutcome(payout, { outcome, environment: 'live', balances, now: NOW })!;
+  const ARRIVED: TransferOutcome = { status: 'completed', receipt: { endToEndId: 'E1' } };
+
+  test('of a transfer that is on its way leaves all as it is, but for a turbo one that has left', () => {
+    for (const method of PAYOUT_METHODS)
+      for (const status of ['in_verification', 'queued', 'sent'] as const) {
+        const { payout } = request({ method });
+        const change = told(payout, { status, until: null });
+        const leaves = method === 'pix_turbo' && status === 'sent';
+        expect(change.payout).toEqual(leaves ? { ...payout, status: 'processing', version: 2 } : payout);
+        expect(change.steps).toHaveLength(leaves ? 1 : 0);
+        expect(change).toMatchObject({ transactions: [], sendAt: plusMs(NOW, ASK_AGAIN_MS) });
+      }
+  });
+
+  test('of one that has arrived ends it, the fee kept', () => {
+    const { payout } = request();
+    const change = told(payout, ARRIVED);
+    expect(change.payout).toEqual({
+      ...payout,
+      status: 'completed',
+      version: 2,
+      processedAt: NOW,
+      endToEndId: 'E1',
+    });
+    expect(change.steps).toEqual([{ previous: 'pending', payout: change.payout }]);
+    expect(change.sendAt).toBeNull();
+    expect(change.transactions.map(({ id }) => id)).toEqual([`payout.completed:${payout.withdrawalId}`]);
+    // Nobody looked until it had arrived: it was processing in between.
+    expect(told(request({ method: 'pix_turbo' }).payout, ARRIVED).steps).toMatchObject([
+      { previous: 'pending', payout: { status: 'processing', version: 2 } },
+      { previous: 'processing', payout: { status: 'completed', version: 3 } },
+    ]);
+  });
+
+  test.each(['denied', 'refused'] as const)(
+    'of one that is %s gives all back, what is owed first',
+    (status) => {
+      const change = request();
+      const owing = { ...balancesAfter(RICH, change), merchant_receivable: -300 };
+      const back = told(change.payout, { status, reason: 'Conta encerrada' }, owing);
+      expect(back.payout).toMatchObject({
+        status: 'denied',
+        version: 2,
+        processedAt: NOW,
+        deniedReason: 'Conta encerrada',
+      });
+      expect(back.sendAt).toBeNull();
+      expect(back.transactions.map(({ id }) => id)).toEqual([`payout.denied:${change.payout.withdrawalId}`]);
+      expect(balancesAfter(owing, back)).toEqual({
+        ...RICH,
+        merchant_balance: RICH.merchant_balance - 300,
+      });
+    },
+  );
+
+  test('never takes a payout where it never goes', () => {
+    const odd = { ...request().payout, method: 'pix_turbo' as const, status: 'unknown' as never };
+    expect(() => told(odd, ARRIVED)).toThrow();
+  });
+
   test('a sandbox payout is never denied, whatever a bank says', () => {
     const outcome = { status: 'denied', reason: 'Não' } as const;
     expect(() =>
@@ -258,6 +426,14 @@ test('a PIX key is always masked, an address where asked', () => {
   expect(mask('ltc', true)).toBe('ltc1qw…n4n9');
   expect(mask('usd', true)).toBe('TR7NHq…Lj6t');
   expect(mask('usd', false)).toBe(DESTINATIONS.usd);
+  const unknown = (destination: string) =>
+    maskDestination({ method: 'unknown', destination }, { masksCrypto: true });
+  expect(unknown(DESTINATIONS.ltc)).toBe('ltc1qw…n4n9');
+  expect(unknown(DESTINATIONS.usd)).toBe('TR7NHq…Lj6t');
+  expect(unknown(KEY)).toBe('a***@padaria.example');
+  expect(unknown('what is it')).toBe('****');
+  expect(unknown('a.b.c')).toBe('****');
+  expect(maskDestination({ method: 'ltc', destination: 'not one' }, { masksCrypto: false })).toBe('not one');
 });
 
 const RICH: Balances = {

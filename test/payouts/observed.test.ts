@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  areDifferent,
   canBeSame,
   isFinal,
   maskDestination,
@@ -9,6 +10,7 @@ import {
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
   type PayoutClaim,
+  payoutFromJson,
   type ShownPayout,
 } from '../../server/src/payouts/model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../../server/src/payouts/wire.ts';
@@ -46,6 +48,9 @@ describe('what is known of a payout', () => {
     [['pending', 'completed']],
     [['pending', 'unknown', 'processing', 'denied']],
     [['unknown', 'completed']],
+    [['unknown', 'denied']],
+    [['processing', 'denied']],
+    [['processing', 'unknown', 'completed']],
   ] as const)('goes %j', (steps) => {
     expect(statuses(...steps.map((status) => ({ status })))).toEqual(steps);
   });
@@ -56,6 +61,15 @@ describe('what is known of a payout', () => {
     [['denied', 'completed'], ['denied']],
     [['unknown', 'pending'], ['unknown']],
     [['pending', 'pending'], ['pending']],
+    [['processing', 'processing', 'pending', 'processing'], ['processing']],
+    [['unknown', 'unknown', 'pending'], ['unknown']],
+    [['denied', 'unknown', 'pending'], ['denied']],
+    [[null, 'pending'], ['unknown']],
+    [['processing', null], ['processing']],
+    [
+      ['pending', 'unknown', 'pending'],
+      ['pending', 'unknown'],
+    ],
   ] as const)('after %j is %j', (told, published) => {
     expect(statuses(...told.map((status) => ({ status })))).toEqual(published);
   });
@@ -90,6 +104,51 @@ describe('what is known of a payout', () => {
     );
     expect(whole.map(({ destination }) => destination)).toEqual(['ltc1qw…n4n9', LTC]);
     expect(knownAfter({ method: null, destination: '+5511987654321' })[0]!.destination).toBe('****4321');
+  });
+
+  test('takes what tells of an end with that end alone', () => {
+    const ends = { processedAt: new Date(5), deniedReason: 'Conta encerrada' };
+    const at = (status: 'pending' | 'processing' | 'completed' | 'denied' | 'unknown') =>
+      knownAfter({ status, ...ends })[0]!;
+    for (const status of ['pending', 'processing', 'unknown'] as const)
+      expect(at(status)).toMatchObject({ processedAt: null, deniedReason: null });
+    expect(at('completed')).toMatchObject({ processedAt: new Date(5), deniedReason: null });
+    expect(at('denied')).toMatchObject(ends);
+    expect(
+      knownAfter(
+        { status: 'denied', ...ends },
+        { status: 'denied', processedAt: new Date(6), deniedReason: 'other' },
+      ),
+    ).toHaveLength(1);
+  });
+
+  test('keeps of the first what nobody else tells', () => {
+    const known = {
+      ...knownAfter({})[0]!,
+      litoshi: 5,
+      endToEndId: 'E1',
+      deniedReason: 'Conta encerrada',
+    };
+    expect(mergeClaim(known, { ...CLAIM, status: 'completed' })).toMatchObject({
+      litoshi: 5,
+      endToEndId: 'E1',
+      deniedReason: 'Conta encerrada',
+    });
+    expect(knownAfter({})[0]).toMatchObject({ litoshi: null, endToEndId: null });
+  });
+
+  test('learns when it was requested from whoever says so first', () => {
+    const [none, first, ...more] = knownAfter(
+      { requestedAt: null },
+      { requestedAt: new Date(1) },
+      { requestedAt: new Date(2) },
+    );
+    expect([none?.requestedAt, first?.requestedAt, more.length]).toEqual([null, new Date(1), 0]);
+  });
+
+  test('comes back from JSON as it was', () => {
+    for (const payout of knownAfter({ requestedAt: null }, { status: 'completed', processedAt: new Date(5) }))
+      expect(payoutFromJson(JSON.parse(JSON.stringify(payout)))).toEqual(payout);
   });
 
   test('is nothing without an amount', () => {
@@ -164,6 +223,55 @@ describe('a destination', () => {
     expect(canBeSame(ltc(LTC), ltc('ltc1qw…n4n9'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n9'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n8'))).toBe(false);
+    // The whole domain counts, not its last part alone.
+    expect(canBeSame(pix('a***@padaria.example'), pix('ana@outra.example'))).toBe(false);
+    expect(canBeSame(pix('an***@padaria.example'), pix('ana@padaria.example'))).toBe(true);
+    expect(canBeSame(pix('an***@padaria.example'), pix('ana@outra.example'))).toBe(false);
+    expect(canBeSame(pix('+55...4321'), pix('+5511987654321'))).toBe(true);
+    expect(canBeSame(pix('+55.***.4321'), pix('+5511987654321'))).toBe(true);
+    // What shows less than four characters shows nothing.
+    expect(canBeSame(ltc(LTC), ltc('ltc***'))).toBe(false);
+    expect(canBeSame(ltc(LTC), ltc('lt***n9'))).toBe(true);
+    expect(canBeSame(pix('***456***'), pix('***.456.789-**'))).toBe(false);
+    expect(canBeSame(pix('**4567**'), pix('***.456.789-**'))).toBe(true);
+    expect(canBeSame(pix('ana@padaria.example'), pix('bia@padaria.example'))).toBe(false);
+  });
+
+  const OTHER_LTC = 'LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1';
+  test.each([
+    // Certainly others.
+    ['ana@padaria.example', 'bia@padaria.example', true],
+    ['+5511987654321', '+5511987654322', true],
+    ['a***@padaria.example', 'b***@padaria.example', true],
+    ['an***@padaria.example', 'b***@padaria.example', true],
+    ['an***@padaria.example', 'bia@padaria.example', true],
+    ['a***@padaria.example', 'ana@outra.example', true],
+    ['****4321', '****4322', true],
+    ['****4321', '+5511987654322', true],
+    ['***.456.789-**', '***.456.780-**', true],
+    // Perhaps the same, masked in a way that is not ours.
+    ['a***@padaria.example', 'ana@padaria.example', false],
+    ['an***@padaria.example', 'a***@padaria.example', false],
+    ['****4321', '***.456.789-**', false],
+    ['+55 (11) ****-21', '+5511987654321', true],
+    ['**21', '+5511987654321', false],
+    ['+5***', '+5511987654321', false],
+    ['a***@outra', 'an***@padaria.example', false],
+    ['a***@padaria.example', '****4321', false],
+    ['(11) *****-1234', 'b***@padaria.example', false],
+    [NOT_TOLD, 'ana@padaria.example', false],
+    ['ana@padaria.example', NOT_TOLD, false],
+  ])('%s and %s are certainly not the same: %s', (one, other, certain) => {
+    const pix = (destination: string) => ({ method: 'pix' as const, destination });
+    expect(areDifferent(pix(one), pix(other))).toBe(certain);
+    expect(areDifferent(pix(other), pix(one))).toBe(certain);
+  });
+
+  test('of two addresses is certainly not the same where they are whole and others', () => {
+    const ltc = (destination: string) => ({ method: 'ltc' as const, destination });
+    expect(areDifferent(ltc(LTC), ltc(OTHER_LTC))).toBe(true);
+    expect(areDifferent(ltc(LTC), ltc(LTC))).toBe(false);
+    expect(areDifferent(ltc(LTC), ltc('ltc1qw…n4n9'))).toBe(false);
   });
 });
 

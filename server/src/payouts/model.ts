@@ -555,8 +555,10 @@ export function areDifferent(
   return shapeOf(one) === shapeOf(other) || (areAddresses && one[0] !== other[0]);
 }
 
+/** A point beside what is hidden belongs to the mask; one inside of what is shown, as in a domain, is shown. */
 function endsOf(masked: string): { begins: string; ends: string } {
-  return { begins: /^[^*•….]*/.exec(masked)![0], ends: /[^*•….]*$/.exec(masked)![0] };
+  const shown = masked.split(/\.*(?:[*•…]|\.{3})+\.*/);
+  return { begins: shown[0]!, ends: shown.at(-1)! };
 }
 
 /** What is masked shows how the whole begins and ends; of another that is masked, no more than that one shows. */
