@@ -1,23 +1,34 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ValidationError } from '../../server/src/kernel/errors.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import { InsufficientFundsError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import {
+  assertPayoutsAvailable,
+  createSubaccountInput,
   decideCreate,
   decideOutcome,
   decideRequest,
   decideReverse,
+  decideTransfer,
   guidanceOf,
   isFinal,
+  newPayoutKey,
   newPayoutNames,
+  newSubaccountId,
+  newTransferReference,
   type PayoutRecord,
   payoutReference,
+  payoutReferenceText,
   referenceKind,
+  requestPayoutInput,
   type Subaccount,
   type SubaccountPayoutChange,
   subaccountIdText,
   subaccountPayoutFromJson,
   type TransferOutcome,
+  transferInput,
+  unknownSubaccount,
 } from '../../server/src/subaccounts/model.ts';
 import { subaccountPayoutWebhook } from '../../server/src/subaccounts/wire.ts';
 
@@ -241,6 +252,255 @@ describe('a payout', () => {
   });
 });
 
+describe('step by step, a payout', () => {
+  const SUBACCOUNT = `sacc_${'a'.repeat(32)}`;
+  const NAMES = { withdrawalId: '1'.repeat(24), turboCode: 'TURBO-1', subCode: 'SUB-1' };
+  const asked = (record: PayoutRecord, each: TransferOutcome) =>
+    decideOutcome(record, { outcome: each, names: NAMES, balances: NO_BALANCES, now: LATER });
+  const NULLS = {
+    ...{ withdrawalId: null, code: null, platformFeeCents: null, netAmountCents: null, endToEndId: null },
+    ...{ recipientName: null, recipientBankName: null, failureReason: null, completedAt: null },
+    reversedAt: null,
+  };
+
+  test('debits the subaccount, in its statement and in the ledger', () => {
+    const { previous, record, move, transaction, due, event } = request();
+    const payout = {
+      ...NULLS,
+      ...{ id: 'sqp_1', version: 1, payoutId: 'saq_1', subaccountId: SUBACCOUNT, status: 'processing' },
+      ...{ reversed: false, amountCents: 4_000, feeCents: 50, pixKey: 'b***@cliente.example' },
+      createdAt: NOW,
+    };
+    expect(record).toEqual({
+      payout,
+      destination: KEY,
+      agreedFeeCents: 100,
+      underVerification: false,
+      turboCode: null,
+    });
+    expect(move).toEqual({
+      subaccount: subaccount(0),
+      entry: {
+        ...{ subaccountId: SUBACCOUNT, kind: 'payout', refId: 'saq_1', amountCents: -4_000 },
+        ...{ balanceAfterCents: 0, createdAt: NOW },
+      },
+      transaction: {
+        id: 'subaccount_payout.requested:sqp_1',
+        subaccountId: SUBACCOUNT,
+        lines: [
+          { account: 'merchant_subaccounts', amount: -4_000 },
+          { account: 'payouts_in_transit', amount: 4_000 },
+        ],
+      },
+    });
+    expect(due).toEqual([{ kind: 'subaccount_payout.send', at: plusMs(NOW, 10_000) }]);
+    expect([previous, transaction, event]).toEqual([null, null, 'processing']);
+  });
+
+  test('leaves something after the fees, to the cent, and takes no more than is there', () => {
+    const ask = (amountCents: number, balanceCents = amountCents) =>
+      decideRequest(
+        { amountCents, pixKey: KEY },
+        {
+          ...{ id: 'sqp_1', payoutId: 'saq_1', subaccount: subaccount(balanceCents), now: NOW },
+          terms: terms(50, 100),
+        },
+      );
+    expect(() => ask(151)).not.toThrow();
+    for (const amountCents of [150, 100, 51, 1])
+      expect(() => ask(amountCents)).toThrow(
+        expect.objectContaining({
+          constructor: ValidationError,
+          fields: [{ path: 'input.amountCents', message: expect.any(String) }],
+        }),
+      );
+    expect(() => ask(4_000, 3_999)).toThrow(
+      expect.objectContaining({
+        constructor: InsufficientFundsError,
+        ...{ requestedCents: 4_000, withdrawableCents: 3_999, balanceCents: 3_999 },
+        ...{ disputeBlockedCents: 0, subaccountsBalanceCents: null, cryptoBalanceLitoshi: null },
+      }),
+    );
+  });
+
+  test('is assembled by the first answer, and held for a look while that is what the bank does', () => {
+    const { record } = request();
+    const held = asked(record, { status: 'in_verification', until: null })!;
+    expect(held.record).toEqual({
+      ...record,
+      underVerification: true,
+      turboCode: 'TURBO-1',
+      payout: {
+        ...record.payout,
+        ...{ version: 2, withdrawalId: '1'.repeat(24), code: 'TURBO-1' },
+        ...{ platformFeeCents: 100, netAmountCents: 3_850 },
+      },
+    });
+    expect(held).toMatchObject({
+      previous: record.payout,
+      move: null,
+      transaction: null,
+      event: 'processing',
+    });
+    const queued = asked(held.record, { status: 'queued', until: null })!;
+    expect(queued.record).toEqual({ ...held.record, underVerification: false });
+    expect(queued.event).toBeNull();
+    expect(asked(held.record, { status: 'sent', until: null })!.record.underVerification).toBe(false);
+  });
+
+  test('that has arrived pays its three shares, and nothing more is due', () => {
+    const held = asked(request().record, { status: 'in_verification', until: null })!.record;
+    const receipt = { endToEndId: 'E1', recipientName: 'Ana', recipientBankName: 'Banco' };
+    const done = asked(held, { status: 'completed', receipt })!;
+    expect(done.record).toEqual({
+      ...held,
+      underVerification: false,
+      payout: { ...held.payout, ...receipt, version: 3, status: 'completed', completedAt: LATER },
+    });
+    expect(done.transaction!.id).toBe('subaccount_payout.completed:sqp_1');
+    expect(done).toMatchObject({ previous: held.payout, move: null, due: [], event: 'completed' });
+    for (const status of ['queued', 'denied', 'refused', 'completed'] as const)
+      expect(asked(done.record, { status, until: null, reason: 'x', receipt } as never)).toBeNull();
+  });
+
+  test.each([
+    ['denied', 'TURBO-1', 'saq_1'],
+    ['refused', 'SUB-1', 'SUB-1'],
+  ] as const)(
+    'that is %s goes back after two seconds, as %s in the statement as %s',
+    (status, code, refId) => {
+      const { record } = request();
+      const failed = asked(record, { status, reason: 'Conta encerrada' })!;
+      expect(failed.record).toMatchObject({
+        underVerification: false,
+        payout: { version: 2, status: 'failed', code, failureReason: 'Conta encerrada', reversed: false },
+      });
+      expect(failed).toMatchObject({ move: null, transaction: null, event: 'failed' });
+      expect(failed.due).toEqual([{ kind: 'subaccount_payout.reverse', at: plusMs(LATER, 2_000) }]);
+      expect(asked(failed.record, { status: 'sent', until: null })).toBeNull();
+
+      const back = decideReverse(failed.record, subaccount(7), LATER)!;
+      expect(back.record).toEqual({
+        ...failed.record,
+        payout: { ...failed.record.payout, version: 3, reversed: true, reversedAt: LATER },
+      });
+      expect(back.move).toEqual({
+        subaccount: subaccount(4_007),
+        entry: {
+          ...{ subaccountId: SUBACCOUNT, kind: 'payout_reversal', refId, amountCents: 4_000 },
+          ...{ balanceAfterCents: 4_007, createdAt: LATER },
+        },
+        transaction: expect.objectContaining({
+          id: 'subaccount_payout.reversed:sqp_1',
+          subaccountId: SUBACCOUNT,
+        }),
+      });
+      expect(back).toMatchObject({ transaction: null, due: [], event: 'reversed' });
+      expect(decideReverse(back.record, back.move!.subaccount, LATER)).toBeNull();
+      expect(decideReverse(record, subaccount(7), LATER)).toBeNull();
+      // One that the service never gave a code goes back under its own reference.
+      const nameless = { ...failed.record, payout: { ...failed.record.payout, code: null } };
+      expect(decideReverse(nameless, subaccount(7), LATER)!.move!.entry.refId).toBe('saq_1');
+    },
+  );
+
+  test('is final when it has arrived or gone back', () => {
+    const of = (status: 'processing' | 'completed' | 'failed', reversed: boolean) =>
+      isFinal({ ...request().record.payout, status, reversed });
+    expect([of('processing', false), of('failed', false)]).toEqual([false, false]);
+    expect([of('completed', false), of('failed', true)]).toEqual([true, true]);
+  });
+
+  test('exists only with live keys', () => {
+    expect(() => assertPayoutsAvailable('live')).not.toThrow();
+    expect(() => assertPayoutsAvailable('sandbox')).toThrow(
+      expect.objectContaining({ constructor: UnavailableError, code: 'NOT_IN_SANDBOX' }),
+    );
+  });
+});
+
+test('a transfer is the merchant’s own money, as much as can be withdrawn', () => {
+  const balances = { ...NO_BALANCES, merchant_balance: 500, merchant_subaccounts: 70, dispute_hold: 100 };
+  const transfer = (amountCents: number) =>
+    decideTransfer(subaccount(70), { amountCents, refId: 'rep_1', balances, now: NOW });
+  const { transaction, ...move } = transfer(400);
+  expect(move).toEqual({
+    subaccount: subaccount(470),
+    entry: {
+      ...{ subaccountId: subaccount(0).id, kind: 'transfer_in', refId: 'rep_1', amountCents: 400 },
+      ...{ balanceAfterCents: 470, createdAt: NOW },
+    },
+  });
+  expect(transaction.id).toBe('subaccount.transfer_in:rep_1');
+  expect(transaction.subaccountId).toBe(subaccount(0).id);
+  expect(applyToBalances(balances, transaction)).toEqual({
+    ...balances,
+    merchant_balance: 100,
+    merchant_subaccounts: 470,
+  });
+  expect(() => transfer(401)).toThrow(InsufficientFundsError);
+});
+
+describe('what is asked of subaccounts', () => {
+  const ID = `sacc_${'0f'.repeat(16)}`;
+  const long = 'a'.repeat(200);
+  const schemas = { createSubaccountInput, transferInput, requestPayoutInput };
+  const transfer = { subaccountId: ID, amountCents: 1 };
+  const payout = { ...transfer, pixKey: KEY };
+  test.each<[keyof typeof schemas, string | null, Record<string, unknown>]>([
+    ['createSubaccountInput', null, { name: long, externalId: long }],
+    ['createSubaccountInput', null, { name: 'a', externalId: null }],
+    ['createSubaccountInput', 'name', {}],
+    ['createSubaccountInput', 'name', { name: `${long}a` }],
+    ['createSubaccountInput', 'externalId', { name: 'a', externalId: `${long}a` }],
+    ['createSubaccountInput', 'externalId', { name: 'a', externalId: '' }],
+    ['transferInput', null, transfer],
+    ['transferInput', null, { ...transfer, idempotencyKey: 'k' }],
+    ['transferInput', null, { ...transfer, idempotencyKey: null }],
+    ['transferInput', 'amountCents', { ...transfer, amountCents: 0 }],
+    ['transferInput', 'amountCents', { ...transfer, amountCents: 0.5 }],
+    ['transferInput', 'subaccountId', { ...transfer, subaccountId: `x${ID}` }],
+    ['transferInput', 'idempotencyKey', { ...transfer, idempotencyKey: 'a b' }],
+    ['requestPayoutInput', null, payout],
+    ['requestPayoutInput', null, { ...payout, idempotencyKey: 'k' }],
+    ['requestPayoutInput', 'amountCents', { ...payout, amountCents: 0 }],
+    ['requestPayoutInput', 'subaccountId', { ...payout, subaccountId: `${ID}0` }],
+    ['requestPayoutInput', 'pixKey', { ...payout, pixKey: 'nobody' }],
+    ['requestPayoutInput', 'pixKey', transfer],
+    ['requestPayoutInput', 'idempotencyKey', { ...payout, idempotencyKey: '' }],
+  ])('%s is refused for %s: %j', (name, field, input) => {
+    const { data, error } = schemas[name].safeParse(input);
+    if (field === null) expect(data).toEqual(input);
+    else expect([...new Set(error!.issues.map(({ path }) => path.join('.')))]).toEqual([field]);
+  });
+
+  test('the PIX key is taken in its normal form', () => {
+    const { pixKey } = requestPayoutInput.parse({ ...payout, pixKey: '123.456.789-09' });
+    expect(pixKey).toBe('12345678909');
+  });
+});
+
+test('names that are made are random, each with its own beginning', () => {
+  for (const [make, form] of [
+    [newSubaccountId, /^sacc_[0-9a-f]{32}$/],
+    [newTransferReference, /^rep_[0-9a-f]{32}$/],
+    [newPayoutKey, /^sqp_[0-9a-f]{32}$/],
+    [() => newPayoutNames().withdrawalId, /^[0-9a-f]{24}$/],
+    [() => newPayoutNames().turboCode, /^TURBO-[0-9A-Z]{12}$/],
+    [() => newPayoutNames().subCode, /^SUB-[0-9A-Z]{12}$/],
+  ] as const) {
+    const made = Array.from({ length: 20 }, make);
+    expect(new Set(made).size).toBe(20);
+    for (const name of made) expect(name).toMatch(form);
+  }
+});
+
+test('a subaccount of which nothing could be had is its id', () => {
+  expect(unknownSubaccount('sacc_1')).toEqual({
+    ...{ id: 'sacc_1', name: null, externalId: null, balanceCents: null, createdAt: null },
+  });
+});
+
 describe('references', () => {
   test.each([
     ['0123456789abcdef01234567', 'withdrawalId'],
@@ -252,6 +512,7 @@ describe('references', () => {
     [`saq_idem_${'k'.repeat(128)}`, 'payoutId'],
   ] as const)('%s is a %s', (reference, kind) => {
     expect(referenceKind(reference)).toBe(kind);
+    expect(payoutReferenceText.safeParse(reference).success).toBe(true);
   });
 
   test.each([
@@ -272,8 +533,17 @@ describe('references', () => {
     'saq_idem_x\n',
     `saq_idem_${'k'.repeat(129)}`,
     'saq_../../wallet',
+    'xTURBO-0A1B',
+    'TURBO-0A1B-',
+    `TURBO-${'A'.repeat(65)}`,
+    'xSUB-0A1B',
+    'SUB-0A1B-',
+    `SUB-${'A'.repeat(65)}`,
+    'xsaq_idem_a',
+    'x0123456789abcdef01234567',
   ])('%j is none', (reference) => {
     expect(referenceKind(reference)).toBeNull();
+    expect(payoutReferenceText.safeParse(reference).success).toBe(false);
   });
 
   test('made with whatever key are references, each its own', () => {
@@ -298,6 +568,7 @@ describe('references', () => {
       `sacc_${'0'.repeat(31)}`,
       `sacc_${'0'.repeat(33)}`,
       `sacc_${'g'.repeat(32)}`,
+      `xsacc_${'0f'.repeat(16)}`,
     ])
       expect(isId(text)).toBe(false);
   });
@@ -311,6 +582,17 @@ test('an externalId leads to one name', () => {
     replayed: true,
   });
   expect(() => decideCreate({ name: 'Ana', externalId: 'x' }, { ...asked, existing })).toThrow(
-    ValidationError,
+    expect.objectContaining({
+      constructor: ValidationError,
+      fields: [{ path: 'input.externalId', message: expect.any(String) }],
+    }),
   );
+  for (const externalId of ['x', null, undefined])
+    expect(decideCreate({ name: 'Ana', externalId }, { ...asked, existing: null })).toEqual({
+      subaccount: {
+        ...{ id: 'sacc_new', name: 'Ana', externalId: externalId ?? null, balanceCents: 0 },
+        createdAt: NOW,
+      },
+      replayed: false,
+    });
 });

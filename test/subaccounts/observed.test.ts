@@ -106,6 +106,7 @@ describe('what is seen of a subaccount’s payout', () => {
     expect(eventOf(merged(SENT), merged(SENT, FAILED))).toBe('failed');
     expect(eventOf(merged(FAILED), merged(FAILED, REVERSED))).toBe('reversed');
     expect(eventOf(null, merged(REVERSED))).toBe('reversed');
+    expect(eventOf(merged(REVERSED), merged(REVERSED))).toBe('failed');
   });
 
   test('in whatever order never goes back, forgets nothing, and ends after a few steps', () => {

@@ -3,12 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { ValidationError } from '../../server/src/kernel/errors.ts';
 import {
+  ATTEMPT_TIMEOUT_MS,
   assertEndpointUrl,
   decideAttempt,
   decideConfigure,
   decideRedeliver,
   heldBackUntil,
+  isHeldBack,
+  isWebhookId,
   mayBeCalled,
+  newWebhookId,
   type WebhookDelivery,
 } from '../../server/src/webhooks/model.ts';
 
@@ -102,6 +106,26 @@ describe('a later event of a resource', () => {
     expect(heldBackUntil(later, [], NOW)).toBeNull();
     expect(heldBackUntil(later, [...settled, delivery()], NOW)).not.toBeNull();
   });
+});
+
+test('a delivery is held back while no attempt of it was made', () => {
+  expect(isHeldBack(delivery())).toBe(true);
+  expect(isHeldBack(delivery({ attempts: 1 }))).toBe(false);
+  for (const status of ['delivered', 'exhausted'] as const)
+    expect(isHeldBack(delivery({ status }))).toBe(false);
+});
+
+test('an attempt has five seconds', () => {
+  expect(ATTEMPT_TIMEOUT_MS).toBe(5_000);
+});
+
+test('the id of a delivery is a line of plain text, ours or another service’s', () => {
+  const ids = Array.from({ length: 20 }, newWebhookId);
+  expect(new Set(ids).size).toBe(20);
+  for (const id of ids) expect(id).toMatch(/^whd_[0-9a-f]{24}$/);
+  for (const id of [...ids, 'a', ' ', '~', 'x'.repeat(255)]) expect(isWebhookId(id)).toBe(true);
+  for (const id of ['', 'x'.repeat(256), 'a\n', '\na', 'é', 'a\u0000', '\u007f'])
+    expect(isWebhookId(id)).toBe(false);
 });
 
 describe('the secret', () => {
