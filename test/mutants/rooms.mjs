@@ -23,6 +23,12 @@ export const ROOMS = [
     database: true,
   },
   {
+    group: 'ledger',
+    mutate: ['commit/idempotency.ts'],
+    tests: ['commit/idempotency.test.ts', 'payouts/contract.test.ts'],
+    database: true,
+  },
+  {
     group: 'signing',
     mutate: ['webhooks/signing.ts'],
     tests: ['webhooks/signing.test.ts'],
@@ -58,4 +64,10 @@ export const ROOMS = [
     mutate: ['wallet/model.ts', 'sandbox/model.ts', 'webhooks/model.ts'],
     tests: ['wallet/model.test.ts', 'sandbox/model.test.ts', 'webhooks/model.test.ts'],
   },
+  ...['card-payments', 'payouts', 'subaccounts'].map((slice) => ({
+    group: /** @type {const} */ ('state machines'),
+    mutate: [`${slice}/settlement.ts`],
+    tests: [`${slice}/contract.test.ts`],
+    database: true,
+  })),
 ];

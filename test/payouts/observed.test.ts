@@ -92,6 +92,7 @@ describe('what is known of a payout', () => {
       version: 1,
     });
     expect(second).toMatchObject({ code: 'SAQ-1', feeCents: 100, method: 'pix_turbo', version: 1 });
+    expect(second!.destination).toBe('a***@padaria.example');
     expect(third).toEqual({ ...second, status: 'completed', processedAt: new Date(5), version: 2 });
   });
 
@@ -227,6 +228,7 @@ describe('a destination', () => {
     expect(canBeSame(pix('a***@padaria.example'), pix('ana@outra.example'))).toBe(false);
     expect(canBeSame(pix('an***@padaria.example'), pix('ana@padaria.example'))).toBe(true);
     expect(canBeSame(pix('an***@padaria.example'), pix('ana@outra.example'))).toBe(false);
+    expect(canBeSame(pix('an**@pad**ria.example'), pix('ana@padaria.example'))).toBe(true);
     expect(canBeSame(pix('+55...4321'), pix('+5511987654321'))).toBe(true);
     expect(canBeSame(pix('+55.***.4321'), pix('+5511987654321'))).toBe(true);
     // What shows less than four characters shows nothing.
@@ -258,6 +260,8 @@ describe('a destination', () => {
     ['+5***', '+5511987654321', false],
     ['a***@outra', 'an***@padaria.example', false],
     ['a***@padaria.example', '****4321', false],
+    ['****4321', '****987', false],
+    ['**na@padaria.example', 'b***@outra.example', false],
     ['(11) *****-1234', 'b***@padaria.example', false],
     [NOT_TOLD, 'ana@padaria.example', false],
     ['ana@padaria.example', NOT_TOLD, false],

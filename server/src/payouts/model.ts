@@ -494,10 +494,7 @@ function statusAfter(
   const told = asOf(method, claimed);
   if (!known) return told ?? 'unknown';
   const status = asOf(method, known.status);
-  if (told === null || told === status || isFinal(status)) return status;
-  if (told === 'unknown') return told;
-  if (status === 'unknown') return told === 'pending' ? status : told;
-  return told === 'pending' || (status === 'processing' && !isFinal(told)) ? status : told;
+  return told === null || told === 'pending' || isFinal(status) ? status : told;
 }
 
 /** Of a payout that is not turbo the document knows no `processing`: the word means something that we do not know. */
