@@ -12,8 +12,13 @@ import {
   ledgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
-import { post, readBalances, readBalancesAndSubaccounts } from '../../server/src/ledger/store.ts';
-import { openAccount } from '../support/core.ts';
+import {
+  post,
+  readBalances,
+  readBalancesAndSubaccounts,
+  readBalancesAndVersion,
+} from '../../server/src/ledger/store.ts';
+import { openAccount, startCore } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, signsHold } from '../support/ledger.ts';
 
@@ -40,6 +45,34 @@ describeOnBothEngines('the ledger', (open) => {
       merchant_pending: 3000,
       merchant_receivable: 0,
       acquirer: -5000,
+    });
+  });
+
+  test('tells the version of the log that its balances stand for, and what the subaccounts sum to', async () => {
+    const { tenant, levers, subaccounts } = await startCore({ database });
+    const nothing = { balances: NO_BALANCES, version: 0, subaccountsCents: 0 };
+    expect(await readBalancesAndVersion(database.sql, tenant)).toEqual(nothing);
+    expect(await readBalancesAndSubaccounts(database.sql, tenant)).toEqual(nothing);
+
+    await levers.credit(tenant, 500);
+    const { subaccount } = await subaccounts.create(tenant, { name: 'Ana' });
+    await subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: 200 });
+    const balances = {
+      ...NO_BALANCES,
+      merchant_balance: 300,
+      merchant_subaccounts: 200,
+      received: -500,
+    };
+    expect(await readBalances(database.sql, tenant)).toEqual(balances);
+    expect(await readBalancesAndVersion(database.sql, tenant)).toEqual({
+      balances,
+      version: 2,
+      subaccountsCents: 0,
+    });
+    expect(await readBalancesAndSubaccounts(database.sql, tenant)).toEqual({
+      balances,
+      version: 2,
+      subaccountsCents: 200,
     });
   });
 
