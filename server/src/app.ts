@@ -176,6 +176,7 @@ export async function createApp({
     });
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
+    closing.push(() => limits.giveBack().catch(onFault));
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(mode.cursorKey);
     callers = createRecentCallers({ access: mode.access, clock });
