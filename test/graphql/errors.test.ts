@@ -149,7 +149,7 @@ describe('what the caller got wrong', () => {
   const inDocument = (value: string) =>
     `mutation { requestPayout(input: { method: PIX, amountCents: 100, destination: ${value} }) { __typename } }`;
 
-  test.each<[string, string, object?]>([
+  test.each<[string, string, Record<string, unknown>?]>([
     ['String cannot represent a non string value', inDocument('11987654321')],
     ['String cannot represent a non string value', inDocument(`{ key: "${KEY}" }`)],
     [
