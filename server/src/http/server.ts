@@ -93,9 +93,24 @@ export function createHttpServer({
     }
   });
   server.setTimeout(stalledMs);
+  /** Whatever comes on them behind what is no request is none either. */
+  const malformed = new WeakSet<Duplex>();
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
-    endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
+    if (malformed.has(socket)) return;
+    malformed.add(socket);
+    // Requests before it have their answers first: whoever sent them takes the first answer for that to the first.
+    const before = underWay.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
+    let left = before.length;
+    const refuse = () => {
+      if (socket.writable) endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
+    };
+    for (const { response } of before)
+      response.once('close', () => {
+        left -= 1;
+        if (left === 0) refuse();
+      });
+    if (left === 0) refuse();
   });
 
   function answer(request: IncomingMessage, own: UnderWay): Promise<void> | void {
