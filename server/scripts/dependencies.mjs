@@ -87,10 +87,9 @@ function readPackage(folder) {
 
 /** Of an expression: any side of an OR, all of an AND. @param {string} licence @returns {boolean} */
 function isFree(licence) {
-  const bare = licence.trim().replace(/^\((.*)\)$/, '$1');
-  if (bare.includes(' OR ')) return bare.split(' OR ').some(isFree);
-  if (bare.includes(' AND ')) return bare.split(' AND ').every(isFree);
-  return LICENCES.has(bare);
+  const [innermost, inside = ''] = /\(([^()]*)\)/.exec(licence) ?? [];
+  if (innermost) return isFree(licence.replace(innermost, isFree(inside) ? 'MIT' : 'bound'));
+  return licence.split(' OR ').some((side) => side.split(' AND ').every((name) => LICENCES.has(name.trim())));
 }
 
 /** Packages whose install scripts are allowed, or known and left out. @param {string} yaml */

@@ -126,6 +126,9 @@ export async function createApp({
     const knows = newestMigration(migrations);
     const database = await open({ ...config, clock, log, onFatal, meter: metrics, knows });
     closing.push(() => database.close());
+    let callers: RecentCallers | undefined;
+    // Before the tables are looked at: from now on no newer version takes away what this one works on.
+    closing.push(await database.listen(STREAM_CHANNEL, (heard) => callers?.changed(announcedTenant(heard))));
     await migrate(database, migrations);
 
     const follower = createFollower({
@@ -139,7 +142,6 @@ export async function createApp({
     const announcer = createAnnouncer(database, onFault);
     closing.push(() => announcer.idle());
     let work: WorkQueue | undefined;
-    let callers: RecentCallers | undefined;
     const committer = createCommitter({
       database,
       clock,
@@ -176,10 +178,10 @@ export async function createApp({
     });
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
+    closing.push(() => limits.giveBack().catch(onFault));
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(mode.cursorKey);
     callers = createRecentCallers({ access: mode.access, clock });
-    closing.push(await database.listen(STREAM_CHANNEL, (heard) => callers?.changed(announcedTenant(heard))));
     const contexts = createContextFactory({
       servicesFor: mode.servicesFor,
       access: callers,

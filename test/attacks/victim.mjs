@@ -1,5 +1,6 @@
 // The built server in a process of its own, as in production, with a clock that can be put forward and figures of what an
 // attack does to it.
+import { setTimeout } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
 import { answerParent, cpuMicroseconds, memoryMegabytes } from '../bench/processes/answer.mjs';
 
@@ -8,6 +9,10 @@ const built = (/** @type {string} */ file) =>
 const { createApp } = await built('app.js');
 const { readConfig } = await built('config.js');
 const { createShiftableClock, createSystemClock } = await built('kernel/clock.js');
+
+const LOOK_MS = 250;
+/** Of its time. */
+const IDLE = 0.1;
 
 const clock = createShiftableClock(createSystemClock());
 /** What it has logged as a fault of its own. @type {string[]} */
@@ -40,6 +45,13 @@ answerParent({
     return { url: app.url, port: app.port };
   },
   cpu: cpuMicroseconds,
+  /** Resolves when it has nothing to do any more, or next to nothing. */
+  async rest() {
+    for (let before = cpuMicroseconds(); ; before = cpuMicroseconds()) {
+      await setTimeout(LOOK_MS);
+      if (cpuMicroseconds() - before < LOOK_MS * 1_000 * IDLE) return;
+    }
+  },
   /**
    * With nothing left to collect: of the process, and of what JavaScript holds, buffers included. The first counts also
    * what V8 keeps for itself; the second is what an attacker can make grow without end.

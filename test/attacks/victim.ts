@@ -18,6 +18,8 @@ export interface Victim {
   client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
   /** Of the server's process so far. */
   cpuMs(): Promise<number>;
+  /** Resolves when it has next to nothing to do. */
+  rest(): Promise<void>;
   memory(): Promise<Memory>;
   /** Changes with whatever changes anything. */
   changes(): Promise<number>;
@@ -52,6 +54,7 @@ export async function startVictim({
   return {
     ...{ url, port, client, live: client(LIVE_KEY) },
     cpuMs: async () => (await child.ask('cpu')) / 1_000,
+    rest: () => child.ask('rest'),
     memory: () => child.ask('memory'),
     changes: () => child.ask('changes'),
     happen: (count, metadata) => child.ask('happen', { count, metadata }),

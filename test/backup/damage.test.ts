@@ -227,6 +227,15 @@ describe('a file', () => {
     expect(await restoring(Buffer.alloc(0))).toBeInstanceOf(BackupError);
   });
 
+  test('of one line without end is not read to its end', async () => {
+    let read = 0;
+    async function* endless() {
+      for (const piece = 'x'.repeat(4_000_000); ; read += piece.length) yield piece;
+    }
+    await expect(checkBackup(endless(), onRows)).rejects.toThrow(/a line has no end/);
+    expect(read).toBeLessThan(80_000_000);
+  });
+
   test('that is there is not written over, and one that breaks off leaves nothing', async () => {
     const place = temporaryFolder();
     const config = readConfig({ DATABASE_URL: await createPostgresDatabase() });

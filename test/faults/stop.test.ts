@@ -131,7 +131,10 @@ interface Load {
 
 const GOING_AWAY = { code: 1001, reason: 'The server is restarting' };
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { orderCode } } }
+  createCardPayment(input: $input) {
+    ... on CardPaymentSuccess { replayed cardPayment { orderCode } }
+    ... on UserError { code message }
+  }
 }`;
 const FOLLOW = `subscription ($after: String) {
   update: allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode } }
@@ -147,7 +150,8 @@ async function start(
 
 async function create(live: GraphQLClient, idempotencyKey: string) {
   const { createCardPayment } = await live.request(CREATE, { input: { valueCents: 1_000, idempotencyKey } });
-  const { replayed, cardPayment } = createCardPayment;
+  const { replayed, cardPayment, code, message } = createCardPayment;
+  if (!cardPayment) throw new Error(`${idempotencyKey}: ${code}: ${message}`);
   return { orderCode: cardPayment.orderCode as string, replayed: replayed as boolean };
 }
 

@@ -144,6 +144,49 @@ describe('what the caller got wrong', () => {
     expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
   });
 
+  const KEY = 'maria.silva@exemplo.com.br';
+  const PAY_OUT = 'mutation ($input: RequestPayoutInput!) { requestPayout(input: $input) { __typename } }';
+  const inDocument = (value: string) =>
+    `mutation { requestPayout(input: { method: PIX, amountCents: 100, destination: ${value} }) { __typename } }`;
+
+  test.each<[string, string, Record<string, unknown>?]>([
+    ['String cannot represent a non string value', inDocument('11987654321')],
+    ['String cannot represent a non string value', inDocument(`{ key: "${KEY}" }`)],
+    [
+      'Expected value of type "RequestPayoutInput!"',
+      `mutation { requestPayout(input: "${KEY}") { __typename } }`,
+    ],
+    [
+      'cannot represent non-enum value',
+      `mutation { requestPayout(input: { method: "${KEY}" }) { __typename } }`,
+    ],
+    ['Int cannot represent non-integer value', `{ payouts(first: "${KEY}") { totalCount } }`],
+    ['Syntax Error: Expected Name, found String.', `{ payouts("${KEY}": 1) { totalCount } }`],
+    ['Syntax Error: Expected Name, found Int.', `{ payouts(11987654321: 1) { totalCount } }`],
+    ['got invalid value; Expected type "RequestPayoutInput" to be an object.', PAY_OUT, { input: KEY }],
+    [
+      'at "input.destination"; String cannot represent a non string value',
+      PAY_OUT,
+      { input: { method: 'PIX', amountCents: 1, destination: { key: KEY } } },
+    ],
+    [
+      'at "input.destination"; String cannot represent a non string value',
+      PAY_OUT,
+      { input: { method: 'PIX', amountCents: 1, destination: 11987654321 } },
+    ],
+    ['at "input.method"; Value does not exist in "PayoutMethod" enum', PAY_OUT, { input: { method: KEY } }],
+    [
+      'at "input.method"; Enum "PayoutMethod" cannot represent non-string value',
+      PAY_OUT,
+      { input: { method: [KEY] } },
+    ],
+  ])('is refused without being repeated: %s', async (says, query, variables) => {
+    const { body } = await app.live.send(query, variables);
+    const messages = body.errors.map(({ message }: { message: string }) => message).join('\n');
+    expect(messages).toContain(says);
+    expect(JSON.stringify(body)).not.toMatch(/maria|11987654321/);
+  });
+
   test.each([
     '{"__proto__":{"input":{"valueCents":100}}}',
     '{"input":{"valueCents":100,"__proto__":{"valueCents":1,"idempotencyKey":"x"}}}',

@@ -83,6 +83,35 @@ describeOnBothEngines('windows', (open) => {
     expect(statements).toHaveLength(asked);
   });
 
+  test('are given back by an instance that ends, and not twice, nor to a later minute', async () => {
+    const [name, clock] = ['given back', createManualClock()];
+    const restarted = () => windowsOf({ limit: 100, chunk: 20, name, clock });
+    let last = restarted();
+    for (let start = 0; start < 50; start += 1) {
+      last = restarted();
+      expect(await last.take('key')).toBe(true);
+      await last.giveBack();
+    }
+    await last.giveBack();
+    const next = restarted();
+    let sum = 50;
+    while (await next.take('key')) sum += 1;
+    expect(sum).toBe(100);
+
+    clock.advance(60_000);
+    const late = restarted();
+    expect(await late.take('key')).toBe(true);
+    clock.advance(60_000);
+    expect(await restarted().take('key')).toBe(true);
+    await late.giveBack();
+    const { used } = await database.sql
+      .selectFrom('rate_window')
+      .select('used')
+      .where('key', '=', `${name} key`)
+      .executeTakeFirstOrThrow();
+    expect(Number(used)).toBe(20);
+  });
+
   test('answer many who wait with one statement', async () => {
     const { database: recorded, statements } = recordStatements(database);
     const windows = windowsOf({ limit: 50, sql: recorded.sql });

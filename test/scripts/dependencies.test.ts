@@ -9,6 +9,7 @@ beforeEach(() => {
     'packages:\n  - server\nonlyBuiltDependencies:\n  - "@a/builds"\n  - other\n',
   );
   install('plain', { license: 'MIT' });
+  install('nested', { license: '(GPL-3.0 OR (MIT AND (ISC OR AGPL-3.0)))' });
   install('@a/builds', { license: '(GPL-3.0 OR Apache-2.0)', scripts: { postinstall: 'node x.js' } });
   registry({ vulnerabilities: {} });
 });
@@ -49,6 +50,9 @@ it.each([
   ['GPL-3.0', 'GPL-3.0'],
   ['MIT AND AGPL-3.0', 'MIT AND AGPL-3.0'],
   ['(GPL-2.0 OR LGPL-3.0)', 'LGPL-3.0'],
+  ['(MIT OR GPL-3.0) AND AGPL-3.0', 'AGPL-3.0'],
+  ['(MIT) AND (GPL-3.0)', 'GPL-3.0'],
+  ['(MIT OR (GPL-3.0)', 'GPL-3.0'],
   ['SEE LICENSE IN LICENSE.txt', 'SEE LICENSE'],
   [undefined, 'nobody knows what'],
 ])('refuses the licence %s', async (license, said) => {

@@ -5,6 +5,7 @@ import { send } from '../../server/src/http/routes.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { deferred } from '../support/deferred.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 
 let app: TestApp;
@@ -155,6 +156,72 @@ describe('a WebSocket', () => {
 });
 
 describe('a request', () => {
+  /** A proxy that reads its length otherwise would take what follows for another client's. */
+  const SMUGGLED = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+  test.each<[string, string[], string]>([
+    ['both', ['Content-Length: 4', 'Transfer-Encoding: chunked'], `0\r\n\r\n${SMUGGLED}`],
+    ['two lengths', ['Content-Length: 2', 'Content-Length: 60'], `{}${SMUGGLED}`],
+    ['a list of lengths', ['Content-Length: 2, 60'], `{}${SMUGGLED}`],
+    ['a signed length', ['Content-Length: +2'], `{}${SMUGGLED}`],
+    ['a length in hexadecimal', ['Content-Length: 0x2'], `{}${SMUGGLED}`],
+    ['a length with a space in its name', ['Content-Length : 2'], `{}${SMUGGLED}`],
+    ['a folded header', ['X: y', ' Transfer-Encoding: chunked'], `0\r\n\r\n${SMUGGLED}`],
+    ['an unknown coding', ['Transfer-Encoding: xchunked'], `0\r\n\r\n${SMUGGLED}`],
+    ['chunked and more', ['Transfer-Encoding: chunked, identity'], `0\r\n\r\n${SMUGGLED}`],
+    ['chunked twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], `0\r\n\r\n${SMUGGLED}`],
+    ['a chunk of a negative length', ['Transfer-Encoding: chunked'], `-1\r\n\r\n${SMUGGLED}`],
+    ['a chunk whose length ends in LF', ['Transfer-Encoding: chunked'], `0\n\n${SMUGGLED}`],
+  ])('whose length is said by %s is refused, and nothing behind it is read', async (_, headers, rest) => {
+    const head = ['POST /graphql HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...headers];
+    const said = await sendRaw(app.port, `${head.join('\r\n')}\r\n\r\n${rest}`);
+    expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+  });
+
+  test('behind which a broken one comes is answered before that, however long it takes', async () => {
+    const requests = [deferred(), deferred()];
+    const begun: string[] = [];
+    const { port, http } = await startBare();
+    http.serve([
+      {
+        methods: ['GET'],
+        path: /^\/\d$/,
+        handle({ url, response }) {
+          begun.push(url.pathname);
+          void requests[begun.length - 1]!.promise.then(() => response.end());
+        },
+      },
+    ]);
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const broken = 'NO SUCH THING\r\n\r\n';
+    const said = sendRaw(port, `${get('/1')}${get('/2')}${broken}${broken}${get('/3')}`);
+    await vi.waitFor(() => expect(begun).toEqual(['/1', '/2']));
+    requests[1]!.resolve();
+    requests[0]!.resolve();
+    expect((await said).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(begun).toEqual(['/1', '/2']);
+  });
+
+  test('of which a part is broken is refused at once', async () => {
+    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const said = await sendRaw(app.port, `${SMUGGLED}${head}2\r\n{"\r\nxyz\r\n`);
+    expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  test('to upgrade with a body opens no socket that would read it as a frame', async () => {
+    const key = ['Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${'A'.repeat(22)}==`];
+    const head = [
+      'GET /graphql HTTP/1.1',
+      ...UPGRADE,
+      ...key,
+      'Sec-WebSocket-Protocol: graphql-transport-ws',
+    ];
+    const said = await sendRaw(
+      app.port,
+      `${head.join('\r\n')}\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
+    );
+    expect(said).not.toContain('200 OK');
+  });
+
   test.each(['[', 'a b', 'x:99999'])('to the host %j is refused without a word about ours', async (host) => {
     const said = await answer(app.port, [
       'GET /graphql?query={__typename} HTTP/1.1',

@@ -154,6 +154,9 @@ async function* readBackup(texts: AsyncIterable<string>): AsyncGenerator<BackupH
   if (!ended) throw damaged('its end is missing');
 }
 
+/** Characters: far more than any row has, far less than the memory holds. */
+const LONGEST_LINE = 64_000_000;
+
 /** Not by `readline`, for which characters that a name may hold end a line too. */
 async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
@@ -161,6 +164,7 @@ async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
     const lines = (rest + text).split('\n');
     rest = lines.pop()!;
     yield* lines;
+    if (rest.length > LONGEST_LINE) throw damaged('a line has no end');
   }
   if (rest !== '') throw damaged('its end is missing');
 }

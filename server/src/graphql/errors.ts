@@ -223,15 +223,32 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
   });
 }
 
-/** graphql repeats the value of a variable that it refuses, all of it, PIX keys too: the place and the reason say enough. */
+/**
+ * graphql repeats what it refuses, of a variable all of it, and PIX keys too: the place and the reason say enough.
+ *
+ * @param reason what `message` ends with, where it is of a variable
+ */
 function withoutValue(message: string, reason: string): string {
   const end = `; ${reason}`;
-  if (!message.endsWith(end)) return message;
-  const [, variable, place = ''] = REFUSED_VARIABLE.exec(message.slice(0, -end.length)) ?? [];
-  return variable ? `${variable}${place}${end}` : message;
+  const head = message.endsWith(end) ? message.slice(0, -end.length) : message;
+  const [, variable, place = ''] = REFUSED_VARIABLE.exec(head) ?? [];
+  if (variable) return `${variable}${place}; ${reasonWithoutValue(reason)}`;
+  return reasonWithoutValue(message);
 }
 
 const REFUSED_VARIABLE = /^(Variable "\$\w+" got invalid value) [\s\S]*?( at "[\w.[\]]+")?$/;
+
+function reasonWithoutValue(reason: string): string {
+  return REPEATED.reduce((text, [repeated, rest]) => text.replace(repeated, rest), reason);
+}
+
+/** Where the reasons of graphql 16 repeat a value, which ends where they end but for a suggestion. */
+const REPEATED: [RegExp, string][] = [
+  [/( cannot represent [\w -]*value): [\s\S]*$/, '$1'],
+  [/Value "[\s\S]*" (does not exist in "\w+" enum\.)/, 'Value $1'],
+  [/(Expected value of type "[^"]+"), found (?!null\.)[\s\S]*$/, '$1.'],
+  [/^(Syntax Error: [\s\S]*?\b(?:String|BlockString|Int|Float)) "[\s\S]*$/, '$1.'],
+];
 
 /** A value of ours that a type of ours refused while it was written: a fault, though GraphQL says it. */
 function isOfAnAnswer(error: GraphQLError, cause: GraphQLError): boolean {

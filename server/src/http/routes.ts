@@ -24,6 +24,11 @@ export interface Route {
 /** With every answer. */
 export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
 
+/** Of an answer whose head is written: it may be open for hours. */
+export function isEventStream(response: ServerResponse): boolean {
+  return String(response.getHeader('content-type')).startsWith('text/event-stream');
+}
+
 /** A request that HTTP itself has an answer for. */
 export class HttpError extends Error {
   readonly status: number;

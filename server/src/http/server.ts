@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createRecent } from '../kernel/recent.ts';
 import { begun, here, isTracing } from '../kernel/traces.ts';
-import { type Exchange, HttpError, NO_SNIFFING, type Route, sendJson } from './routes.ts';
+import { type Exchange, HttpError, isEventStream, NO_SNIFFING, type Route, sendJson } from './routes.ts';
 
 export interface HttpServer {
   readonly server: Server;
@@ -72,6 +72,8 @@ export function createHttpServer({
     const onEnd = onRequest?.(request, response);
     response.once('close', () => {
       leave();
+      // Its head may have gone out before the stop, and promised the client to keep the connection.
+      if (closing) setImmediate(() => server.closeIdleConnections());
       if (own.inTrace) own.inTrace(() => onEnd?.(own.template));
       else onEnd?.(own.template);
     });
@@ -91,9 +93,24 @@ export function createHttpServer({
     }
   });
   server.setTimeout(stalledMs);
+  /** Whatever comes on them behind what is no request is none either. */
+  const malformed = new WeakSet<Duplex>();
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
-    endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
+    if (malformed.has(socket)) return;
+    malformed.add(socket);
+    // Requests before it have their answers first: whoever sent them takes the first answer for that to the first.
+    const before = underWay.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
+    let left = before.length;
+    const refuse = () => {
+      if (socket.writable) endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
+    };
+    for (const { response } of before)
+      response.once('close', () => {
+        left -= 1;
+        if (left === 0) refuse();
+      });
+    if (left === 0) refuse();
   });
 
   function answer(request: IncomingMessage, own: UnderWay): Promise<void> | void {
@@ -145,13 +162,13 @@ export function createHttpServer({
       // A client that keeps its connection would send the next request on it, until it is cut off in the middle of one.
       for (const { response } of underWay.all()) {
         if (!response.headersSent) response.setHeader('connection', 'close');
-        else if (wantsStream(response.req)) endStream(response);
+        else if (isEventStream(response)) endStream(response);
       }
       return new Promise((resolve) => {
         const cutStreams = setTimeout(() => {
           for (const { response } of underWay.all()) {
             if (!response.headersSent) continue;
-            if (wantsStream(response.req) && !response.writableEnded) endStream(response);
+            if (isEventStream(response) && !response.writableEnded) endStream(response);
             else response.destroy();
           }
         }, GRACE_MS);

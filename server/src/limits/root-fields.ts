@@ -24,6 +24,8 @@ export interface RootFieldLimits {
   take(caller: Caller, address: string): void | Promise<void>;
   /** The narrowest of the limits that bind the caller. */
   look(caller: Caller, address: string): WindowState;
+  /** What was reserved and not taken: a server that is started again and again would use a minute up without a caller. */
+  giveBack(): Promise<void>;
 }
 
 /** An API key has a limit of its own; each visitor of a browser token has two. */
@@ -77,6 +79,9 @@ export function createRootFieldLimits({
       boundBy(caller, address)
         .map(({ windows: { look }, key }) => look(key))
         .reduce((left, right) => (right.remaining < left.remaining ? right : left)),
+    async giveBack() {
+      await Promise.all([keys, visitors, addresses].map((each) => each.giveBack()));
+    },
   };
 }
 

@@ -33,3 +33,19 @@ export async function reserve(
   const { ends_at: endsAt, used } = rows[0]!;
   return { endsAt, used };
 }
+
+/** What was reserved in these windows and will not be taken. A window that has ended since, or begun anew, keeps its count. */
+export async function release(
+  sql: Sql,
+  reserved: readonly { key: string; endsAt: Date; unused: number }[],
+): Promise<void> {
+  await raw`
+    update rate_window w set used = w.used - r.unused
+    from unnest(
+      ${reserved.map(({ key }) => key)}::text[],
+      ${reserved.map(({ endsAt }) => endsAt)}::timestamptz[],
+      ${reserved.map(({ unused }) => unused)}::bigint[]
+    ) r (key, ends_at, unused)
+    where w.key = r.key and w.ends_at = r.ends_at
+  `.execute(sql);
+}

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { reserve } from './store.ts';
+import { release, reserve } from './store.ts';
 
 /** How a window stands: as far as this instance knows, for what others have taken since is seen at the next look. */
 export interface WindowState {
@@ -17,6 +17,8 @@ export interface Windows {
    */
   take(key: string): boolean | Promise<boolean>;
   look(key: string): WindowState;
+  /** What this instance has in hand, to the others and to those after it: when nobody takes any more. */
+  giveBack(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
@@ -115,6 +117,13 @@ export function createWindows({
         remaining: share ? limit - share.used + share.inHand : limit,
         resetAt: share ? new Date(share.endsAt) : plusMs(clock.now(), MINUTE_MS),
       };
+    },
+    async giveBack() {
+      const reserved = [...shares].flatMap(([key, { endsAt, inHand }]) =>
+        inHand > 0 ? [{ key: `${name} ${key}`, endsAt: new Date(endsAt), unused: inHand }] : [],
+      );
+      shares.clear();
+      if (reserved.length > 0) await release(sql, reserved);
     },
   };
 }

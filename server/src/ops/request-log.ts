@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../db/log.ts';
+import { isEventStream } from '../http/routes.ts';
 import type { OnEnd } from '../http/server.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { FAULT, type Metrics, outcomeOf } from './metrics.ts';
@@ -31,8 +32,7 @@ export function createRequestLog({
     return (route) => {
       const ms = clock.ms() - begunAt;
       const status = response.writableFinished ? response.statusCode : null;
-      // A stream is open for as long as somebody wants it.
-      const isStream = String(response.getHeader('content-type')).startsWith('text/event-stream');
+      const isStream = isEventStream(response);
       metrics.onAnswer(route, status, isStream ? null : ms);
       if (isStream || ms < slowMs) return;
       const line = { method: request.method, route, status, durationMs: ms, ...requestIdOf(request) };

@@ -49,8 +49,13 @@ export function showBackup({ file, bytes, ...saved }: Saved): string {
 
 It holds secrets: whoever has it can sign webhooks and follow payments. To read it back:
 
-  npm run psa -- restore ${file}
+  npm run psa -- restore ${asArgument(file)}
 `;
+}
+
+/** To be copied into a shell. */
+function asArgument(file: string): string {
+  return /^[\w@%+=:,./\\-]+$/.test(file) ? file : `"${file.replace(/["$`]/g, '\\$&')}"`;
 }
 
 export function showRestored({ takenAt, ...saved }: Saved): string {

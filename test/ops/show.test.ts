@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { showBackup } from '../../server/src/ops/show.ts';
+
+test.each([
+  ['/var/backups/psa.gz', '/var/backups/psa.gz'],
+  ['C:\\backups\\psa.gz', 'C:\\backups\\psa.gz'],
+  ['/home/ana/My files/psa.gz', '"/home/ana/My files/psa.gz"'],
+  ['/srv/$HOME "x"/psa.gz', '"/srv/\\$HOME \\"x\\"/psa.gz"'],
+])('the command that reads a backup again can be copied: %s', (file, shown) => {
+  const saved = {
+    file,
+    bytes: 1,
+    engine: 'pglite',
+    takenAt: '2026-11-22T00:00:00Z',
+    schema: '0001_x',
+    rows: {},
+  } as const;
+  expect(showBackup(saved)).toContain(`npm run psa -- restore ${shown}\n`);
+});
