@@ -48,6 +48,38 @@ describeOnBothEngines('card payments', (open) => {
       expect(await core.balances()).toEqual(NO_BALANCES);
     });
 
+    test('whose charge never arrived are not paid, and the payer may try again', async () => {
+      let lost = true;
+      const core = await startCore({
+        database,
+        acquirer: (simulated) => ({
+          ...simulated,
+          charge: async (charge) => (lost ? { status: 'void' } : simulated.charge(charge)),
+        }),
+      });
+      const orderCode = await create(core);
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({
+        kind: 'declined',
+        reason: expect.stringContaining('nada foi cobrado'),
+        payment: { status: 'pending', declinedCharges: 0, openChargeId: null },
+      });
+      lost = false;
+      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
+      expect(await taken(core)).toBe(4990);
+    });
+
+    test('are open to whoever has the order code, under the merchant’s name', async () => {
+      const core = await startCore({ database });
+      const orderCode = await create(core);
+      expect(await core.cardPayments.open(orderCode)).toMatchObject({
+        payment: { orderCode, status: 'pending' },
+        merchantName: 'Padaria da Ana',
+      });
+      expect(await core.cardPayments.open('PSC-NONE')).toBeNull();
+      expect(core.cardPayments.cardRefusal(approved().number)).toBeNull();
+      expect(core.cardPayments.cardRefusal('4929123456789012')).toMatch(/cartões de teste/);
+    });
+
     test('are charged once, though the payer clicks sixteen times', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
@@ -129,6 +161,29 @@ describeOnBothEngines('card payments', (open) => {
       await core.work.settled();
       expect(await core.balances()).toEqual(NO_BALANCES);
       expect(await told(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+    });
+
+    test('that was never taken is not asked back', async () => {
+      const asked: string[] = [];
+      const core = await startCore({
+        database,
+        acquirer: (simulated) => ({
+          ...simulated,
+          async refund(chargeId) {
+            asked.push(chargeId);
+            await simulated.refund(chargeId);
+          },
+        }),
+      });
+      const [pending, expired] = [await create(core), await create(core)];
+      await core.cardPayments.refund(core.tenant, pending);
+      await core.work.settled();
+      await core.pass(SESSION);
+      await core.cardPayments.refund(core.tenant, expired);
+      await core.work.settled();
+      expect(asked).toEqual([]);
+      expect(await told(core, expired)).toEqual(['pending', 'expired']);
+      expect(core.faults).toEqual([]);
     });
 
     test('that was withdrawn and goes back to the payer is owed, and the next release settles it first', async () => {
