@@ -156,6 +156,16 @@ export const REFUSED: [string, Operation][] = [
       },
     },
   ],
+  ...['Value "', ' cannot represent', ' at "a', '"; Argument "x" has invalid value '].map(
+    (words): [string, Operation] => [
+      `a member of an input called by ${JSON.stringify(words)} over and over`,
+      {
+        query:
+          'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { __typename } }',
+        variables: { input: { valueCents: 100, [words.repeat(Math.floor(90_000 / words.length))]: 1 } },
+      },
+    ],
+  ),
   ['a number of 50,000 digits', { query: `{ cardPayments(first: ${'9'.repeat(50_000)}) { totalCount } }` }],
   ['a number of 50,000 digits, as an amount', { query: CREATE.replace('100', '9'.repeat(50_000)) }],
   [

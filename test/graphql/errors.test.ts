@@ -163,6 +163,11 @@ describe('what the caller got wrong', () => {
     ['Int cannot represent non-integer value', `{ payouts(first: "${KEY}") { totalCount } }`],
     ['Syntax Error: Expected Name, found String.', `{ payouts("${KEY}": 1) { totalCount } }`],
     ['Syntax Error: Expected Name, found Int.', `{ payouts(11987654321: 1) { totalCount } }`],
+    [
+      'Argument "input" has invalid value.',
+      `mutation ($cents: Cents = 500) { requestPayout(input: { method: PIX, amountCents: $cents, destination: "${KEY}" }) { __typename } }`,
+      { cents: null },
+    ],
     ['got invalid value; Expected type "RequestPayoutInput" to be an object.', PAY_OUT, { input: KEY }],
     [
       'at "input.destination"; String cannot represent a non string value',

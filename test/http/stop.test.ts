@@ -1,4 +1,5 @@
-import { get } from 'node:http';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Exchange } from '../../server/src/http/routes.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
@@ -39,6 +40,42 @@ async function stoppedWhile(begin: (exchange: Exchange) => void, goOn: (exchange
   expect(faults).toEqual([]);
   return arrived;
 }
+
+it('does not let the end of one answer break off another that is still on its way', async () => {
+  const LARGE = 8_000_000;
+  const server = createHttpServer({ onFault: (fault) => expect.fail(String(fault)) });
+  const answers = new Map<string, Exchange>();
+  const both = deferred();
+  server.serve([
+    {
+      methods: ['GET'],
+      path: /^\/\w+$/,
+      handle(exchange) {
+        answers.set(exchange.url.pathname, exchange);
+        exchange.response.writeHead(200);
+        exchange.response.write('x');
+        if (answers.size === 2) both.resolve();
+      },
+    },
+  ]);
+  const port = await server.listen(0, '127.0.0.1');
+  onTestFinished(() => server.close());
+  const begin = (path: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      get({ port, host: '127.0.0.1', path }, resolve).on('error', reject);
+    });
+  const [large, small] = await Promise.all([begin('/large'), begin('/small')]);
+  await both.promise;
+  const stopped = server.close();
+  answers.get('/large')!.response.end('x'.repeat(LARGE - 1));
+  answers.get('/small')!.response.end();
+  await small.resume().toArray();
+  await once(answers.get('/small')!.request.socket, 'close');
+  let length = 0;
+  for await (const part of large) length += (part as Buffer).length;
+  expect(length).toBe(LARGE);
+  await stopped;
+});
 
 it('ends event streams when it stops, so that their clients come back', async () => {
   const arrived = await stoppedWhile(

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Caller, Credential } from '../../server/src/access/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
@@ -219,6 +220,21 @@ describe('windows on one PostgreSQL with a pool each', () => {
     databases = await Promise.all([1, 2, 3].map(() => openPostgres({ databaseUrl, clock, log: silent })));
   });
   afterAll(() => Promise.all(databases.map((database) => database.close())));
+
+  test('are given back by all that end at once, whatever order they were taken in', async () => {
+    const clock = createManualClock();
+    const keys = Array.from({ length: 2_000 }, (_, index) => `back${index}`);
+    const instances = databases.map(({ sql }) =>
+      createWindows({ sql, clock, name: 'b', limit: 100, chunk: 20 }),
+    );
+    const orders = [keys, keys.toReversed(), keys.toSorted()];
+    for (const [index, instance] of instances.entries())
+      await Promise.all(orders[index]!.map((key) => instance.take(key)));
+    await Promise.all(instances.map((instance) => instance.giveBack()));
+    const { rows } = await sql<{ used: number }>`
+      select distinct used from rate_window where starts_with(key, 'b back')`.execute(databases[0]!.sql);
+    expect(rows).toEqual([{ used: 3 }]);
+  });
 
   test('admit the limit, however they meet', async () => {
     const clock = createManualClock();

@@ -45,6 +45,25 @@ test('no member that carries a secret reaches a line, at any depth, nor a key in
   expect(thrown.message).toBe('ps_test_hidden');
 });
 
+test('nor in any other text of an error: of those that it gathers, and what a database adds', () => {
+  const { lines, log } = captured();
+  const all = new AggregateError(
+    [new Error('to hidden.maria@exemplo.com'), 'hidden@exemplo.com'],
+    'both failed',
+  );
+  const where = "unnamed portal parameter $1 = 'hidden@exemplo.com'";
+  log.error(
+    { err: Object.assign(all, { where, hint: 'hidden@exemplo.com', rows: [{ key: 'whsec_hidden' }] }) },
+    'a fault',
+  );
+  log.error({ err: new Error(`${'x'.repeat(100_000)} hidden@exemplo.com`) }, 'a long one');
+  const cyclic = new Error('round');
+  log.error({ err: Object.assign(cyclic, { again: { cyclic }, bytes: Buffer.from('hidden') }) }, 'a cycle');
+  expect(lines.join()).not.toContain('hidden');
+  expect(parsed(lines)[0].err).toMatchObject({ where: "unnamed portal parameter $1 = '…@exemplo.com'" });
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(20_000);
+});
+
 test('a line says its trace, where traces are written', () => {
   const { lines, log } = captured();
   log.info({}, 'before');

@@ -57,15 +57,19 @@ test('a connection is promised more rest than proxies give theirs', async () => 
 /** A server of its own, for its side of a connection: nothing here gets as far as an operation. */
 async function startBare({
   stalledMs,
+  headMs,
+  lookMs,
   ...timeouts
 }: {
   stalledMs?: number;
+  headMs?: number;
+  lookMs?: number;
   initTimeoutMs?: number;
   closeTimeoutMs?: number;
 } = {}) {
   const http = createHttpServer({
     onFault: (fault) => expect.fail(String(fault)),
-    ...(stalledMs && { deadlines: { stalledMs } }),
+    deadlines: { ...(stalledMs && { stalledMs }), ...(headMs && { headMs }), ...(lookMs && { lookMs }) },
   });
   const gone = deferred();
   const accepted = deferred<Socket>();
@@ -199,6 +203,28 @@ describe('a request', () => {
     requests[0]!.resolve();
     expect((await said).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
     expect(begun).toEqual(['/1', '/2']);
+  });
+
+  test('that comes too slowly behind one that is under way is cut off without a word, and is not done', async () => {
+    const slow = deferred();
+    const begun: string[] = [];
+    const { port, http, accepted, gone } = await startBare({ headMs: 100, lookMs: 20 });
+    http.serve([
+      {
+        methods: ['GET'],
+        path: /^\/\w+$/,
+        handle({ url, response }) {
+          begun.push(url.pathname);
+          void slow.promise.then(() => response.end());
+        },
+      },
+    ]);
+    const said = sendRaw(port, 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET /act HTTP/1.1\r\n');
+    await accepted;
+    await gone;
+    slow.resolve();
+    expect(await said).toBe('');
+    expect(begun).toEqual(['/slow']);
   });
 
   test('of which a part is broken is refused at once', async () => {

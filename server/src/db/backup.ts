@@ -161,7 +161,9 @@ const LONGEST_LINE = 64_000_000;
 async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const text of texts) {
-    const lines = (rest + text).split('\n');
+    // Only what is new is looked through: a long line comes in many texts.
+    const lines = text.split('\n');
+    lines[0] = rest + lines[0];
     rest = lines.pop()!;
     yield* lines;
     if (rest.length > LONGEST_LINE) throw damaged('a line has no end');

@@ -242,11 +242,15 @@ function reasonWithoutValue(reason: string): string {
   return REPEATED.reduce((text, [repeated, rest]) => text.replace(repeated, rest), reason);
 }
 
-/** Where the reasons of graphql 16 repeat a value, which ends where they end but for a suggestion. */
+/**
+ * Where graphql 16 repeats a value, which ends where the text ends but for a suggestion. Each is held to the text's
+ * beginning: a caller's own words may come in the middle, 90 kB of them.
+ */
 const REPEATED: [RegExp, string][] = [
-  [/( cannot represent [\w -]*value): [\s\S]*$/, '$1'],
-  [/Value "[\s\S]*" (does not exist in "\w+" enum\.)/, 'Value $1'],
-  [/(Expected value of type "[^"]+"), found (?!null\.)[\s\S]*$/, '$1.'],
+  [/^((?:Enum "\w+"|\w+) cannot represent [\w -]*value): [\s\S]*$/, '$1'],
+  [/^Value "[\s\S]*" (does not exist in "\w+" enum\.)/, 'Value $1'],
+  [/^(Expected value of type "[^"]+"), found (?!null\.)[\s\S]*$/, '$1.'],
+  [/^(Argument "\w+" has invalid value) [\s\S]*$/, '$1.'],
   [/^(Syntax Error: [\s\S]*?\b(?:String|BlockString|Int|Float)) "[\s\S]*$/, '$1.'],
 ];
 

@@ -73,7 +73,7 @@ export function createHttpServer({
     response.once('close', () => {
       leave();
       // Its head may have gone out before the stop, and promised the client to keep the connection.
-      if (closing) setImmediate(() => server.closeIdleConnections());
+      if (closing && !isBusy(request.socket)) request.socket.end();
       if (own.inTrace) own.inTrace(() => onEnd?.(own.template));
       else onEnd?.(own.template);
     });
@@ -98,9 +98,11 @@ export function createHttpServer({
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
     if (malformed.has(socket)) return;
-    malformed.add(socket);
     // Requests before it have their answers first: whoever sent them takes the first answer for that to the first.
     const before = underWay.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
+    // What was slow may still come, and be done: then nothing is said of it, which is the truth.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && before.length > 0) return socket.destroy();
+    malformed.add(socket);
     let left = before.length;
     const refuse = () => {
       if (socket.writable) endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
@@ -112,6 +114,8 @@ export function createHttpServer({
       });
     if (left === 0) refuse();
   });
+
+  const isBusy = (socket: Duplex) => underWay.all().some(({ response: { req } }) => req.socket === socket);
 
   function answer(request: IncomingMessage, own: UnderWay): Promise<void> | void {
     const { response } = own;

@@ -40,12 +40,17 @@ export async function release(
   reserved: readonly { key: string; endsAt: Date; unused: number }[],
 ): Promise<void> {
   await raw`
-    update rate_window w set used = w.used - r.unused
-    from unnest(
-      ${reserved.map(({ key }) => key)}::text[],
-      ${reserved.map(({ endsAt }) => endsAt)}::timestamptz[],
-      ${reserved.map(({ unused }) => unused)}::bigint[]
-    ) r (key, ends_at, unused)
-    where w.key = r.key and w.ends_at = r.ends_at
+    with own as (
+      select w.key, r.unused
+      from rate_window w
+        join unnest(
+          ${reserved.map(({ key }) => key)}::text[],
+          ${reserved.map(({ endsAt }) => endsAt)}::timestamptz[],
+          ${reserved.map(({ unused }) => unused)}::bigint[]
+        ) r (key, ends_at, unused) using (key, ends_at)
+      -- In one order, for instances that stop together.
+      order by w.key for update of w
+    )
+    update rate_window w set used = w.used - own.unused from own where w.key = own.key
   `.execute(sql);
 }

@@ -119,8 +119,11 @@ export function createWindows({
       };
     },
     async giveBack() {
+      const now = clock.ms();
       const reserved = [...shares].flatMap(([key, { endsAt, inHand }]) =>
-        inHand > 0 ? [{ key: `${name} ${key}`, endsAt: new Date(endsAt), unused: inHand }] : [],
+        inHand > 0 && endsAt > now
+          ? [{ key: `${name} ${key}`, endsAt: new Date(endsAt), unused: inHand }]
+          : [],
       );
       shares.clear();
       if (reserved.length > 0) await release(sql, reserved);

@@ -24,7 +24,7 @@ const TEXTS: readonly [RegExp, string][] = [
   [/\b(Bearer|Basic) +[\w.~+/=-]+/gi, '$1 …'],
   [/:\/\/[^\s/:@"]*:[^\s/@"]+@/g, '://…@'],
   // E-mail addresses; a version in a path of a stack ends in no name.
-  [/[^\s"'()<>@]+@((?:[a-z0-9-]+\.)+[a-z]{2,}\b)/gi, '…@$1'],
+  [/[^\s"'()<>@]{1,64}@((?:[a-z0-9-]+\.)+[a-z]{2,}\b)/gi, '…@$1'],
   // Cards, CPF, CNPJ, telephones.
   [
     /(?<![\w.:+-])(?:\d{4}(?:[ -]?\d{4}){3}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|\d{11}|\d{14}|\d{3}(?:\.\d{3}){2}-\d{2}|\+55\d{10,11})(?![\w:-])/g,
@@ -53,18 +53,23 @@ export function createLog(destination: DestinationStream = pino.destination(2)):
   );
 }
 
-/** Of an error as it will be written. What is no error, or has no text, stays as it is. */
-function withoutSecrets(error: unknown): unknown {
-  if (typeof error === 'string') return plain(error);
-  if (typeof error !== 'object' || error === null) return error;
-  const { message, stack } = error as { message?: unknown; stack?: unknown };
-  return {
-    ...error,
-    ...(typeof message === 'string' && { message: plain(message) }),
-    ...(typeof stack === 'string' && { stack: plain(stack) }),
-  };
+/** Of an error as it will be written: every text in it, in those that caused it too. */
+function withoutSecrets(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return plain(value);
+  if (Array.isArray(value))
+    return depth < DEEPEST ? value.map((each) => withoutSecrets(each, depth + 1)) : '…';
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (depth === DEEPEST || ArrayBuffer.isView(value)) return '…';
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, withoutSecrets(each, depth + 1)]),
+  );
 }
 
+const DEEPEST = 5;
+/** Characters of one text. */
+const LONGEST = 8_000;
+
 function plain(text: string): string {
-  return TEXTS.reduce((rest, [form, instead]) => rest.replace(form, instead), text);
+  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return TEXTS.reduce((rest, [form, instead]) => rest.replace(form, instead), cut);
 }
