@@ -27,6 +27,7 @@ import {
   type Credential,
   createCheckoutTokenInput,
   createDashboardTokenInput,
+  DASHBOARD_SCOPES,
   DEFAULT_SETTINGS,
   environmentOfKey,
   mayReadCardPayment,
@@ -60,14 +61,7 @@ type Who = keyof typeof CREDENTIALS;
 const EVERYBODY = Object.keys(CREDENTIALS) as Who[];
 
 const KEYS: Who[] = ['key', 'key of a service that does not tell'];
-const TOKENS_OF_THE_ACCOUNT: Who[] = [
-  'wallet',
-  'payouts',
-  'subaccounts',
-  'card_payments',
-  'products',
-  'webhooks',
-];
+const TOKENS_OF_THE_ACCOUNT: readonly Who[] = DASHBOARD_SCOPES;
 
 function caller(credential: Credential, rest: Partial<Caller> = {}): Caller {
   return {

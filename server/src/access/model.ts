@@ -28,7 +28,7 @@ export const DEFAULT_SETTINGS: AccountSettings = {
 };
 
 /** What a dashboard token may read. */
-const DASHBOARD_SCOPES = [
+export const DASHBOARD_SCOPES = [
   'wallet',
   'payouts',
   'subaccounts',

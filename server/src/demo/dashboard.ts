@@ -1,18 +1,10 @@
-import type { AccessService, DashboardScope } from '../access/model.ts';
+import { type AccessService, DASHBOARD_SCOPES } from '../access/model.ts';
 import { createOwnPages } from '../http/own-pages.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
 
-const SCOPES: DashboardScope[] = [
-  'wallet',
-  'payouts',
-  'subaccounts',
-  'card_payments',
-  'products',
-  'webhooks',
-];
 /** The page comes for a new one before it ends. */
 const TOKEN_SECONDS = 900;
 
@@ -39,7 +31,7 @@ export function createDashboardRoutes({
     path: /^\/demo\/dashboard\/config\.json$/,
     async handle({ response }) {
       const { token, expiresAt } = await access.createDashboardToken(tenant, null, {
-        scopes: SCOPES,
+        scopes: [...DASHBOARD_SCOPES],
         expiresInSeconds: TOKEN_SECONDS,
       });
       // The page counts from `now`: its own clock may be wrong, and the simulator's may be ahead.
