@@ -14,10 +14,10 @@ import { onFatal, silent } from '../support/templates.ts';
 /** As the command opens what the configuration names; a new folder begins with empty tables, which saves seconds. */
 export const open: OpenDatabase = ({ databaseUrl, dataDir }) => {
   const clock = createSystemClock();
-  const { pgliteSeed: seed } = inject('templates');
+  const { pglite } = inject('templates');
   return databaseUrl
     ? openPostgres({ databaseUrl, clock, log: silent })
-    : openPglite({ dataDir, seed, clock, log: silent, onFatal });
+    : openPglite({ ...pglite, dataDir, clock, log: silent, onFatal });
 };
 
 export function temporaryFolder(): string {

@@ -32,8 +32,8 @@ afterEach(async () => {
 
 async function open(clock: Clock = createSystemClock()): Promise<Pglite> {
   const database = await openPglite({
+    ...inject('templates').pglite,
     dataDir,
-    seed: inject('templates').pgliteSeed,
     clock,
     log: silent,
     onFatal,
@@ -48,7 +48,7 @@ function startChild(task: string, env: NodeJS.ProcessEnv = {}) {
   const child = spawn(
     process.execPath,
     [...preload, '--import', 'tsx', file('./pglite-child.ts'), dataDir, task, env.BREAK_DISK ?? ''],
-    { cwd: file('.'), env: { ...process.env, SEED: inject('templates').pgliteSeed, ...env } },
+    { cwd: file('.'), env: { ...process.env, SEED: inject('templates').pglite.seed, ...env } },
   );
   child.stderr.pipe(process.stderr);
   children.push(child);

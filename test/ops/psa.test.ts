@@ -86,8 +86,7 @@ async function startServer(dataDir: string) {
     clock: createSystemClock(),
     log: { ...silent, warn: (fields) => faults.push(fields), error: (fields) => faults.push(fields) },
     onFatal: (error) => faults.push(error),
-    open: ({ databaseUrl: _, ...options }) =>
-      openPglite({ ...options, seed: inject('templates').pgliteSeed }),
+    open: ({ databaseUrl: _, ...options }) => openPglite({ ...options, ...inject('templates').pglite }),
   });
   return { ...app, faults };
 }

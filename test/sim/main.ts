@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/templates.ts';
 import { STEPS } from './history.ts';
-import { type Failure, textOfFailure } from './seeds.ts';
+import { type Failure, seedsFrom, textOfFailure } from './seeds.ts';
 import type { Job, News } from './worker.ts';
 
 const SEEDS = 10_000;
@@ -40,7 +40,7 @@ async function playAll(): Promise<number> {
   const failures: Failure[] = [];
   let played = 0;
 
-  const seeds = Array.from({ length: total }, (_, n) => from + n);
+  const seeds = seedsFrom(from, total);
   const workers = Number(values.workers);
   const size = Math.min(SEEDS_A_DATABASE, Math.ceil(total / workers));
   const jobs: Job[] = [];

@@ -17,6 +17,11 @@ export interface Played {
   readonly digests: Map<number, string>;
 }
 
+/** So many, each the next of the one before. */
+export function seedsFrom(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, n) => first + n);
+}
+
 /** So many histories at once in one database: while one waits for it, another thinks. */
 const AT_ONCE = 8;
 

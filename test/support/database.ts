@@ -35,8 +35,8 @@ export function openFreshPglite(
   clock: Clock = createSystemClock(),
   meter?: DatabaseMeter,
 ): Promise<Database> {
-  const { pgliteSeed: seed } = inject('templates');
-  return openPglite({ dataDir: 'memory', seed, clock, log: silent, onFatal, meter });
+  const { pglite } = inject('templates');
+  return openPglite({ ...pglite, dataDir: 'memory', clock, log: silent, onFatal, meter });
 }
 
 async function openFreshPostgres(clock: Clock = createSystemClock()): Promise<Database> {

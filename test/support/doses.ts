@@ -22,7 +22,7 @@ const DOSES = {
   /** Amounts of cents, from 0, that are written in reais and read back. */
   AMOUNTS: [20_000_000, 20_000_000],
   /** Histories of the engine, each 200 steps; `npm run sim` plays 10,000. */
-  SEEDS: [200, 500],
+  SEEDS: [500, 500],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 3],
   /** Of a facade's credential, how far apart the places are at which it is changed. */

@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 import pg from 'pg';
+import { ensureServer } from '../../server/scripts/build.mjs';
 import type { Log } from '../../server/src/db/log.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
@@ -24,14 +25,15 @@ import { createSystemClock } from '../../server/src/kernel/clock.ts';
 export interface Templates {
   /** The server's database `postgres`, beside which lies the migrated `psa_template`. */
   postgresUrl: string;
-  /** A tarball of a migrated data folder of PGlite's. */
-  pgliteSeed: string;
+  /** A tarball of a migrated data folder of PGlite's, and the worker that it is opened by, compiled once. */
+  pglite: { seed: string; worker: string };
 }
 
 /** Migrates one database of each engine, for the tests to copy. */
 export async function prepareTemplates(postgresUrl: string): Promise<Templates> {
-  const [pgliteSeed] = await Promise.all([preparePglite(), preparePostgres(postgresUrl)]);
-  return { postgresUrl, pgliteSeed };
+  await ensureServer({ quiet: true });
+  const [seed] = await Promise.all([preparePglite(), preparePostgres(postgresUrl)]);
+  return { postgresUrl, pglite: { seed, worker: WORKER } };
 }
 
 /** Copies a database beside the one at `postgresUrl`, and returns the address of the copy. */
@@ -73,7 +75,13 @@ async function preparePglite(): Promise<string> {
 
   const dataDir = mkdtempSync(join(tmpdir(), 'psa-template-'));
   try {
-    const database = await openPglite({ dataDir, clock: createSystemClock(), log: silent, onFatal });
+    const database = await openPglite({
+      dataDir,
+      worker: WORKER,
+      clock: createSystemClock(),
+      log: silent,
+      onFatal,
+    });
     await migrate(database);
     await database.close();
     const packer = await PGlite.create({ fs: new NodeFS(join(dataDir, 'pgdata')), noInitDb: true });
@@ -86,6 +94,8 @@ async function preparePglite(): Promise<string> {
   }
   return file;
 }
+
+const WORKER = fileURLToPath(new URL('../../server/dist/db/pglite-worker.js', import.meta.url));
 
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/psa', import.meta.url));
 

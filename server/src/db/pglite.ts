@@ -20,6 +20,8 @@ export interface PgliteOptions {
   onFatal: (error: Error) => void;
   /** A data tarball that a new folder starts from, in place of the built one. */
   seed?: string;
+  /** The compiled worker, for a source to start in place of its own: that one is compiled at each start. */
+  worker?: string;
   meter?: DatabaseMeter | undefined;
 }
 
@@ -37,6 +39,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
   const inMemory = dataDir === 'memory';
   const unlock = inMemory ? undefined : await lockDataDir(dataDir);
   const backend = await startBackend(
+    options.worker ?? ownWorker(),
     { dataDir: inMemory ? null : dataDir, seed: options.seed ?? builtSeed() },
     onFatal,
   ).catch(async (error) => {
@@ -107,6 +110,11 @@ function builtSeed(): string | null {
   return existsSync(path) ? path : null;
 }
 
+function ownWorker(): URL {
+  const file = import.meta.url.endsWith('.ts') ? './pglite-worker-from-source.mjs' : './pglite-worker.js';
+  return new URL(file, import.meta.url);
+}
+
 interface Backend {
   /** A new conversation for `pg`. There is one at a time: its pool holds one connection. */
   connect(): Duplex;
@@ -116,9 +124,12 @@ interface Backend {
 }
 
 /** Resolves when PGlite is ready in its worker. `onFatal` is for what happens after that. */
-function startBackend(input: WorkerInput, onFatal: (error: Error) => void): Promise<Backend> {
-  const file = import.meta.url.endsWith('.ts') ? './pglite-worker-from-source.mjs' : './pglite-worker.js';
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: input });
+function startBackend(
+  file: URL | string,
+  input: WorkerInput,
+  onFatal: (error: Error) => void,
+): Promise<Backend> {
+  const worker = new Worker(file, { workerData: input });
   const post = (message: ToWorker) =>
     worker.postMessage(message, message instanceof Uint8Array ? [message.buffer] : []);
 

@@ -1,0 +1,20 @@
+import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { createPostgresDatabase, openFreshPglite } from '../support/database.ts';
+import { silent } from '../support/templates.ts';
+import { prepareForAudit } from './laws.ts';
+
+/** A database for histories to be played in, and audited. */
+export async function openPrepared(engine: 'PGlite' | 'PostgreSQL'): Promise<Database> {
+  const database =
+    engine === 'PGlite'
+      ? await openFreshPglite()
+      : await openPostgres({
+          databaseUrl: await createPostgresDatabase(),
+          clock: createSystemClock(),
+          log: silent,
+        });
+  await prepareForAudit(database);
+  return database;
+}

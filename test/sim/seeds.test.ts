@@ -1,0 +1,23 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { dose } from '../support/doses.ts';
+import { STEPS } from './history.ts';
+import { openPrepared } from './prepared.ts';
+import { playSeeds, seedsFrom, textOfFailure } from './seeds.ts';
+
+const SEEDS = dose('SEEDS');
+
+test(`${SEEDS} seeds of ${STEPS} steps break no law`, { timeout: 60_000 + SEEDS * 3_000 }, async () => {
+  const database = await openPrepared('PostgreSQL');
+  onTestFinished(() => database.close());
+  const { counts, failures } = await playSeeds({ database, seeds: seedsFrom(1, SEEDS) });
+  expect(failures.map(textOfFailure)).toEqual([]);
+  // Whoever refuses everything breaks no law either.
+  for (const each of [
+    ...['createCardPayment: done', 'pay: paid', 'requestPayout: done', 'requestSubaccountPayout: done'],
+    ...['transferToSubaccount: done', 'createTestPayment (sandbox): done', 'task: card_payment.refund'],
+    ...['task: card_payment.expire', 'task: webhook.deliver', 'requestPayout: told again'],
+    ...['requestPayout: refused: INSUFFICIENT_FUNDS', 'requestPayout: refused: IDEMPOTENCY_CONFLICT'],
+    ...['fault: transaction: lost at COMMIT, done', 'fault: transaction: lost at COMMIT, not done'],
+  ])
+    expect([each, (counts.get(each) ?? 0) > 0]).toEqual([each, true]);
+});
