@@ -31,7 +31,8 @@ function watchCommits(reached) {
   const writtenBy = new WeakMap();
 
   pg.Client.prototype.query = /** @type {any} */ (
-    function (/** @type {any[]} */ ...args) {
+    /** @this {pg.Client} @param {any[]} args */
+    function (...args) {
       const sent = () => send.apply(this, /** @type {any} */ (args));
       const text = String(args[0].text ?? args[0]);
       const values = args[0].values ?? args[1] ?? [];
@@ -105,7 +106,8 @@ function watchWebhooks(reached) {
 function watchAnswers(reached) {
   const { writeHead } = ServerResponse.prototype;
   ServerResponse.prototype.writeHead = /** @type {any} */ (
-    function (/** @type {any[]} */ ...args) {
+    /** @this {ServerResponse} @param {any[]} args */
+    function (...args) {
       const asked = this.req.headers[ASKED];
       if (asked) {
         reached(`answer to ${asked} | before`);
@@ -120,7 +122,8 @@ function watchAnswers(reached) {
 function watchUpdates(reached) {
   const { write } = Socket.prototype;
   Socket.prototype.write = /** @type {any} */ (
-    function (/** @type {any[]} */ ...args) {
+    /** @this {Socket} @param {any[]} args */
+    function (...args) {
       const chunk = args[0];
       const transport = chunk.includes('"type":"next"')
         ? 'a WebSocket'
