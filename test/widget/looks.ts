@@ -37,8 +37,21 @@ export function launchForLooks(args: string[] = ['--font-render-hinting=none']):
 export async function openForLooks(browser: Browser, url: string): Promise<Gallery> {
   const gallery = await openGallery(browser, url, {}, { reducedMotion: 'reduce' });
   await useBundledFont(gallery.page);
+  await gallery.page.route('**/alone.css', (route) =>
+    route.fulfill({ body: ALONE_CSS, contentType: 'text/css' }),
+  );
+  await gallery.page.addStyleTag({ url: '/alone.css' });
   return gallery;
 }
+
+/**
+ * Below the rest of the page, whose height is up to the machine's fonts: a third of a pixel more of it, and each line
+ * here is rounded to another.
+ */
+const ALONE_CSS = `
+#galeria { position: absolute; inset-block-start: 3000px; inline-size: 1152px; }
+.tema h2, .tema .resumo { font-family: Bundled !important; }
+`;
 
 export async function drawSheet({ page, show }: Gallery, { view, scheme, forced }: Sheet): Promise<PNG> {
   await page.emulateMedia({ colorScheme: scheme, forcedColors: forced ? 'active' : 'none' });
