@@ -22,6 +22,8 @@ const LONGEST = [
   'faults/boundaries',
   'faults/facade',
 ];
+const strange = LONGEST.find((name) => !existsSync(here(`${name}.test.ts`)));
+if (strange) throw new Error(`LONGEST names ${strange}, which is no test file.`);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
