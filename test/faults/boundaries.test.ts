@@ -18,7 +18,7 @@ const ONLY = process.env.PSA_FAULTS_BOUNDARY;
 /** A lease is renewed after so many seconds of a task, which takes as long on a slow machine alone. */
 const COMES_WITH_TIME = /update task \(leased_until\)/;
 /** A boundary may be missed where two commands came into one transaction. */
-const TRIES = 5;
+const TRIES = 20;
 
 /** A database of its own for some lives; hundreds would fill a disk, so each is removed when they are over. */
 const engines = {
