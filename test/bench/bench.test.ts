@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
 
-test('every benchmark still runs, and prints each of its rows', async () => {
+test('every benchmark still runs, and prints each of its rows', { timeout: 600_000 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [run, '--quick']);
   for (const row of [
     /^(wallet|payouts\(first: 50\)) +node:http.* µs CPU/gm,
