@@ -64,8 +64,9 @@ export default defineConfig({
           name: 'page',
           root: import.meta.dirname,
           include: ['widget/**/*.page-test.ts'],
-          testTimeout: 20_000,
-          hookTimeout: 30_000,
+          // Longer than any wait in them, which says what it has waited for.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
     ],
