@@ -62,9 +62,7 @@ async function start(environment: Environment): Promise<{ server: ChildServer; u
 }
 
 describe.each(Object.entries(engines))('a backup of %s under load', (name, prepare) => {
-  test(`holds one moment whole, and comes back into both kinds, where the service goes on (${CLIENTS} writers)`, {
-    timeout: 180_000,
-  }, async () => {
+  test(`holds one moment whole, and comes back into both kinds, where the service goes on (${CLIENTS} writers)`, async () => {
     const environment = await prepare();
     const { server, url } = await start(environment);
     const receiver = await startReceiver();

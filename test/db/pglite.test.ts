@@ -89,7 +89,7 @@ test('nothing in the folder can switch the flushes off', async () => {
 });
 
 // Two processes, compiled as they start, and a recovery: half a minute on a busy machine.
-test('what was acknowledged before the process was killed is there', { timeout: 120_000 }, async () => {
+test('what was acknowledged before the process was killed is there', async () => {
   const acknowledged: number[] = [];
   for (const enough of [30, 80]) {
     const child = startChild('write for ever');

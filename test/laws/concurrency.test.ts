@@ -84,7 +84,7 @@ describeOnBothEngines(`${AT_ONCE} debits of all kinds at once, of two instances`
     return [first, await startCore({ database, tenant: first.tenant, clock: first.clock, follows: false })];
   }
 
-  test('never take more than there is', { timeout: 120_000 }, async () => {
+  test('never take more than there is', async () => {
     const funds = fc.record({ own: fc.nat({ max: 60_000 }), held: fc.nat({ max: 20_000 }) });
     const debits = fc.array(debit, { minLength: AT_ONCE, maxLength: AT_ONCE });
     await fc.assert(

@@ -4,9 +4,7 @@ import { PLANTED } from './planted.ts';
 import { openPrepared } from './prepared.ts';
 import { type Failure, playSeeds, replaySeed, seedsFrom, textOfFailure } from './seeds.ts';
 
-test('the same seed gives the same history: alone or among others, on one engine or the other', {
-  timeout: 120_000,
-}, async () => {
+test('the same seed gives the same history: alone or among others, on one engine or the other', async () => {
   const [postgres, pglite] = await Promise.all([openPrepared('PostgreSQL'), openPrepared('PGlite')]);
   onTestFinished(() => Promise.all([postgres.close(), pglite.close()]).then(() => undefined));
   const among = await playSeeds({ database: postgres, seeds: seedsFrom(41, 6) });
@@ -25,14 +23,14 @@ describe('the checker finds a planted fault within a few seeds', () => {
     return () => database.close();
   });
 
-  test.each(Object.entries(PLANTED))('%s', { timeout: 120_000 }, async (_, tamper) => {
+  test.each(Object.entries(PLANTED))('%s', async (_, tamper) => {
     const failures: Failure[] = [];
     for (let from = 1; from <= MOST && failures.length === 0; from += AT_ONCE)
       failures.push(...(await playSeeds({ database, seeds: seedsFrom(from, AT_ONCE), tamper })).failures);
     expect(failures).not.toEqual([]);
   });
 
-  test('and a seed that fails fails again, at the same step', { timeout: 120_000 }, async () => {
+  test('and a seed that fails fails again, at the same step', async () => {
     const tamper = PLANTED['a key is forgotten']!;
     const { failures } = await playSeeds({ database, seeds: seedsFrom(1, AT_ONCE), tamper });
     const [{ seed, step, law }] = failures as [Failure];
