@@ -1,14 +1,14 @@
 import { ensureInstalled } from '../server/scripts/install.mjs';
 import { isMain } from '../server/scripts/progress.mjs';
-import { runTests } from './run.mjs';
+import { filterFiles, parseArguments, runTests } from './run.mjs';
+import { findTestFiles } from './support/test-files.mjs';
 
-/** What `npm test` does in a small dose (test/support/doses.ts), in the full one. */
+/** The tests that `npm test` runs in a small size (test/support/scale.ts), in the full one. */
 const ATTACKS = ['attacks/', 'faults/', 'laws/concurrency'];
 
 if (isMain(import.meta.url)) {
-  const args = process.argv.slice(2);
+  const { filters, options } = parseArguments(process.argv.slice(2));
   await ensureInstalled();
-  process.env.PSA_DOSE ??= 'full';
-  const { ok } = await runTests(args.length > 0 ? args : ATTACKS);
-  process.exitCode = ok ? 0 : 1;
+  const files = filterFiles(findTestFiles(), filters.length > 0 ? filters : ATTACKS);
+  process.exitCode = (await runTests({ files, scale: 'full', options })).ok ? 0 : 1;
 }

@@ -1,70 +1,143 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
-import { ensureBuilt } from '../server/scripts/build.mjs';
+import { join } from 'node:path';
+import { ensurePgdata, ensureServer, ensureWidget } from '../server/scripts/build.mjs';
 import { FAST_GATES, runGates } from '../server/scripts/gates.mjs';
 import { ensureInstalled } from '../server/scripts/install.mjs';
-import { fail, isMain, root, runNode, step } from '../server/scripts/progress.mjs';
+import { childrenCpuMs, fail, isMain, root, runNode, since, step } from '../server/scripts/progress.mjs';
+import { writeStamp } from '../server/scripts/stamp.mjs';
+import { findChanges } from './support/changes.mjs';
 import { ensureChromium } from './support/chromium.mjs';
 import { lookThrough } from './support/secrets.mjs';
+import { findTestFiles, isInSample } from './support/test-files.mjs';
 
-/** In the order they run. The browser's own configuration is there for the widget's components alone. */
-const CONFIGS = ['vitest.config.ts', 'vitest.browser.config.ts'];
+const USAGE = `Usage: npm test                        each behaviour once, and the fast gates
+       npm test -- FILTER…             only files whose path has one of these in it, such as kernel/money
+       npm run test:all [-- FILTER…]   everything: both databases, the facade, screenshots, recipes, larger sizes
+       npm run test:unit               what needs nothing but Node
+       npm run test:changed            what imports a file that has changed; --since=REF in place of the last commit
+       npm run test:watch [-- FILTER…] again at each change
+
+Options are Vitest's: -t NAME, --shard 1/3, --bail 1 …
+`;
+
+/** Options of Vitest that take a value as the next argument; another argument without a dash is a filter. */
+const WITH_VALUE = ['-t', '--testNamePattern', '--shard', '--bail', '--retry', '--reporter', '--maxWorkers'];
 
 /**
- * Runs every test, or those that Vitest's arguments choose, and prints `N passed, N failed`.
+ * @typedef {import('./support/test-files.mjs').TestFile} TestFile
+ * @typedef {import('./support/reporter.ts').Report} Report
  *
- * @param {string[]} args
- * @param {number} [failedBefore] of gates, which count in that line: it says `0 failed` only where all is well
+ * @typedef {object} Selection
+ * @property {TestFile[]} files
+ * @property {'sample' | 'medium' | 'full'} [scale]
+ * @property {boolean} [watch]
+ * @property {string[]} [options] for Vitest
+ * @property {string[]} [gates] that run beside the tests
+ * @property {boolean} [isWhole] whether all of the project's tests are among them: then there must be logs of each kind
  */
-export async function runTests(args, failedBefore = 0) {
-  const chromium = await ensureChromium();
-  if ('problem' in chromium) fail(chromium.problem);
-  await ensureBuilt();
 
-  const total = { passed: 0, failed: failedBefore, skipped: 0 };
-  const failures = [];
-  const saidIn = mkdtempSync(join(tmpdir(), 'psa-said-'));
-  for (const config of CONFIGS.filter((name) => existsSync(join(root, 'test', name)))) {
-    const { passed, failed, skipped, why } = await vitest(config, args, {
-      CHROME_BIN: chromium.path,
-      PSA_TEST_SAID: saidIn,
-    });
-    total.passed += passed;
-    total.failed += failed;
-    total.skipped += skipped;
-    failures.push(...why);
+/**
+ * Prepares what these tests need, runs them and the gates side by side, and prints seconds by project and, at the end,
+ * `N passed, N failed`, in which a gate that fails counts.
+ *
+ * @param {Selection} selection
+ * @returns {Promise<{ ok: boolean }>}
+ */
+export async function runTests({
+  files,
+  scale = 'sample',
+  watch = false,
+  options = [],
+  gates = [],
+  isWhole,
+}) {
+  const env = {
+    PSA_TEST_FILES: files.map(({ path }) => path).join(),
+    PSA_SCALE: process.env.PSA_SCALE ?? scale,
+    ...(await prepare(files)),
+  };
+  if (watch) return runNode('node_modules/vitest/vitest.mjs', ['watch', ...options], { cwd: TESTS, env });
+
+  const started = performance.now();
+  const cpuBefore = childrenCpuMs();
+  const folder = mkdtempSync(join(tmpdir(), 'psa-tests-'));
+  try {
+    const [results, report] = await Promise.all([
+      runGates(gates),
+      files.length > 0 ? vitest(options, { ...env, PSA_TEST_SAID: folder }) : NOTHING,
+    ]);
+    report.failed += results.filter((gate) => !gate.ok).length;
+    const secrets = await step('no secret in what the servers have said', () =>
+      lookForSecrets(folder, isWhole ?? false),
+    );
+    if (!secrets.ok) report.failed += 1;
+    printSeconds(report, childrenCpuMs() - cpuBefore, since(started));
+    return { ok: printSum(report) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
+}
 
-  const secrets = await step('no secret in what the servers have said', () => lookForSecrets(saidIn, args));
-  if (!secrets.ok) total.failed += 1;
+const TESTS = join(root, 'test');
 
-  // Said once more at the end: thousands of lines lie between a test of the first run and the sum.
-  for (const failure of failures) console.log(failure);
-  if (total.passed + total.failed === 0) console.log('✗ No test was run.');
-  if (process.env.CI && total.skipped > 0)
-    console.log('✗ Tests were skipped, which counts as a failure where CI is set.');
-  console.log(
-    `${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`,
-  );
-  const ok = total.failed === 0 && total.passed > 0 && !(process.env.CI && total.skipped > 0);
-  return { ok };
+/** @type {Report} */
+const NOTHING = { passed: 0, failed: 0, skipped: 0, failures: [], projects: {}, files: [] };
+
+/**
+ * Builds and installs what these files need, and nothing else.
+ * @param {TestFile[]} files
+ * @returns {Promise<Record<string, string>>} variables for the tests
+ */
+async function prepare(files) {
+  const started = performance.now();
+  const needs = (/** @type {import('./support/test-files.mjs').Part} */ part) =>
+    files.some(({ parts }) => parts.has(part));
+  const chromium = needs('chromium') ? await ensureChromium() : null;
+  if (chromium && 'problem' in chromium) fail(chromium.problem);
+  await Promise.all([
+    needs('server') && ensureServer(),
+    needs('widget') && ensureWidget(),
+    needs('pgdata') && ensurePgdata(),
+  ]);
+  if (files.some(({ parts }) => parts.size > 0)) console.log(`✓ prepared in ${since(started)}\n`);
+  return chromium ? { CHROME_BIN: chromium.path } : {};
+}
+
+/** @param {string[]} options @param {Record<string, string>} env @returns {Promise<Report>} */
+async function vitest(options, env) {
+  const folder = mkdtempSync(join(tmpdir(), 'psa-report-'));
+  const file = join(folder, 'report.json');
+  try {
+    const args = ['run', '--reporter=./support/reporter.ts', ...options];
+    await runNode('node_modules/vitest/vitest.mjs', args, {
+      cwd: TESTS,
+      env: { ...env, PSA_TEST_REPORT: file },
+    });
+    const report = readFileSync(file, 'utf8');
+    // For whoever asks which files take the time.
+    writeStamp('last-tests.json', report);
+    return JSON.parse(report);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...NOTHING, failed: 1, failures: [`✗ The test runner ended without a result: ${why}`] };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /**
  * Looks through every log line, error, metric and trace of the run. Of all tests there must be some of each.
  *
- * @param {string} folder it is removed
- * @param {string[]} args those of the run
+ * @param {string} folder
+ * @param {boolean} isWhole
  */
-async function lookForSecrets(folder, args) {
+async function lookForSecrets(folder, isWhole) {
   const { counts, found } = lookThrough(folder);
-  rmSync(folder, { recursive: true, force: true });
   const lines = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const each = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-  console.log(`${lines} lines were looked through for secrets: ${each.join(', ')}`);
-  const missing = args.length === 0 && Object.keys(counts).find((kind) => counts[kind] === 0);
+  if (lines > 0) console.log(`${lines} lines were looked through for secrets: ${each.join(', ')}`);
+  const missing = isWhole && Object.keys(counts).find((kind) => counts[kind] === 0);
   if (missing) return { ok: false, output: `There is no ${missing} to look through: nothing was collected.` };
   const shown = found.slice(0, SECRETS_SHOWN);
   if (found.length > shown.length) shown.push(`… and ${found.length - shown.length} more`);
@@ -73,62 +146,86 @@ async function lookForSecrets(folder, args) {
 
 const SECRETS_SHOWN = 20;
 
-/** @param {string} config @param {string[]} args @param {Record<string, string>} env */
-async function vitest(config, args, env) {
-  const folder = mkdtempSync(join(tmpdir(), 'psa-vitest-'));
-  try {
-    const report = join(folder, 'report.json');
-    const options = [
-      '--config',
-      config,
-      '--passWithNoTests',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-    ];
-    const { ok } = await runNode('node_modules/vitest/vitest.mjs', ['run', ...options, ...args], {
-      cwd: join(root, 'test'),
-      env,
-    });
-    const counted = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : {};
-    const { numPassedTests: passed = 0, numPendingTests = 0, numTodoTests = 0 } = counted;
-    // A file that does not load, or an error outside of a test, fails the run and no test.
-    const failed = counted.numFailedTests || (ok ? 0 : 1);
-    return { passed, failed, skipped: numPendingTests + numTodoTests, why: whatFailed(counted) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** What of a message tells why: the rest is the stack of the runner. */
-const LINES_OF_A_FAILURE = 12;
-
 /**
- * The tests and files that failed in a report of Vitest, each as a few lines.
+ * A table by project, so that growth shows. CPU time is known where the system counts it for ended children (Linux).
  *
- * @param {{ testResults?: { name: string, status: string, message?: string, assertionResults?: { status: string, fullName: string, failureMessages?: string[] }[] }[] }} report
+ * @param {Report} report
+ * @param {number} cpuMs of everything that ran
+ * @param {string} took
  */
-function whatFailed({ testResults = [] }) {
-  return testResults.flatMap(({ name, status, message = '', assertionResults = [] }) => {
-    const file = relative(join(root, 'test'), name);
-    const tests = assertionResults
-      .filter((test) => test.status === 'failed')
-      .map((test) => brief(`${file} > ${test.fullName}`, test.failureMessages?.join('\n') ?? ''));
-    return status === 'failed' && tests.length === 0 ? [brief(file, message)] : tests;
-  });
+function printSeconds({ projects }, cpuMs, took) {
+  const seconds = (/** @type {number} */ ms) => (ms / 1000).toFixed(1);
+  const row = (/** @type {(string | number)[]} */ [name, ...cells]) =>
+    console.log(`${String(name).padEnd(30)}${cells.map((cell) => String(cell).padStart(9)).join('')}`);
+  console.log('');
+  row(['', 'files', 'tests', 'wall s', 'CPU s']);
+  let ofProjects = 0;
+  for (const [name, { files, tests, wallMs, cpuMs }] of Object.entries(projects)) {
+    ofProjects += cpuMs;
+    row([name, files, tests, seconds(wallMs), cpuMs > 0 ? seconds(cpuMs) : '']);
+  }
+  if (cpuMs > 0) row(['gates, browsers, PostgreSQL', '', '', '', seconds(Math.max(0, cpuMs - ofProjects))]);
+  row(['all', '', '', took.replace(' s', ''), cpuMs > 0 ? seconds(cpuMs) : '']);
+  console.log('');
 }
 
-/** @param {string} what @param {string} why */
-function brief(what, why) {
-  const lines = stripVTControlCharacters(why).split('\n').slice(0, LINES_OF_A_FAILURE);
-  return [`✗ ${what}`, ...lines.map((line) => `  ${line}`)].join('\n');
+/** @param {Report} report @returns {boolean} whether all is well */
+function printSum({ passed, failed, skipped, failures }) {
+  // Once more at the end: hundreds of lines lie between a test and the sum.
+  for (const failure of failures) console.log(failure);
+  if (passed + failed === 0) console.log('✗ No test was run.');
+  const skipsFail = Boolean(process.env.CI) && skipped > 0;
+  if (skipsFail) console.log('✗ Tests were skipped, which counts as a failure where CI is set.');
+  console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
+  return failed === 0 && passed > 0 && !skipsFail;
 }
+
+/** The files whose path has one of the filters in it. @param {TestFile[]} files @param {string[]} filters */
+export function filterFiles(files, filters) {
+  const chosen = files.filter(({ path }) => filters.some((filter) => `test/${path}`.includes(filter)));
+  if (chosen.length === 0) fail(`No test file has ${filters.join(' or ')} in its path.`);
+  return chosen;
+}
+
+/** @param {string[]} args @returns {{ filters: string[], options: string[] }} */
+export function parseArguments(args) {
+  const filters = [];
+  const options = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? '';
+    if (!arg.startsWith('-')) filters.push(arg);
+    else if (WITH_VALUE.includes(arg)) options.push(arg, args[++at] ?? '');
+    else options.push(arg);
+  }
+  return { filters, options };
+}
+
+/** @param {string[]} args @returns {Selection} */
+function select(args) {
+  const { filters, options } = parseArguments(args.filter((arg) => !OWN_OPTIONS.test(arg)));
+  const has = (/** @type {string} */ name) => args.includes(name);
+  const files = findTestFiles();
+  const chosen = filters.length > 0 ? filterFiles(files, filters) : files;
+  if (has('--unit')) return { files: chosen.filter(({ project }) => project === 'unit'), options };
+  if (has('--watch')) return { files: chosen, watch: true, options };
+  const since = args.find((arg) => arg.startsWith('--since='))?.slice('--since='.length);
+  if (has('--changed')) return { files: findChanges(chosen, since), options };
+  // A filter or an option asks for some of the tests: the gates are about all of the code.
+  const isWhole = filters.length === 0 && options.length === 0;
+  const gates = isWhole ? FAST_GATES : [];
+  if (has('--all')) return { files: chosen, scale: 'medium', options, gates, isWhole };
+  return { files: filters.length > 0 ? chosen : chosen.filter(isInSample), options, gates, isWhole };
+}
+
+const OWN_OPTIONS = /^--(?:all|unit|changed|watch|since=.*)$/;
 
 if (isMain(import.meta.url)) {
   const args = process.argv.slice(2);
-  await ensureInstalled();
-  // Who asks for some of the tests wants to know about these.
-  const results = args.length === 0 ? await runGates(FAST_GATES) : [];
-  const { ok } = await runTests(args, results.filter((gate) => !gate.ok).length);
-  process.exitCode = ok ? 0 : 1;
+  if (args.includes('--help') || args.includes('-h')) process.stdout.write(USAGE);
+  else {
+    await ensureInstalled();
+    const selection = select(args);
+    if (args.includes('--changed') && selection.files.length === 0) console.log('There is nothing to run.');
+    else process.exitCode = (await runTests(selection)).ok ? 0 : 1;
+  }
 }

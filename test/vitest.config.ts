@@ -1,89 +1,121 @@
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { runsAll } from './support/scale.ts';
+import { findTestFiles, type Project } from './support/test-files.mjs';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Whole servers, killed and started again. */
-const SLOW = ['bench/**/*.test.ts', 'cluster/**/*.test.ts', 'e2e/**/*.test.ts', 'faults/**/*.test.ts'];
-const BROWSER = 'widget/**/*.browser.test.ts';
+const files = findTestFiles();
+/** Those that the runner has chosen; Vitest started by hand takes all. */
+const chosen = process.env.PSA_TEST_FILES?.split(',') ?? files.map(({ path }) => path);
+const filesOf = (project: Project) =>
+  files
+    .filter(({ path, ...file }) => file.project === project && chosen.includes(path))
+    .map(({ path }) => path);
 
 /**
- * What takes minutes. Whatever begins last is waited for alone, and without a record of the last run Vitest begins with
- * the largest files, which these are not.
+ * Files that take longest. A file that begins last is waited for alone, and without a record of the last run Vitest
+ * begins with the largest files, which these are not.
  */
 const LONGEST = [
   'sim/seeds',
+  'browser/hosted-page',
   'attacks/tenants',
   'faults/kill',
   'faults/cut',
   'faults/boundaries',
   'faults/facade',
+  'ops/psa',
+  'security/bad-input',
+  'attacks/tokens',
 ];
-const strange = LONGEST.find((name) => !existsSync(here(`${name}.test.ts`)));
+const strange = LONGEST.find((name) => !files.some(({ path }) => path === `${name}.test.ts`));
 if (strange) throw new Error(`LONGEST names ${strange}, which is no test file.`);
 
 class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {
       const at = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
       return at < 0 ? LONGEST.length : at;
     };
-    return (await super.sort(files)).sort((left, right) => place(left) - place(right));
+    return (await super.sort(specifications)).sort((left, right) => place(left) - place(right));
   }
 }
 
-export default defineConfig({
-  root: here('.'),
-  resolve: {
-    // Vite takes graphql's ES modules and Node its CommonJS ones; two copies refuse each other's types.
-    alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve('graphql/index.js') }],
-  },
-  test: {
-    globalSetup: [here('support/postgres.ts')].filter((file) => existsSync(file)),
-    pool: 'forks',
-    // What V8 compiles better while PGlite runs costs more than so short a life gives back.
-    execArgv: ['--liftoff-only'],
-    sequence: { sequencer: LongestFirst },
-    // Much of what runs here waits for another process.
-    maxWorkers: 3,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'fast',
-          // Loading the server takes longer than most of these files; what one changes of it, it puts back.
-          isolate: false,
-          include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SLOW, BROWSER],
-          // For what hangs, not for what is slow: a busy machine takes several times as long as a quiet one.
-          testTimeout: 240_000,
-          hookTimeout: 240_000,
-        },
+// Vite takes graphql's ES modules and Node its CommonJS ones; two copies refuse each other's types.
+export const ONE_GRAPHQL = {
+  alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve('graphql/index.js') }],
+};
+
+type InNode = Exclude<Project, 'component' | 'beside'> | 'facade';
+
+/** Tests in a process of Node's that a file shares with those before it: loading the server takes longer than most. */
+function inNode(name: InNode, include: string[], options: Options = {}): TestProjectInlineConfiguration[] {
+  if (include.length === 0) return [];
+  return [
+    {
+      extends: true,
+      resolve: ONE_GRAPHQL,
+      test: {
+        name,
+        include,
+        pool: 'forks',
+        isolate: false,
+        setupFiles: [here('support/cpu.ts')],
+        // V8's better compiler costs more, while PGlite runs, than so short a life gives back.
+        execArgv: ['--liftoff-only'],
+        // For what hangs, not for what is slow: a busy machine takes several times as long as a quiet one.
+        testTimeout: 240_000,
+        hookTimeout: 240_000,
+        ...options,
       },
-      {
-        extends: true,
-        test: {
-          name: 'slow',
-          include: SLOW,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-          provide: { stand: 'service' },
-        },
-      },
-      {
-        // What a payer sees is the same through a facade: the same tests once more.
-        extends: true,
-        test: {
-          name: 'facade',
-          include: ['e2e/{outcomes,pages,paying,restart,transports}.test.ts'],
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-          provide: { stand: 'facade' },
-        },
-      },
-    ],
-  },
+    },
+  ];
+}
+
+type Options = TestProjectInlineConfiguration['test'] & object;
+
+const onPostgres = (stand: 'service' | 'facade'): Options => ({
+  globalSetup: [here('support/postgres.ts')],
+  provide: { stand },
 });
+
+/** A payer sees the same through a facade: the same tests once more, where all tests run. */
+const THROUGH_A_FACADE = ['outcomes', 'pages', 'paying', 'restart', 'transports'].map(
+  (name) => `e2e/${name}.test.ts`,
+);
+
+/** Plugins of projects without a chosen file are not loaded. */
+async function projects(): Promise<TestProjectInlineConfiguration[]> {
+  const [inPage, inOtherPages] = [filesOf('component'), filesOf('beside')];
+  const browser = inPage.length + inOtherPages.length > 0 ? await import('./vitest.browser.ts') : null;
+  return [
+    ...inNode('unit', filesOf('unit')),
+    ...inNode('server', filesOf('server'), onPostgres('service')),
+    ...inNode('programs', filesOf('programs'), onPostgres('service')),
+    ...inNode('journey', filesOf('journey'), onPostgres('service')),
+    ...(runsAll()
+      ? inNode(
+          'facade',
+          THROUGH_A_FACADE.filter((path) => chosen.includes(path)),
+          onPostgres('facade'),
+        )
+      : []),
+    // Longer than any wait in them, each of which says what it has waited for.
+    ...inNode('page', filesOf('page'), { testTimeout: 60_000, hookTimeout: 60_000 }),
+    ...(browser && inPage.length > 0 ? [browser.component(inPage)] : []),
+    ...(browser && inOtherPages.length > 0 ? [await browser.beside(inOtherPages)] : []),
+  ];
+}
+
+export default defineConfig(async () => ({
+  root: here('.'),
+  test: {
+    sequence: { sequencer: LongestFirst },
+    // A third beside two cores: many tests wait for another process.
+    maxWorkers: 3,
+    projects: await projects(),
+  },
+}));

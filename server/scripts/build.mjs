@@ -49,8 +49,9 @@ function compiledTo(source) {
   return source.endsWith('.ts') ? [target.replace(/ts$/, 'js'), target.replace(/ts$/, 'js.map')] : [target];
 }
 
-async function ensureWidget() {
-  await ensure('widget', {
+/** @param {{ quiet?: boolean }} [options] */
+export async function ensureWidget(options) {
+  const part = {
     // The build writes into the README itself.
     madeOf: [
       ...filesUnder('widget').filter((file) => file !== 'widget/README.md'),
@@ -61,10 +62,11 @@ async function ensureWidget() {
     ],
     results: ['widget/dist'],
     build: () => packageScript('widget', 'build'),
-  });
+  };
+  await ensure('widget', part, options);
 }
 
-async function ensurePgdata() {
+export async function ensurePgdata() {
   const script = 'server/scripts/build-pgdata.mjs';
   if (!existsSync(join(root, script))) return;
   await ensure('database template', {

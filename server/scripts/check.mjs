@@ -1,4 +1,5 @@
 import { runTests } from '../../test/run.mjs';
+import { findTestFiles, isInSample } from '../../test/support/test-files.mjs';
 import { gates, runGates } from './gates.mjs';
 import { ensureInstalled } from './install.mjs';
 import { fail, since } from './progress.mjs';
@@ -14,7 +15,7 @@ await ensureInstalled();
 const results = await runGates(Object.keys(gates).filter(wanted));
 if (wanted('tests')) {
   const started = performance.now();
-  const { ok } = await runTests([]);
+  const { ok } = await runTests({ files: findTestFiles().filter(isInSample), isWhole: true });
   results.push({ name: 'tests', ok, took: since(started) });
 }
 

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dependencies } from './dependencies.mjs';
 import { packageScript } from './pnpm.mjs';
 import { root, runNode, step } from './progress.mjs';
+import { generatedFiles } from './regenerate.mjs';
 
 /**
  * What a change has to pass besides the tests, each a function of no arguments.
@@ -12,14 +13,14 @@ export const gates = {
   'format and lint': () =>
     runNode('node_modules/@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.'], { quiet: true }),
   types,
-  schema,
+  'generated files': generatedFiles,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
   dependencies,
   sizes: () => packageScript('widget', 'size'),
 };
 
 /** The gates that take seconds, which `npm test` runs too. */
-export const FAST_GATES = ['format and lint', 'types', 'schema'];
+export const FAST_GATES = ['format and lint', 'types', 'generated files'];
 
 /** Runs these gates one after the other, all of them whatever happens. @param {string[]} names */
 export async function runGates(names) {
@@ -43,19 +44,4 @@ async function types() {
     output += (await runNode('node_modules/typescript/bin/tsc', args, { quiet: true })).output;
   }
   return { ok: output === '', output };
-}
-
-/** schema.graphql is what clients rely on: it must be what the code prints. */
-async function schema() {
-  const printed = await runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-schema.ts'], {
-    quiet: true,
-  });
-  if (!printed.ok) return printed;
-  const file = join(root, 'schema.graphql');
-  const ok = existsSync(file) && readFileSync(file, 'utf8') === printed.output;
-  return {
-    ok,
-    output:
-      'schema.graphql is not what the code prints. To renew it: npm run --silent schema > schema.graphql',
-  };
 }

@@ -16,7 +16,7 @@ import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { silent } from '../support/templates.ts';
 
@@ -29,7 +29,7 @@ const key = (accountId: string, environment: 'live' | 'sandbox' = 'live') => ({
   name: null,
 });
 
-describeOnBothEngines('API keys', (open) => {
+describeOnDatabase('API keys', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();
@@ -133,7 +133,7 @@ describeOnBothEngines('API keys', (open) => {
   });
 });
 
-describeOnBothEngines('accounts', (open) => {
+describeOnDatabase('accounts', (open) => {
   test('are made, listed and changed; one that is alone needs no name', async () => {
     const database = await open();
     const clock = createManualClock();

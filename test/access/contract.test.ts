@@ -14,12 +14,12 @@ import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { createProductEngine } from '../../server/src/products/engine.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { silent } from '../support/templates.ts';
 
 const DAY = 86_400_000;
 
-describeOnBothEngines('credentials', (open) => {
+describeOnDatabase('credentials', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();
@@ -351,7 +351,7 @@ describeOnBothEngines('credentials', (open) => {
   }
 });
 
-describeOnBothEngines('the first account', (open) => {
+describeOnDatabase('the first account', (open) => {
   test('is made once, with a key for each environment that lets in', async () => {
     const database = await open();
     const clock = createManualClock();
@@ -372,7 +372,7 @@ describeOnBothEngines('the first account', (open) => {
   });
 });
 
-describeOnBothEngines('the key of the cursors', (open) => {
+describeOnDatabase('the key of the cursors', (open) => {
   test('is made once, and is another one for each database', async () => {
     const clock = createManualClock();
     const databases = await Promise.all([open(), open()]);

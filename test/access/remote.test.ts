@@ -19,7 +19,7 @@ import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
 import { createProductEngine } from '../../server/src/products/engine.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { silent } from '../support/templates.ts';
 
@@ -72,7 +72,7 @@ function tokenOf({ access, tenant }: Started, keyId: string | null): Promise<str
     .then(({ token }) => token);
 }
 
-describeOnBothEngines('in front of a service', (open) => {
+describeOnDatabase('in front of a service', (open) => {
   test('its keys, and no others, let in', async () => {
     const database = await open();
     const server = await start(database, { live: LIVE, sandbox: SANDBOX });

@@ -7,10 +7,10 @@ import { createRandom, type Random } from '../faults/random.ts';
 import { auditBooks, prepareForAudit } from '../sim/laws.ts';
 import type { Violation } from '../sim/violation.ts';
 import { openWorld, type World } from '../sim/world.ts';
-import { describeOnBothEngines } from '../support/database.ts';
-import { dose } from '../support/doses.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { scale } from '../support/scale.ts';
 
-const TIMES = dose('EXPIRIES');
+const TIMES = scale('EXPIRIES');
 const AT_ONCE = 8;
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
@@ -30,7 +30,7 @@ function drawMeeting(random: Random) {
 
 const NUMBERS = { approved: '1', declined: '3', 'in 5 seconds': '5' };
 
-describeOnBothEngines('a payment that is paid on the edge of its window', (open) => {
+describeOnDatabase('a payment that is paid on the edge of its window', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -1,15 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { dose } from '../support/doses.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
+import { scale } from '../support/scale.ts';
 import { ANSWERED, bodyOf, CREATE, type Operation, REFUSED } from './documents.ts';
 import { LIVE_KEY, report, startVictim, type Victim } from './victim.ts';
 
 // Whatever a document or a request asks for that it may not have: it is refused by its sender's fault, nothing of it
 // runs, and to refuse it costs little. How little is looked at in the full dose alone, as a median of many.
 
-const TIMES = dose('REFUSALS');
+const TIMES = scale('REFUSALS');
 const MOST_CPU_MS = 50;
 /** More than fits into the buffers on its way. */
 const LARGEST_TOLD = 400_000;

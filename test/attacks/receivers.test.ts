@@ -3,9 +3,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { addAccount } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { dose } from '../support/doses.ts';
 import { pass } from '../support/pass.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { scale } from '../support/scale.ts';
 
 // Merchants' servers that misbehave, each in its own way, all at once: nobody else waits for them, and in the end each of
 // them has every event. What one exchange comes to is in test/webhooks/sender.test.ts, the series of attempts in
@@ -200,7 +200,7 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
 
 /** Attempts that an instance makes at once. */
 const PLACES = 200;
-const HANGING = dose('HANGING_RECEIVERS');
+const HANGING = scale('HANGING_RECEIVERS');
 test(`${HANGING} merchants whose receivers all hang delay the others by seconds, and everybody has everything in the end`, async () => {
   const app = await startApp();
   const receivers = await Promise.all(

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { dose } from '../support/doses.ts';
+import { scale } from '../support/scale.ts';
 import { LIVE_KEY, report, startCrowd, startVictim, type Victim } from './victim.ts';
 
 // Who sends a request byte by byte, or takes nothing of an answer, has a place and no more: others are answered as if he were
 // not there, and at his deadline he is cut off. In the full dose the deadlines are the usual ones, and it is looked at how
 // long others wait.
 
-const MANY = dose('HALF_OPEN');
-const BESIDE = dose('BESIDE');
+const MANY = scale('HALF_OPEN');
+const BESIDE = scale('BESIDE');
 const isFull = MANY >= 1_000;
 const WITHIN_MS = 100_000;
 const QUERY = '{ wallet { currency } cardPayments(first: 20) { nodes { orderCode status } } }';

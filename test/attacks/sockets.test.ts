@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { dose } from '../support/doses.ts';
 import type { Stream } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
+import { scale } from '../support/scale.ts';
 import { LIVE_KEY, type Memory, report, startCrowd, startVictim, type Victim } from './victim.ts';
 
 // Whatever one client does with its sockets: the server goes on, its memory stays, the client is closed with the code
 // for it, and who follows beside it is told of everything, in order.
 
 /** Longer than it takes to open them all. */
-const INIT_TIMEOUT_MS = 500 + dose('SOCKETS');
+const INIT_TIMEOUT_MS = 500 + scale('SOCKETS');
 const LARGEST_GROWTH_MB = 64;
 const WITHIN_MS = 60_000;
 const ALL = `subscription ($after: String) {
@@ -113,7 +113,7 @@ async function dashboardToken(more = 'expiresInSeconds: 60'): Promise<string> {
 }
 
 describe('sockets', () => {
-  const many = dose('SOCKETS');
+  const many = scale('SOCKETS');
 
   test(`${many} open at once, by one key, take little memory and disturb nobody`, async () => {
     const { open } = await gather({ count: many, key: LIVE_KEY });
@@ -139,7 +139,7 @@ describe('sockets', () => {
 });
 
 describe('a first message', () => {
-  const megabytes = dose('INIT_MB');
+  const megabytes = scale('INIT_MB');
   const large = JSON.stringify({
     type: 'connection_init',
     payload: { padding: 'x'.repeat(megabytes * 1_000_000) },
@@ -176,7 +176,7 @@ describe('a first message', () => {
 });
 
 describe('one socket', () => {
-  const many = dose('SUBSCRIPTIONS');
+  const many = scale('SUBSCRIPTIONS');
 
   test(`that begins ${many} subscriptions has 100, and the others are refused`, async () => {
     const socket = await raw();
@@ -198,8 +198,8 @@ describe('one socket', () => {
 });
 
 describe('followers that read nothing', () => {
-  const count = dose('PAUSED');
-  const events = dose('PAUSED_EVENTS');
+  const count = scale('PAUSED');
+  const events = scale('PAUSED_EVENTS');
   /** More than its queue and all buffers on the way hold. */
   const ENOUGH = 450;
 
@@ -240,7 +240,7 @@ describe('followers that read nothing', () => {
 });
 
 describe('a credential that expires', () => {
-  const count = dose('EXPIRING');
+  const count = scale('EXPIRING');
 
   /** A browser's token may ask for 120 root fields a minute. */
   const streams = Math.min(count, 100);

@@ -8,7 +8,6 @@ import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
-import { dose } from '../support/doses.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import {
   namedPlaces,
@@ -21,6 +20,7 @@ import { configureWebhook, type Pair, startPair, startService } from '../support
 import { pass } from '../support/pass.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
+import { scale } from '../support/scale.ts';
 
 // Whoever asks for what is another account's, or of the other environment, is told what they would be told of something
 // that does not exist, byte for byte, and changes nothing. Where something can be named is taken from the schema and
@@ -712,7 +712,7 @@ describe.each([
 
   /** Every pair with a key; with what it has minted, and with restricted keys, as many as the dose says. */
   const attackedWith = (side: Side, kind: string) =>
-    kind === 'key' ? others(side) : others(side).slice(-dose('PAIRS_OF_TOKENS'));
+    kind === 'key' ? others(side) : others(side).slice(-scale('PAIRS_OF_TOKENS'));
 
   /** The same places with another's names and with nobody's, asked one after the other by `ask`. */
   async function compare(

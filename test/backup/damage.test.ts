@@ -10,7 +10,7 @@ import { migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { backUp, type OpenDatabase, restore } from '../../server/src/ops/backup.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { onFatal, silent } from '../support/templates.ts';
 import { contentsOf, open, temporaryFolder } from './house.ts';
 
@@ -62,7 +62,7 @@ async function* inPieces(text: string, size = 10_000): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
 
-describeOnBothEngines('what is saved', (openFresh) => {
+describeOnDatabase('what is saved', (openFresh) => {
   test('comes back as it was, numbers go on, and what keeps the books is on again', async () => {
     const [source, target] = [await openFresh(), await openFresh()];
     await fill(source);

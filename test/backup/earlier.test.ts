@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { checkBackup, restoreDatabase, saveDatabase } from '../../server/src/db/backup.ts';
 import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 
 const OPEN = `mutation {
   done: createSubaccount(input: { name: "Ana", externalId: "42" }) {
@@ -36,7 +36,7 @@ function createBank() {
   return { bank, asked, destinations: () => [...paid.values()].sort() };
 }
 
-describeOnBothEngines('a state from before the last payouts', (openFresh) => {
+describeOnDatabase('a state from before the last payouts', (openFresh) => {
   test('pays none of them a second time when their keys come again, and sends what was under way once', async () => {
     const { bank, asked, destinations } = createBank();
     const source = await openFresh();

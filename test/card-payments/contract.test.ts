@@ -12,7 +12,7 @@ import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import { approved, approvedLate, approvedSoon, card, declined } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { embedded } from '../support/harness.ts';
 import { silent } from '../support/templates.ts';
@@ -23,7 +23,7 @@ const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 const SESSION = 30 * MINUTE;
 
-describeOnBothEngines('card payments', (open) => {
+describeOnDatabase('card payments', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

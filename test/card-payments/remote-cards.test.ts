@@ -8,7 +8,7 @@ import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Observation } from '../../server/src/upstream/mirror.ts';
 import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade } from '../support/facade.ts';
 import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
@@ -23,7 +23,7 @@ const MAY_HAVE = { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: true };
 
 let database: Database;
 beforeAll(async () => {
-  database = await openFreshPglite();
+  database = await openFreshDatabase();
 });
 
 /** A service that creates payments as the document says, in front of which a facade stands. */

@@ -3,15 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { LIVE_KEY } from '../support/app.ts';
 import { bringAxe, faultsOf } from '../support/axe.ts';
 import { CARD, payOn } from '../support/browser.ts';
+import { firstInSample } from '../support/scale.ts';
 import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
 
 const shop = openShop();
 
 // That none of them violates its own Content-Security-Policy is seen by every test: the browser would complain.
-describe.each([
-  ['light', { width: 1280, height: 900 }],
-  ['dark', { width: 390, height: 844 }],
-] as const)('in %s colours', (colorScheme, viewport) => {
+describe.each(
+  firstInSample([
+    ['light', { width: 1280, height: 900 }],
+    ['dark', { width: 390, height: 844 }],
+  ] as const),
+)('in %s colours', (colorScheme, viewport) => {
   it('can be used by everyone: the shop, the hosted page, the thank-you page', async () => {
     const visitor = await shop.visit({ colorScheme, viewport });
     visitor.expectProblems(/status of 422/);

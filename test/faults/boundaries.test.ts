@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
-import { createPostgresDatabase, dropPostgresDatabase } from '../support/database.ts';
-import { dose } from '../support/doses.ts';
+import { createPostgresDatabase, dropPostgresDatabase, inThisRun } from '../support/database.ts';
+import { scale } from '../support/scale.ts';
 import { chosenSeed, createRandom, shuffled } from './random.ts';
 import { createSpares, openStand, type Stand, type Story } from './stand.ts';
 
-const BOUNDARIES = dose('BOUNDARIES');
-const KILLS = dose('BOUNDARY_KILLS');
+const BOUNDARIES = scale('BOUNDARIES');
+const KILLS = scale('BOUNDARY_KILLS');
 /** A drawn few of the stories are told, and a few of the places in them are died at; or all of them. */
 const IS_DRAWN = Number.isFinite(BOUNDARIES);
 const PLACES = IS_DRAWN ? `${BOUNDARIES} of the places` : 'each place';
@@ -43,7 +43,7 @@ beforeAll(async () => {
   if (!ok) throw new Error(output);
 });
 
-test.each(Object.entries(engines))(
+test.each(inThisRun(engines))(
   `on %s, killed ${KILLS} × at ${PLACES} where something is committed or sent, loses nothing that was acknowledged and does nothing twice`,
   { timeout: IS_DRAWN ? 600_000 : 4 * 3_600_000 },
   async (engine, prepare) => {

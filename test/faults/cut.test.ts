@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
-import { dose } from '../support/doses.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../support/faulty-network.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { scale } from '../support/scale.ts';
 import { audit } from './audit.ts';
 import { type Cut, spawnServer } from './child.ts';
 import { complaintsOfPosted } from './posted.ts';
@@ -26,7 +26,7 @@ interface Line {
 
 const engines = {
   PostgreSQL: {
-    times: dose('CUTS'),
+    times: scale('CUTS'),
     async prepare(): Promise<Line> {
       const network = await startFaultyNetwork(await createPostgresDatabase());
       onTestFinished(() => network.close());
@@ -38,7 +38,7 @@ const engines = {
     },
   },
   PGlite: {
-    times: dose('WORKER_DEATHS'),
+    times: scale('WORKER_DEATHS'),
     async prepare(server: ReturnType<typeof spawnServer>): Promise<Line> {
       const folder = mkdtempSync(join(tmpdir(), 'psa-cut-'));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
-import { dose } from '../support/doses.ts';
 import { type Arrival, type Fault, PASS, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
 import { createClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
+import { scale } from '../support/scale.ts';
 import { spawnServer } from './child.ts';
 import {
   booksOfFacade,
@@ -26,7 +26,7 @@ import { chosenSeed, createRandom, type Random, shuffled } from './random.ts';
 import { type Kind, send, type Wish } from './wishes.ts';
 
 /** Requests of the facades that come to the service, or are lost on their way. */
-const CALLS = dose('FAULTY_CALLS');
+const CALLS = scale('FAULTY_CALLS');
 const FORGED = CALLS;
 const BUDGET = 120;
 const WINDOW_MS = 1_000;

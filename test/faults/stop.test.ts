@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runNode } from '../../server/scripts/progress.mjs';
-import { createPostgresDatabase } from '../support/database.ts';
-import { dose } from '../support/doses.ts';
+import { createPostgresDatabase, inThisRun } from '../support/database.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { type Program, runProgram } from '../support/program.ts';
+import { scale } from '../support/scale.ts';
 import { chosenSeed, createRandom } from './random.ts';
 
-const STOPS = dose('STOPS');
+const STOPS = scale('STOPS');
 const LIVE_KEY = 'ps_live_stopped0123456789';
 const CLIENTS = 8;
 /** So many answers at the most, and then it is stopped. */
@@ -31,7 +31,7 @@ beforeAll(async () => {
   if (!ok) throw new Error(output);
 });
 
-test.each(Object.entries(engines))(
+test.each(inThisRun(engines))(
   `on %s, SIGTERM under load × ${STOPS} answers what was begun, keeps it, tells who listens, and ends with 0`,
   { timeout: 60_000 + STOPS * 30_000 },
   async (engine, prepare) => {

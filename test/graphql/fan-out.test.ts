@@ -4,7 +4,7 @@ import { type Caller, rightsOf } from '../../server/src/access/model.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
 import type { GraphQLClient, Stream } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
@@ -29,7 +29,7 @@ let subaccountId: string;
 const sockets: RawSocket[] = [];
 beforeAll(async () => {
   const clock = createManualClock();
-  const recorded = recordStatements(await openFreshPglite(clock));
+  const recorded = recordStatements(await openFreshDatabase(clock));
   statements = recorded.statements;
   app = await startApp({ database: recorded.database, clock, config: { graphqlLimit: 100_000 } });
   await fund({ database: app.database, tenant: await firstTenant(app.database.sql) }, { cents: 50_000_000 });

@@ -7,14 +7,14 @@ import { schema } from '../../server/src/graphql/schema.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { createPostgresDatabase, openFreshPglite } from '../support/database.ts';
 import { silent } from '../support/templates.ts';
 
 const environment = { PSA_GRAPHQL_LIMIT: '900000' };
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await startApp({ compileAfter: 1, environment });
+  app = await startApp({ compileAfter: 1, environment, database: await openFreshPglite() });
 });
 afterAll(async () => {
   expect(app.faults).toEqual([]);
@@ -116,7 +116,11 @@ describe('an answer is kept', () => {
 
   test('and counts as often as it is asked for', async () => {
     // Taken from the database six at a time.
-    const small = await startApp({ compileAfter: 1, environment: { PSA_GRAPHQL_LIMIT: '121' } });
+    const small = await startApp({
+      compileAfter: 1,
+      environment: { PSA_GRAPHQL_LIMIT: '121' },
+      database: await openFreshPglite(),
+    });
     try {
       const query = '{ a: wallet { balanceCents } b: wallet { balanceCents } }';
       const answers: Answer[] = [];

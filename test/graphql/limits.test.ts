@@ -3,7 +3,7 @@ import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { networkOf } from '../../server/src/kernel/network.ts';
 import { addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { recordStatements } from '../support/statements.ts';
 
@@ -268,7 +268,7 @@ test('a far instant is waited for, where setTimeout would fire at once', () => {
 
 describe('root fields of one operation', () => {
   test('begin in the order of the query where each waits for the database, and behind a cursor that is asked for', async () => {
-    const database = await openFreshPglite();
+    const database = await openFreshDatabase();
     const began: string[] = [];
     const { database: recorded, statements } = recordStatements(database);
     const small = await startApp({ database: recorded, environment: { PSA_GRAPHQL_LIMIT: '20' } });

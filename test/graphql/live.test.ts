@@ -5,7 +5,7 @@ import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase, openFreshPglite } from '../support/database.ts';
+import { createPostgresDatabase, openFreshDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
@@ -34,7 +34,7 @@ let statements: string[];
 const sockets: RawSocket[] = [];
 beforeAll(async () => {
   const clock = createManualClock();
-  const recorded = recordStatements(await openFreshPglite(clock));
+  const recorded = recordStatements(await openFreshDatabase(clock));
   statements = recorded.statements;
   app = await startApp({ database: recorded.database, clock });
 });

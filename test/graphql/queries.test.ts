@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { recordStatements } from '../support/statements.ts';
 
@@ -24,7 +24,7 @@ let codes: string[];
 
 beforeAll(async () => {
   const clock = createManualClock();
-  const recorded = recordStatements(await openFreshPglite(clock));
+  const recorded = recordStatements(await openFreshDatabase(clock));
   statements = recorded.statements;
   app = await startApp({ database: recorded.database, clock });
   other = app.client(await addKey(app, { accountId: await addAccount(app) }));

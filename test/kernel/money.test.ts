@@ -9,10 +9,10 @@ import {
   reaisFromCents,
   reaisText,
 } from '../../server/src/kernel/money.ts';
-import { dose } from '../support/doses.ts';
+import { scale } from '../support/scale.ts';
 
 describe('an amount in reais', () => {
-  const AMOUNTS = dose('AMOUNTS');
+  const AMOUNTS = scale('AMOUNTS');
   test(`is each of the first ${AMOUNTS} amounts of cents, there and back`, () => {
     let wrong = 0;
     for (let amountCents = 0; amountCents <= AMOUNTS; amountCents += 1)

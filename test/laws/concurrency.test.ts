@@ -3,16 +3,16 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../server/src/kernel/errors.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
-import { dose } from '../support/doses.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
+import { scale } from '../support/scale.ts';
 import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
 
 const MINUTE = 60_000;
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 const AT_ONCE = 64;
-const ROUNDS = dose('ONE_KEY');
+const ROUNDS = scale('ONE_KEY');
 
 const amountCents = fc.integer({ min: 501, max: 4_000 });
 const receives = fc.constantFrom('ana@padaria.example', 'nega@psa.example');
@@ -72,7 +72,7 @@ async function take(
   }
 }
 
-describeOnBothEngines(`${AT_ONCE} debits of all kinds at once, of two instances`, (open) => {
+describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -6,7 +6,7 @@ import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved, approvedLate, approvedSoon, declined } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { pass } from '../support/pass.ts';
 import { FEES, MARKUP } from '../support/subaccounts.ts';
@@ -83,7 +83,7 @@ const SUBACCOUNT_PAYOUT = `mutation ($input: RequestSubaccountPayoutInput!) {
   done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code } }
 }`;
 
-describeOnBothEngines('whatever happens in all slices together', (open) => {
+describeOnDatabase('whatever happens in all slices together', (open) => {
   let app: TestApp;
   beforeAll(async () => {
     const clock = createManualClock();

@@ -6,7 +6,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { PAYOUT_METHODS } from '../../server/src/payouts/model.ts';
 import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
 import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
@@ -40,7 +40,7 @@ const RANK: Record<string, number> = {
   failed: 2,
 };
 
-describeOnBothEngines('whatever a bank says, in whatever order and however often', (open) => {
+describeOnDatabase('whatever a bank says, in whatever order and however often', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

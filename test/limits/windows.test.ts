@@ -8,13 +8,13 @@ import { createRequestLimit } from '../../server/src/limits/requests.ts';
 import { createRootFieldLimits } from '../../server/src/limits/root-fields.ts';
 import { createWindows } from '../../server/src/limits/windows.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { interceptStatements, recordStatements } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
 
 const HOUR = 3_600_000;
 
-describeOnBothEngines('windows', (open) => {
+describeOnDatabase('windows', (open) => {
   let database: Database;
   let names = 0;
   beforeAll(async () => {

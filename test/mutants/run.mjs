@@ -68,7 +68,7 @@ function optionsOf({ mutate, tests, database }, tempDirName) {
   // Read by vitest.config.ts and by the tests, in processes that Stryker starts.
   process.env.PSA_MUTANTS_TESTS = tests.join();
   process.env.PSA_MUTANTS_DATABASE = database ? 'yes' : '';
-  process.env.PSA_DOSE_AMOUNTS = '50000';
+  process.env.PSA_SCALE_AMOUNTS = '50000';
   return {
     mutate: mutate.map((path) => `server/src/${path}`),
     plugins: ['@stryker-mutator/vitest-runner', fileURLToPath(new URL('./wording.mjs', import.meta.url))],

@@ -1,17 +1,20 @@
 // What one room's mutants are tried against. Stryker reads it inside a copy of the repository.
 
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Reporter } from 'vitest/node';
-import tests from '../vitest.config.ts';
+import { ONE_GRAPHQL } from '../vitest.config.ts';
 
 const { PSA_MUTANTS_TESTS = '', PSA_MUTANTS_DATABASE } = process.env;
 
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
 export default defineConfig({
-  root: tests.root!,
-  resolve: tests.resolve!,
+  root: here('..'),
+  resolve: ONE_GRAPHQL,
   test: {
     include: PSA_MUTANTS_TESTS.split(','),
-    globalSetup: PSA_MUTANTS_DATABASE ? tests.test!.globalSetup! : [],
+    globalSetup: PSA_MUTANTS_DATABASE ? [here('../support/postgres.ts')] : [],
     // A test that waits for what never comes says so before Stryker gives its process up, which costs much more.
     testTimeout: 4_000,
     hookTimeout: 4_000,

@@ -127,7 +127,7 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   expect(value('psa_database_statement_seconds_count', { kind: 'commit' })).toBeGreaterThan(0);
   expect(value('psa_database_wait_seconds_count')).toBeGreaterThan(0);
   expect(value('psa_database_waiting')).toBe(0);
-  expect(value('psa_info', { mode: 'embedded', engine: 'pglite' })).toBe(1);
+  expect(value('psa_info', { mode: 'embedded', engine: app.database.engine })).toBe(1);
   for (const stream of streams) await stream.close();
   await app.close();
 });

@@ -8,7 +8,7 @@ import type { Payout, RequestPayoutInput } from '../../server/src/payouts/model.
 import type { Bank, Transfer } from '../../server/src/rails/bank.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
 import { embedded } from '../support/harness.ts';
@@ -16,7 +16,7 @@ import { describePort, FEES, KEY, LTC } from './port.ts';
 
 const MINUTE = 60_000;
 
-describeOnBothEngines('payouts', (open) => {
+describeOnDatabase('payouts', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -4,12 +4,12 @@ import { createLog } from '../../server/src/ops/log.ts';
 import type { Payout } from '../../server/src/payouts/model.ts';
 import { savePayouts } from '../../server/src/payouts/store.ts';
 import { startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
 
 const KEY = 'ana.maria@padaria.example';
 
-describeOnBothEngines('a PIX key stays out of the log', (open) => {
+describeOnDatabase('a PIX key stays out of the log', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

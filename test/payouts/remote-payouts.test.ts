@@ -15,7 +15,7 @@ import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
 import { claimPoll, selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 import type { Wallet } from '../../server/src/wallet/model.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
 import { lost, type Script, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
 
@@ -47,7 +47,7 @@ interface Told {
   fee?: number;
 }
 
-describeOnBothEngines('payouts in front of another service', (open) => {
+describeOnDatabase('payouts in front of another service', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

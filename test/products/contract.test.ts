@@ -2,13 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { createProductInput, MAX_PRODUCTS, productIdText } from '../../server/src/products/model.ts';
 import { startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { embedded } from '../support/harness.ts';
 import { describePort } from './port.ts';
 
 const MUG = { name: 'Caneca', description: 'De cerâmica 🍵', priceCents: 4990 };
 
-describeOnBothEngines('products', (open) => {
+describeOnDatabase('products', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

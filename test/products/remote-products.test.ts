@@ -6,7 +6,7 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { placeProducts, type ShownProduct } from '../../server/src/products/model.ts';
 import { createRemoteProducts } from '../../server/src/products/remote.ts';
 import { createRemoteSandbox } from '../../server/src/sandbox/remote.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
 import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
 
@@ -15,7 +15,7 @@ const BREAD = { name: 'Pão', priceCents: 100 };
 
 let database: Database;
 beforeAll(async () => {
-  database = await openFreshPglite();
+  database = await openFreshDatabase();
 });
 
 /** A service with a catalogue, newest first, and with a lookup by id where a test wants one. */

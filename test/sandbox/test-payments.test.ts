@@ -5,12 +5,12 @@ import { createTestPaymentInput } from '../../server/src/sandbox/model.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { embedded } from '../support/harness.ts';
 import { describePort } from './port.ts';
 
-describeOnBothEngines('test payments', (open) => {
+describeOnDatabase('test payments', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -1,160 +1,235 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Report } from '../support/reporter.ts';
 import { ScriptsHouse } from '../support/scripts-house.ts';
 
-/** Stands for Vitest: says how it was called, and reports what the configuration file holds. */
+/** Stands for Vitest: says how it was called, and reports what `test/report.json` holds. */
 const VITEST = `
   import { readFileSync, writeFileSync } from 'node:fs';
-  const args = process.argv.slice(2);
-  const report = args.find((arg) => arg.startsWith('--outputFile.json=')).slice('--outputFile.json='.length);
-  const config = args[args.indexOf('--config') + 1];
-  console.log('vitest', config, args.at(-1), process.env.CHROME_BIN);
-  const counts = JSON.parse(readFileSync(config, 'utf8'));
-  const said = counts.said ?? ['log\\ta.test.ts\\tone', 'error\\ta.test.ts\\ttwo', 'metrics\\ta.test.ts\\tthree', 'trace\\ta.test.ts\\tfour'];
-  writeFileSync(process.env.PSA_TEST_SAID + '/' + process.pid + '.txt', said.join('\\n'));
-  if (counts.crash) process.exit(1);
-  writeFileSync(report, JSON.stringify(counts));
-  process.exitCode = counts.numFailedTests ? 1 : 0;
+  const { PSA_TEST_FILES, PSA_SCALE, CHROME_BIN, PSA_TEST_SAID, PSA_TEST_REPORT } = process.env;
+  console.log('vitest', process.argv.slice(2).join(' '), '|', PSA_TEST_FILES, '|', PSA_SCALE, '|', CHROME_BIN ?? 'no browser');
+  const { said, crash, ...report } = JSON.parse(readFileSync('report.json', 'utf8'));
+  if (PSA_TEST_SAID) writeFileSync(PSA_TEST_SAID + '/' + process.pid + '.txt', said.join('\\n'));
+  if (crash) process.exit(1);
+  writeFileSync(PSA_TEST_REPORT, JSON.stringify(report));
 `;
 
-/** Stands for the compiler, which takes a second each time. */
-const TSC = `
-  import { mkdirSync, writeFileSync } from 'node:fs';
-  mkdirSync('server/dist', { recursive: true });
-  writeFileSync('server/dist/main.js', '');
-`;
+const SAID = [
+  'log\ta.test.ts\tone',
+  'error\ta.test.ts\ttwo',
+  'metrics\ta.test.ts\tthree',
+  'trace\ta.test.ts\tfour',
+];
+
+/** Not written out, or this file would have it too. */
+const importOf = (path: string) => `import '${path}';`;
 
 let house: ScriptsHouse;
 
-beforeEach(() => {
+function prepareHouse(): void {
   house = new ScriptsHouse();
-  house.write('node_modules/typescript/bin/tsc', TSC);
+  house.write('test/node_modules/vitest/vitest.mjs', VITEST);
+  house.write('node_modules/@biomejs/biome/bin/biome', '');
+  house.write('node_modules/typescript/bin/tsc', '');
+  house.write('node_modules/tsx/dist/cli.mjs', "process.stdout.write('type Query')");
+  house.write(
+    'widget/node_modules/gql.tada/bin/cli.js',
+    "require('node:fs').writeFileSync(process.argv.at(-1), 'types')",
+  );
+  house.write('widget/scripts/readme.mjs', "process.stdout.write('read me')");
+  house.write('widget/README.md', 'read me');
+  house.write('widget/src/graphql-env.d.ts', 'types');
+  house.write('schema.graphql', 'type Query');
   house.write('server/src/main.ts', '');
   house.write('tsconfig.json', '{}');
   house.write('server/scripts/print-schema.ts', '');
-  house.write('widget/src/widget.ts', '');
-  house.write('schema.graphql', 'type Query');
-  house.write('test/node_modules/vitest/vitest.mjs', VITEST);
-  house.write('node_modules/@biomejs/biome/bin/biome', '');
-  house.write('node_modules/tsx/dist/cli.mjs', "process.stdout.write('type Query')");
-  house.program(
-    'npx',
-    `if (process.argv.includes('build')) require('node:fs').mkdirSync('widget/dist', { recursive: true })`,
-  );
+  house.program('npx', `require('node:fs').mkdirSync('widget/dist', { recursive: true })`);
   house.program('chromium', '');
-});
 
+  house.write('test/kernel/money.test.ts', importOf('../../server/src/kernel/money.ts'));
+  house.write('server/src/kernel/money.ts', importOf('./cents.ts'));
+  house.write('server/src/kernel/cents.ts', '');
+  house.write('test/widget/gallery.page-test.ts', importOf('../support/launch-options.ts'));
+  house.write('test/support/launch-options.ts', '');
+  house.write('test/widget/looks.page-test.ts', "import { spawn } from 'node:child_process';");
+  reports({});
+}
+
+beforeEach(prepareHouse);
 afterEach(() => house[Symbol.dispose]());
 
-function reports(config: string, counts: Record<string, unknown>): void {
-  house.write(`test/${config}`, JSON.stringify(counts));
+function reports(report: Partial<Report> & { said?: string[]; crash?: boolean }): void {
+  const nothing = { failed: 0, skipped: 0, failures: [], projects: {}, files: [] };
+  house.write('test/report.json', JSON.stringify({ ...nothing, passed: 42, said: SAID, ...report }));
 }
 
 async function run(args: string[] = [], env: Record<string, string> = {}) {
   const { code, output } = await house.script('test/run.mjs', args, env);
-  return { code, output, last: output.trimEnd().split('\n').at(-1) };
+  const [, options, files, scale, browser] = /^vitest (.*) \| (.*) \| (.*) \| (.*)$/m.exec(output) ?? [];
+  return { code, output, options, files, scale, browser, last: output.trimEnd().split('\n').at(-1) };
 }
 
-it('ends with the sum of all runs', async () => {
-  reports('vitest.config.ts', { numPassedTests: 40 });
-  reports('vitest.browser.config.ts', { numPassedTests: 2 });
-
-  const { code, output, last } = await run();
+it('runs each behaviour once beside the fast gates, and ends with the sum', async () => {
+  const { code, output, files, scale, last } = await run();
 
   expect(last).toBe('42 passed, 0 failed');
-  expect(output).toMatch(/✓ format and lint in .*\n✓ types in .*\n✓ schema in /);
+  for (const gate of ['format and lint', 'types', 'generated files'])
+    expect(output).toContain(`✓ ${gate} in `);
+  expect({ files, scale }).toEqual({
+    files: 'kernel/money.test.ts,widget/gallery.page-test.ts',
+    scale: 'sample',
+  });
   expect(code).toBe(0);
 });
 
-it('fails when a test does', async () => {
-  reports('vitest.config.ts', { numPassedTests: 40, numFailedTests: 3 });
-  reports('vitest.browser.config.ts', { numPassedTests: 2 });
-
-  expect(await run()).toMatchObject({ code: 1, last: '42 passed, 3 failed' });
-});
-
-it('says at the end what failed, and why', async () => {
-  reports('vitest.config.ts', {
-    numPassedTests: 40,
-    numFailedTests: 1,
-    testResults: [
-      {
-        name: 'ledger/balance.test.ts',
-        status: 'failed',
-        assertionResults: [
-          { status: 'passed', fullName: 'holds' },
-          {
-            status: 'failed',
-            fullName: 'sums to zero',
-            failureMessages: ['\u001b[31mexpected 1 to be 0\u001b[39m'],
-          },
-        ],
-      },
-      {
-        name: 'ledger/posting.test.ts',
-        status: 'failed',
-        message: 'Cannot find module',
-        assertionResults: [],
-      },
-    ],
-  });
-  reports('vitest.browser.config.ts', { numPassedTests: 2 });
+it('prints tests, wall and CPU seconds by project', async () => {
+  const project = { files: 3, tests: 40, wallMs: 12_300, cpuMs: 4_560 };
+  reports({ projects: { unit: project } });
 
   const { output } = await run();
 
-  expect(output.slice(output.indexOf('vitest vitest.browser.config.ts'))).toMatch(
-    /✗ .*ledger\/balance\.test\.ts > sums to zero\n {2}expected 1 to be 0\n✗ .*ledger\/posting\.test\.ts\n {2}Cannot find module\n42 passed, 1 failed\n$/,
+  expect(output).toMatch(/^unit +3 +40 +12\.3 +4\.6$/m);
+  expect(output).toMatch(/^all +\d+\.\d/m);
+});
+
+it('fails when a test does, and says at the end what failed, and why', async () => {
+  reports({ failed: 1, failures: ['✗ ledger/balance.test.ts > sums to zero\n  expected 1 to be 0'] });
+
+  const { code, output } = await run();
+
+  expect(code).toBe(1);
+  expect(output).toMatch(
+    /✗ ledger\/balance\.test\.ts > sums to zero\n {2}expected 1 to be 0\n42 passed, 1 failed\n$/,
   );
 });
 
-it('fails when a run breaks off before it can count', async () => {
-  reports('vitest.config.ts', { numPassedTests: 40 });
-  reports('vitest.browser.config.ts', { crash: true });
+it('fails when the runner ends without a result', async () => {
+  reports({ crash: true });
 
-  expect(await run()).toMatchObject({ code: 1, last: '40 passed, 1 failed' });
+  const { code, output, last } = await run();
+
+  expect({ code, last }).toEqual({ code: 1, last: '0 passed, 1 failed' });
+  expect(output).toContain('✗ The test runner ended without a result');
 });
 
 it('fails when a gate does, and runs the tests all the same', async () => {
-  reports('vitest.config.ts', { numPassedTests: 40 });
   house.write('schema.graphql', 'type Mutation');
 
   const { code, output, last } = await run();
 
-  expect(output).toContain('schema.graphql is not what the code prints');
-  expect(output).toContain('✗ schema in');
-  expect({ code, last }).toEqual({ code: 1, last: '40 passed, 1 failed' });
+  expect(output).toContain('schema.graphql is not made from the GraphQL schema in server/src');
+  expect(output).toContain('npm run regenerate');
+  expect(output).toContain('✗ generated files in');
+  expect({ code, last }).toEqual({ code: 1, last: '42 passed, 1 failed' });
 });
 
-it('fails when nothing was run', async () => {
-  reports('vitest.config.ts', { numPassedTests: 0 });
+it('notices types of the schema that are not made anew', async () => {
+  house.write('widget/src/graphql-env.d.ts', 'older types');
 
-  expect(await run(['no such test'])).toMatchObject({
+  expect(await run()).toMatchObject({
     code: 1,
-    output: expect.stringContaining('0 passed, 0 failed'),
+    output: expect.stringContaining('widget/src/graphql-env.d.ts is not made from schema.graphql'),
   });
 });
 
-it('counts skipped tests, which fail where CI is set', async () => {
-  reports('vitest.config.ts', { numPassedTests: 40, numPendingTests: 1, numTodoTests: 1 });
+it('fails when nothing was run', async () => {
+  reports({ passed: 0 });
 
-  expect(await run()).toMatchObject({ code: 0, last: '40 passed, 0 failed, 2 skipped' });
-  expect(await run([], { CI: 'true' })).toMatchObject({ code: 1, last: '40 passed, 0 failed, 2 skipped' });
+  expect(await run()).toMatchObject({ code: 1, last: '0 passed, 0 failed' });
 });
 
-it('passes arguments on to Vitest, and leaves the gates out', async () => {
-  reports('vitest.config.ts', { numPassedTests: 1 });
+it('counts skipped tests, which fail where CI is set', async () => {
+  reports({ skipped: 2 });
 
-  const { output } = await run(['ledger']);
+  expect(await run()).toMatchObject({ code: 0, last: '42 passed, 0 failed, 2 skipped' });
+  expect(await run([], { CI: 'true' })).toMatchObject({ code: 1, last: '42 passed, 0 failed, 2 skipped' });
+});
 
-  expect(output).toMatch(/vitest vitest\.config\.ts ledger .*\/chromium\n/);
+describe('a filter', () => {
+  it('chooses files by their path, and leaves the gates out', async () => {
+    const { output, files } = await run(['kernel/']);
+
+    expect(files).toBe('kernel/money.test.ts');
+    expect(output).not.toContain('types');
+  });
+
+  it('builds nothing that the chosen files do not need', async () => {
+    const { output, browser } = await run(['kernel/money']);
+
+    expect(output).not.toMatch(/built|prepared|Chromium/);
+    expect(browser).toBe('no browser');
+  });
+
+  it('chooses also among what npm test leaves out', async () => {
+    expect(await run(['widget/looks'])).toMatchObject({ files: 'widget/looks.page-test.ts' });
+  });
+
+  it('that fits no file is refused in one line', async () => {
+    expect(await run(['no-such-test'])).toMatchObject({
+      code: 1,
+      last: '✗ No test file has no-such-test in its path.',
+    });
+  });
+
+  it('is told from the options of Vitest, which are passed on', async () => {
+    const { files, options } = await run(['-t', 'sums to', '--bail', '1', 'kernel/']);
+
+    expect(files).toBe('kernel/money.test.ts');
+    expect(options).toMatch(/-t sums to --bail 1$/);
+  });
+});
+
+it('--all runs every file, in larger sizes', async () => {
+  expect(await run(['--all'])).toMatchObject({
+    files: 'kernel/money.test.ts,widget/gallery.page-test.ts,widget/looks.page-test.ts',
+    scale: 'medium',
+  });
+});
+
+it('--unit runs what needs nothing but Node, and no gates', async () => {
+  const { files, output } = await run(['--unit']);
+
+  expect(files).toBe('kernel/money.test.ts');
   expect(output).not.toContain('types');
+});
+
+describe('--changed', () => {
+  async function git(...args: string[]): Promise<void> {
+    const identity = ['-c', 'user.name=Ana', '-c', 'user.email=ana@padaria.example'];
+    const { code, output } = await house.command('git', ['-C', house.folder, ...identity, ...args]);
+    if (code !== 0) throw new Error(output);
+  }
+
+  beforeEach(async () => {
+    house.systemProgram('/usr/bin/git');
+    house.write('.gitignore', 'node_modules\n');
+    await git('init', '--quiet');
+    await git('add', '.');
+    await git('commit', '--quiet', '--message', 'first');
+  });
+
+  it('runs nothing where nothing has changed', async () => {
+    expect(await run(['--changed'])).toMatchObject({ code: 0, last: 'There is nothing to run.' });
+  });
+
+  it('runs what imports a changed file, and says what it leaves out', async () => {
+    house.write('server/src/kernel/cents.ts', 'export const changed = true;');
+    house.write('notes.txt', 'new');
+
+    const { files, output } = await run(['--changed']);
+
+    expect(files).toBe('kernel/money.test.ts');
+    expect(output).toContain('2 files changed since HEAD: 1 of 3 test files import them');
+    expect(output).toContain('Left out: 2 files that run the built server or the built widget (npm test)');
+    expect(output).toContain('Imported by no test: notes.txt');
+  });
 });
 
 describe('Chromium', () => {
   beforeEach(() => {
     house[Symbol.dispose]();
-    house = new ScriptsHouse();
+    prepareHouse();
+    house.removeProgram('chromium');
     house.systemProgram('/usr/bin/env');
-    house.write('test/vitest.config.ts', '{}');
     // A user who may become root without a password.
     house.program(
       'sudo',
@@ -166,7 +241,7 @@ describe('Chromium', () => {
   it('is named in one line when it is missing and cannot be installed', async () => {
     house.program('apt-get', 'process.exitCode = 100');
 
-    const { code, last } = await run(['ledger']);
+    const { code, last } = await run(['widget/gallery']);
 
     expect(last).toBe(
       '✗ The browser tests need Chromium: install Debian’s package "chromium", or set CHROME_BIN.',
@@ -182,16 +257,16 @@ describe('Chromium', () => {
        if (/^install .*chromium$/.test(args)) require('node:fs').copyFileSync(bin + '/apt-get', bin + '/chromium');`,
     );
 
-    const { output } = await run(['ledger']);
+    const { output, browser } = await run(['widget/gallery']);
 
     expect(output).toMatch(
       /apt-get update noninteractive\napt-get install --yes --no-install-recommends chromium noninteractive\n/,
     );
-    expect(output).not.toContain('need Chromium');
+    expect(browser).toMatch(/\/chromium$/);
   });
 
   it('is not replaced by another where CHROME_BIN is wrong', async () => {
-    const { code, last } = await run(['ledger'], { CHROME_BIN: '/nowhere/chrome' });
+    const { code, last } = await run(['widget/gallery'], { CHROME_BIN: '/nowhere/chrome' });
 
     expect({ code, last }).toEqual({
       code: 1,
@@ -201,26 +276,20 @@ describe('Chromium', () => {
 });
 
 it('says how much the servers have said, and fails where a secret is in it, which it does not repeat', async () => {
-  reports('vitest.config.ts', {
-    numPassedTests: 40,
-    said: ['log\tops/a.test.ts\tto ana@example.com', 'error\tx\ty'],
-  });
-  reports('vitest.browser.config.ts', { numPassedTests: 2 });
+  reports({ said: ['log\tops/a.test.ts\tto ana@example.com', 'error\tx\ty'] });
 
-  const { code, output } = await run(['ops']);
+  const { code, output, last } = await run(['kernel/']);
 
-  expect(output).toMatch(/^6 lines were looked through for secrets: 2 log, 2 error, 1 metrics, 1 trace$/m);
+  expect(output).toMatch(/^2 lines were looked through for secrets: 1 log, 1 error, 0 metrics, 0 trace$/m);
   expect(output).toContain('ops/a.test.ts: an e-mail in log: to ana@…');
   expect(output).not.toContain('ana@example.com');
-  expect(output).toContain('\n42 passed, 1 failed\n');
-  expect(code).toBe(1);
+  expect({ code, last }).toEqual({ code: 1, last: '42 passed, 1 failed' });
 });
 
 it('fails where all tests have run and nothing was collected', async () => {
-  reports('vitest.config.ts', { numPassedTests: 40, said: [] });
-  reports('vitest.browser.config.ts', { numPassedTests: 2, said: ['log\tx\ty'] });
+  reports({ said: ['log\tx\ty'] });
 
-  expect(await run(['ops'])).toMatchObject({ code: 0 });
+  expect(await run(['kernel/'])).toMatchObject({ code: 0 });
   expect(await run()).toMatchObject({
     code: 1,
     output: expect.stringContaining('There is no error to look through'),

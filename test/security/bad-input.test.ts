@@ -6,11 +6,12 @@ import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { type Bad, badInput, type Field } from '../support/bad-input.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { createRestClient, type RestClient } from '../support/rest.ts';
+import { scale } from '../support/scale.ts';
 
 // One field of one operation at a time is bad, the others are good. Whatever it is, the answer names the field,
 // it is no fault of ours, and nothing has changed.
 
-const CASES = 11_000;
+const CASES = scale('BAD_INPUTS');
 const CPF = '12345678909';
 const HEX = '0123456789abcdef01234567';
 

@@ -4,13 +4,13 @@ import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { post } from '../../server/src/ledger/store.ts';
 import { approved, approvedLate } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 
 const MINUTE = 60_000;
 
 let database: Database;
 beforeAll(async () => {
-  database = await openFreshPglite();
+  database = await openFreshDatabase();
   return () => database.close();
 });
 

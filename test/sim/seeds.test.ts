@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { dose } from '../support/doses.ts';
+import { scale } from '../support/scale.ts';
 import { STEPS } from './history.ts';
 import { openPrepared } from './prepared.ts';
 import { playSeeds, seedsFrom, textOfFailure } from './seeds.ts';
 
-const SEEDS = dose('SEEDS');
+const SEEDS = scale('SEEDS');
 
 test(`${SEEDS} seeds of ${STEPS} steps break no law`, { timeout: 60_000 + SEEDS * 3_000 }, async () => {
   const database = await openPrepared('PostgreSQL');

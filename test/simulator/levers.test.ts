@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 
@@ -423,7 +423,7 @@ describe('the clock', () => {
 
   test('stays where it was put after a restart', async () => {
     const clock = createManualClock();
-    const database = await openFreshPglite(clock);
+    const database = await openFreshDatabase(clock);
     const kept = { ...database, close: async () => undefined };
     const first = await startApp({ database: kept, clock });
     await fetch(`${first.url}/simulator/clock`, {

@@ -9,7 +9,7 @@ import type { Bank, Transfer, TransferStatus } from '../../server/src/rails/bank
 import { ASK_AGAIN_AFTER_MS, REVERSES_AFTER_MS } from '../../server/src/subaccounts/model.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
 import { embedded } from '../support/harness.ts';
@@ -18,7 +18,7 @@ import { DENIED, describePort, HELD, KEY, MASKED, REFUSED } from './port.ts';
 
 const SECOND = 1_000;
 
-describeOnBothEngines('subaccounts', (open) => {
+describeOnDatabase('subaccounts', (open) => {
   let database: Database;
   const tenants = new Map<string, Tenant>();
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { firstTenant } from '../../server/src/access/engine.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { recordStatements } from '../support/statements.ts';
@@ -15,7 +15,7 @@ let app: TestApp;
 let statements: string[];
 beforeAll(async () => {
   const clock = createManualClock();
-  const recorded = recordStatements(await openFreshPglite(clock));
+  const recorded = recordStatements(await openFreshDatabase(clock));
   statements = recorded.statements;
   app = await startApp({ database: recorded.database, clock, config: { graphqlLimit: 100_000 } });
   await fund({ database: app.database, tenant: await firstTenant(app.database.sql) }, { cents: 10_000_000 });

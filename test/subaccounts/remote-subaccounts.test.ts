@@ -22,7 +22,7 @@ import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream
 import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import { startDocumentUpstream } from '../support/document-upstream.ts';
 import { startFacade } from '../support/facade.ts';
 import { type Fault, type FaultProxy, inTurn, PASS, startFaultProxy } from '../support/fault-proxy.ts';
@@ -47,7 +47,7 @@ beforeAll(async () => {
   merchant = await firstTenant(service.database.sql);
   await fund({ database: service.database, tenant: merchant }, { cents: 10_000_000 });
   proxy = await startFaultProxy({ target: service.url, clock });
-  database = await openFreshPglite(clock);
+  database = await openFreshDatabase(clock);
 });
 beforeEach(() => {
   proxy.plan = () => PASS;

@@ -6,7 +6,7 @@ import type { Embedded } from '../../server/src/modes/mode.ts';
 import { createLog } from '../../server/src/ops/log.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
-import { openFreshPglite } from './database.ts';
+import { openFreshDatabase } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
 import { createRestClient, type RestClient } from './rest.ts';
 import { said } from './said.ts';
@@ -84,7 +84,7 @@ export async function startServer({
     clock,
     log: both(loud, log ?? collecting),
     onFatal: (error) => faults.push(error),
-    open: async ({ meter }) => database ?? openFreshPglite(clock, meter),
+    open: async ({ meter }) => database ?? openFreshDatabase(clock, meter),
   });
   const client: TestApp['client'] = (credential, headers) =>
     createClient(`${app.url}/graphql`, credential, headers);

@@ -3,32 +3,66 @@ import type { Database, DatabaseMeter } from '../../server/src/db/database.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
+import { runsAll } from './scale.ts';
 import { administrate, copyTemplate, onFatal, silent } from './templates.ts';
 
 /** Opens a database that nobody else has, with all migrations applied. It is closed after the last test. */
 export type OpenDatabase = (options?: { clock?: Clock }) => Promise<Database>;
 
 const ENGINES = { PGlite: openFreshPglite, PostgreSQL: openFreshPostgres };
+type Engine = keyof typeof ENGINES;
 
 /**
- * Runs the same tests against PGlite in memory and against a PostgreSQL; with `PSA_MUTANTS_DATABASE` against the latter
- * alone, which is opened in milliseconds.
+ * Runs the same tests against PGlite in memory and against a PostgreSQL, in every run: for rooms in which the two can
+ * differ. With `PSA_MUTANTS_DATABASE` against the latter alone, which is opened in milliseconds.
  */
 export function describeOnBothEngines(name: string, tests: (open: OpenDatabase) => void): void {
-  for (const [engine, open] of Object.entries(ENGINES)) {
-    if (process.env.PSA_MUTANTS_DATABASE && engine === 'PGlite') continue;
+  describeOn(process.env.PSA_MUTANTS_DATABASE ? ['PostgreSQL'] : ['PGlite', 'PostgreSQL'], name, tests);
+}
+
+/**
+ * Runs tests that ask the same of either engine. `npm test` runs them against PostgreSQL, `npm run test:all` against
+ * both.
+ */
+export function describeOnDatabase(name: string, tests: (open: OpenDatabase) => void): void {
+  if (runsAll()) describeOnBothEngines(name, tests);
+  else describeOn([DEFAULT_ENGINE], name, tests);
+}
+
+function describeOn(engines: readonly Engine[], name: string, tests: (open: OpenDatabase) => void): void {
+  for (const engine of engines) {
     describe(`${name} (${engine})`, () => {
       const opened: Database[] = [];
       afterAll(async () => {
         await Promise.all(opened.map((database) => database.close()));
       });
       tests(async ({ clock = createSystemClock() } = {}) => {
-        const database = await open(clock);
+        const database = await ENGINES[engine](clock);
         opened.push(database);
         return database;
       });
     });
   }
+}
+
+/**
+ * The engine of tests that do not choose one: PostgreSQL, whose template is copied in a thirtieth of the CPU time that
+ * PGlite takes to start. `npm run nightly -- pglite` runs the same tests on PGlite.
+ */
+export const DEFAULT_ENGINE: Engine = process.env.PSA_TEST_ENGINE === 'pglite' ? 'PGlite' : 'PostgreSQL';
+
+/** Of something for each engine, that of PostgreSQL in `npm test`, and all of it in `npm run test:all`. */
+export function inThisRun<Of extends Record<Engine, unknown>>(ofEngines: Of): [Engine, Of[Engine]][] {
+  const all = Object.entries(ofEngines) as [Engine, Of[Engine]][];
+  return runsAll() ? all : all.filter(([engine]) => engine === DEFAULT_ENGINE);
+}
+
+/** A database of the default engine that nobody else has, with all migrations applied. */
+export function openFreshDatabase(
+  clock: Clock = createSystemClock(),
+  meter?: DatabaseMeter,
+): Promise<Database> {
+  return ENGINES[DEFAULT_ENGINE](clock, meter);
 }
 
 export function openFreshPglite(
@@ -39,8 +73,11 @@ export function openFreshPglite(
   return openPglite({ ...pglite, dataDir: 'memory', clock, log: silent, onFatal, meter });
 }
 
-async function openFreshPostgres(clock: Clock = createSystemClock()): Promise<Database> {
-  return openPostgres({ databaseUrl: await createPostgresDatabase(), clock, log: silent });
+async function openFreshPostgres(
+  clock: Clock = createSystemClock(),
+  meter?: DatabaseMeter,
+): Promise<Database> {
+  return openPostgres({ databaseUrl: await createPostgresDatabase(), clock, log: silent, meter });
 }
 
 /** A copy of the migrated template, for tests that open it more than once. Returns its address. */

@@ -8,7 +8,7 @@ import { nextDue } from '../../server/src/work/store.ts';
 import { addAccount, addKey } from './accounts.ts';
 import { LIVE_KEY, startApp, startServer, TEST_KEY, type TestApp, type TestServer } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
-import { openFreshPglite } from './database.ts';
+import { openFreshDatabase } from './database.ts';
 import { type FaultProxy, type Plan, startFaultProxy } from './fault-proxy.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
 import { type Statements, watchStatements } from './statements.ts';
@@ -26,7 +26,7 @@ type OpenDatabase = (clock: ManualClock) => Promise<Database>;
 /** Its `app` ends with whoever started it. */
 export async function startService({
   clock = createManualClock(),
-  open = openFreshPglite,
+  open = openFreshDatabase,
   restLimit,
   environment = {},
 }: {
@@ -74,7 +74,7 @@ export async function startPair({
   account,
   plan,
   requestsPerMinute,
-  open = openFreshPglite,
+  open = openFreshDatabase,
   environment = {},
   ...options
 }: {

@@ -6,6 +6,11 @@ import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
+interface Ended {
+  code: number | null;
+  output: string;
+}
+
 /**
  * A copy of the scripts, except for the slow one that prepares the database, in a folder with a space in its name and without git, beside programs that only pretend:
  * the PATH holds nothing but what `program` puts there.
@@ -18,8 +23,10 @@ export class ScriptsHouse implements Disposable {
     for (const kept of [
       'server/scripts',
       'test/run.mjs',
+      'test/support/changes.mjs',
       'test/support/chromium.mjs',
       'test/support/secrets.mjs',
+      'test/support/test-files.mjs',
     ]) {
       cpSync(join(repository, kept), join(this.folder, kept), { recursive: true });
     }
@@ -57,10 +64,23 @@ export class ScriptsHouse implements Disposable {
     symlinkSync(path, join(this.#top, 'bin', path.replace(/.*\//, '')));
   }
 
+  removeProgram(name: string): void {
+    rmSync(join(this.#top, 'bin', name));
+  }
+
   /** Runs Node in the house and resolves when all that it started has ended. */
-  node(args: string[], env: Record<string, string> = {}): Promise<{ code: number | null; output: string }> {
+  node(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+    return this.#run(process.execPath, args, env);
+  }
+
+  /** The same for a command in the PATH. */
+  command(name: string, args: string[]): Promise<Ended> {
+    return this.#run(join(this.#top, 'bin', name), args);
+  }
+
+  #run(command: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, args, {
+      const child = spawn(command, args, {
         cwd: tmpdir(),
         env: { PATH: join(this.#top, 'bin'), ...env },
         stdio: ['ignore', 'pipe', 'pipe'],

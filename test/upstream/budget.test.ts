@@ -4,12 +4,12 @@ import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { type Budget, createBudget, type Slot } from '../../server/src/upstream/budget.ts';
 import { UPSTREAM_CLASSES, type UpstreamClass } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { failStatements } from '../support/statements.ts';
 
 type Options = Partial<Parameters<typeof createBudget>[0]>;
 
-describeOnBothEngines('the budget', (open) => {
+describeOnDatabase('the budget', (open) => {
   let database: Database;
   let accounts = 0;
   beforeAll(async () => {

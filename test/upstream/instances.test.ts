@@ -2,12 +2,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createBudget } from '../../server/src/upstream/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
 import { createManualClock } from '../support/clock.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 const WINDOW_MS = 60_000;
 
-describeOnBothEngines('two instances in front of one service', (open) => {
+describeOnDatabase('two instances in front of one service', (open) => {
   test('let no more arrive in any window than the limit, by its count, and use all of it', async () => {
     const database = await open();
     const clock = createManualClock();

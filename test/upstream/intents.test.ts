@@ -13,7 +13,7 @@ import type { Found, Intent, Operation } from '../../server/src/upstream/intents
 import { type Observation, observed, writesOfObserved } from '../../server/src/upstream/mirror.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade, type TestFacade } from '../support/facade.ts';
 
@@ -74,7 +74,7 @@ function seen(key: string): Observation {
   };
 }
 
-describeOnBothEngines('a request that must not be made twice', (open) => {
+describeOnDatabase('a request that must not be made twice', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

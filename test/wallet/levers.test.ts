@@ -10,9 +10,9 @@ import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { post } from '../../server/src/ledger/store.ts';
 import { approved } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 
-describeOnBothEngines('disputes', (open) => {
+describeOnDatabase('disputes', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();
@@ -139,7 +139,7 @@ describeOnBothEngines('disputes', (open) => {
   }
 });
 
-describeOnBothEngines('credits', (open) => {
+describeOnDatabase('credits', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -6,7 +6,7 @@ import { PermissionError, RateLimitError, UpstreamError } from '../../server/src
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
 import { readWallet } from '../../server/src/wallet/wire.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
 import { lost, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
 
@@ -77,7 +77,7 @@ describe('a wallet that a service shows', () => {
   });
 });
 
-describeOnBothEngines('the wallet in front of another service', (open) => {
+describeOnDatabase('the wallet in front of another service', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -15,7 +15,7 @@ import {
 import { createWalletEngine } from '../../server/src/wallet/engine.ts';
 import { isWallet, type Wallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { embedded } from '../support/harness.ts';
 import { failStatements } from '../support/statements.ts';
 import { describePort } from './port.ts';
@@ -43,7 +43,7 @@ const OPERATIONS = {
 } satisfies Record<string, Move>;
 const operation = fc.constantFrom(...(Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]));
 
-describeOnBothEngines('the wallet', (open) => {
+describeOnDatabase('the wallet', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

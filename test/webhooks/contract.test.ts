@@ -9,7 +9,7 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 
@@ -18,7 +18,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const WAITS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
 
-describeOnBothEngines('webhooks', (open) => {
+describeOnDatabase('webhooks', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -3,7 +3,7 @@ import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
-import { openFreshPglite } from '../support/database.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { recordStatements } from '../support/statements.ts';
@@ -25,7 +25,7 @@ let statements: string[];
 
 beforeAll(async () => {
   const clock = createManualClock();
-  const recorded = recordStatements(await openFreshPglite(clock));
+  const recorded = recordStatements(await openFreshDatabase(clock));
   statements = recorded.statements;
   app = await startApp({ database: recorded.database, clock });
 });

@@ -5,7 +5,7 @@ import { NotFoundError, RateLimitError, UpstreamError } from '../../server/src/k
 import { touchObserved } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';
-import { describeOnBothEngines, openFreshPglite } from '../support/database.ts';
+import { describeOnDatabase, openFreshDatabase } from '../support/database.ts';
 import { recordStatements } from '../support/statements.ts';
 import {
   cardPaid,
@@ -26,7 +26,7 @@ const REFUSED = { status: 401, body: { error: 'Invalid webhook signature' } };
 describe('a signature', () => {
   let database: Database;
   beforeAll(async () => {
-    database = await openFreshPglite();
+    database = await openFreshDatabase();
     return () => database.close();
   });
 
@@ -181,7 +181,7 @@ function forgery(body: string) {
     }));
 }
 
-describeOnBothEngines('webhooks of the service', (open) => {
+describeOnDatabase('webhooks of the service', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();
@@ -469,7 +469,7 @@ describeOnBothEngines('webhooks of the service', (open) => {
 
 describe('a status that the document forbids', () => {
   test('is never published', async () => {
-    const database = await openFreshPglite();
+    const database = await openFreshDatabase();
     const receiving = await startReceiving({ database });
     for (const payload of [
       withdrawal('a', 'denied'),
@@ -489,7 +489,7 @@ describe('a status that the document forbids', () => {
 
 describe('in all orders, each once to seven times', () => {
   test('the end is the same, and what is published goes forward alone', async () => {
-    const database = await openFreshPglite();
+    const database = await openFreshDatabase();
     const clock = createManualClock();
     const events = {
       requested: withdrawal('a', 'pending'),

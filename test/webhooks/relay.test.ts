@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { Database } from '../../server/src/db/database.ts';
 import { UpstreamError } from '../../server/src/kernel/errors.ts';
 import { signedHeaders } from '../../server/src/webhooks/signing.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import {
   cardPaid,
@@ -22,7 +22,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const WAITS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
 
-describeOnBothEngines('a card event', (open) => {
+describeOnDatabase('a card event', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

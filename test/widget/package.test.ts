@@ -156,8 +156,7 @@ it.each([
   expect(names(members)).toEqual(expect.arrayContaining(shown.split(' ')));
 });
 
-it('has a README with the recipes that are tested and the hashes of the bundle that was built', async () => {
-  await run(process.execPath, [join(widget, 'scripts/readme.mjs'), '--check']);
+it('has a README with the recipes that are tested', async () => {
   const readme = await readFile(join(packed, 'README.md'), 'utf8');
   const recipes = (await readdir(here('recipes'))).filter((file) => file !== 'tsconfig.json');
   for (const recipe of recipes)

@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import type { SerializedError } from 'vitest';
+import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason } from 'vitest/node';
+import type { FileMeta } from './cpu.ts';
+
+/** The result of a run, as the runner reads it from the file that `PSA_TEST_REPORT` names. */
+export interface Report {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** Each failed test, or file that did not load, in a few lines. */
+  failures: string[];
+  projects: Record<string, ProjectReport>;
+  /** In the order in which they ended. */
+  files: { path: string; project: string; tests: number; wallMs: number; cpuMs: number }[];
+}
+
+export interface ProjectReport {
+  files: number;
+  tests: number;
+  /** From the first file's start to the last one's end. */
+  wallMs: number;
+  /** Of the tests' processes; 0 where they run in a browser, which is nobody's child here. */
+  cpuMs: number;
+}
+
+/** One line for each file, with the sum of all files before it. A file that failed is shown as Vitest shows it. */
+export default class SumsReporter extends DefaultReporter {
+  readonly #report: Report = { passed: 0, failed: 0, skipped: 0, failures: [], projects: {}, files: [] };
+  readonly #spans = new Map<string, { from: number; to: number }>();
+
+  override printTestModule(module: TestModule): void {
+    const tests = [...module.children.allTests()];
+    const count = (state: string) => tests.filter((test) => test.result().state === state).length;
+    this.#report.passed += count('passed');
+    this.#report.failed += count('failed');
+    this.#report.skipped += count('skipped');
+    this.#count(module, tests.length);
+    if (module.state() === 'failed') {
+      this.#report.failures.push(...failuresOf(module, tests));
+      super.printTestModule(module);
+    } else {
+      const seconds = (module.diagnostic().duration / 1000).toFixed(1);
+      this.log(
+        `✓ ${module.project.name.padEnd(9)} ${module.relativeModuleId} ${tests.length} in ${seconds} s · ${this.#sum()}`,
+      );
+    }
+  }
+
+  override onTestRunEnd(
+    modules: readonly TestModule[],
+    errors: readonly SerializedError[],
+    reason: TestRunEndReason,
+  ): void {
+    super.onTestRunEnd(modules as TestModule[], errors as SerializedError[], reason);
+    const report = this.#report;
+    // An error outside of a test fails the run and no test.
+    for (const { message } of errors) report.failures.push(brief('outside of a test', message));
+    if (errors.length > 0 || (reason === 'failed' && report.failed === 0)) report.failed += 1;
+    for (const [name, { from, to }] of this.#spans) report.projects[name]!.wallMs = to - from;
+    const file = process.env.PSA_TEST_REPORT;
+    if (file) writeFileSync(file, JSON.stringify(report));
+  }
+
+  #count(module: TestModule, tests: number): void {
+    const { name } = module.project;
+    const project = this.#report.projects[name] ?? { files: 0, tests: 0, wallMs: 0, cpuMs: 0 };
+    this.#report.projects[name] = project;
+    project.files += 1;
+    project.tests += tests;
+    const { cpuMs = 0 } = module.meta() as FileMeta;
+    project.cpuMs += cpuMs;
+    const now = performance.now();
+    const { duration, collectDuration } = module.diagnostic();
+    const wallMs = duration + collectDuration;
+    this.#report.files.push({ path: module.relativeModuleId, project: name, tests, wallMs, cpuMs });
+    const span = this.#spans.get(name) ?? { from: Number.POSITIVE_INFINITY, to: 0 };
+    this.#spans.set(name, { from: Math.min(span.from, now - wallMs), to: now });
+  }
+
+  #sum(): string {
+    const { passed, failed } = this.#report;
+    return failed > 0 ? `${passed} passed, ${failed} failed` : `${passed} passed`;
+  }
+}
+
+/** Lines of a message that say why; the rest is the stack of the runner. */
+const LINES_OF_A_FAILURE = 12;
+
+function failuresOf(module: TestModule, tests: readonly TestCase[]): string[] {
+  const file = module.relativeModuleId;
+  const failed = tests.filter((test) => test.result().state === 'failed');
+  if (failed.length === 0)
+    return [
+      brief(
+        file,
+        module
+          .errors()
+          .map(({ message }) => message)
+          .join('\n'),
+      ),
+    ];
+  return failed.map((test) =>
+    brief(
+      `${file} > ${test.fullName}`,
+      (test.result().errors ?? []).map(({ message }) => message).join('\n'),
+    ),
+  );
+}
+
+function brief(title: string, why: string): string {
+  const lines = stripVTControlCharacters(why).split('\n').slice(0, LINES_OF_A_FAILURE);
+  return [`✗ ${title}`, ...lines.map((line) => `  ${line}`)].join('\n');
+}

@@ -1,0 +1,90 @@
+/** How much a run tries: `npm test`, `npm run test:all`, `npm run attack`. The runner sets `PSA_SCALE`. */
+type Scale = 'sample' | 'medium' | 'full';
+
+const SCALES: readonly Scale[] = ['sample', 'medium', 'full'];
+
+/**
+ * The size of each test that can be played in several sizes, for `sample`, `medium` and `full`. The variable of a
+ * size's own name goes before all three: `PSA_SCALE_KILLS=3`.
+ */
+const SIZES = {
+  /** Places of a commit or a send at which a process is killed, on each database. */
+  BOUNDARIES: [2, 4, Number.POSITIVE_INFINITY],
+  /** Kills at each of these places. */
+  BOUNDARY_KILLS: [1, 1, 20],
+  /** Requests of two facades over a network that fails. */
+  FAULTY_CALLS: [300, 1_500, 10_000],
+  /** Connections to PostgreSQL that are cut around a COMMIT, before it arrives and as often after it was done. */
+  CUTS: [4, 20, 300],
+  /** The same of PGlite, which is lost with its worker. */
+  WORKER_DEATHS: [1, 1, 300],
+  /** Fields with a bad value, one at a time. */
+  BAD_INPUTS: [2_000, 11_000, 11_000],
+  /** `kill -9` at a random moment, on each database. */
+  KILLS: [3, 8, 300],
+  /** Rounds of 64 callers with one idempotency key, on each database. */
+  ONE_KEY: [2, 5, 500],
+  /** Ways in which a payment's approval meets its expiry. */
+  EXPIRIES: [40, 40, 1_000],
+  /** Amounts of cents, from 0, that are written in reais and read back. */
+  AMOUNTS: [1_000_000, 20_000_000, 20_000_000],
+  /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
+  SEEDS: [25, 500, 500],
+  /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
+  PAIRS_OF_TOKENS: [1, 1, 3],
+  /** The distance of the places at which a facade's credential is changed. */
+  PLACES_APART: [9, 9, 1],
+  /** Merchants whose receivers of webhooks hang at once, eight events each. */
+  HANGING_RECEIVERS: [12, 12, 100],
+  /** WebSockets that are open at once. */
+  SOCKETS: [50, 200, 10_000],
+  /** Followers that read nothing, by each transport. */
+  PAUSED: [4, 10, 200],
+  /** Events for them: a queue holds 256, and buffers on the way some more. */
+  PAUSED_EVENTS: [450, 450, 5_000],
+  /** Operations that one socket begins. */
+  SUBSCRIPTIONS: [200, 200, 5_000],
+  /** Megabytes of a `connection_init`. */
+  INIT_MB: [1, 1, 50],
+  /** Sockets and streams of a credential that expires. */
+  EXPIRING: [10, 20, 2_000],
+  /** How often each refusal is requested: its cost is a median. */
+  REFUSALS: [1, 1, 20],
+  /** Requests that are never sent to their end. */
+  HALF_OPEN: [20, 60, 1_000],
+  /** Requests of a well-behaved client beside them. */
+  BESIDE: [10, 20, 3_000],
+  /** SIGTERM under load, on each database. */
+  STOPS: [1, 1, 50],
+} as const satisfies Record<string, readonly [sample: number, medium: number, full: number]>;
+
+/** The size of a test in this run. */
+export function scale(name: keyof typeof SIZES): number {
+  const own = process.env[`PSA_SCALE_${name}`];
+  return own === undefined ? SIZES[name][SCALES.indexOf(currentScale())]! : Number(own);
+}
+
+/** Whether this run tries all that there is, as `npm run test:all` does, and not a sample. */
+export function runsAll(): boolean {
+  return currentScale() !== 'sample';
+}
+
+/**
+ * Every `each`th of `cases` in `npm test`, and always the first and the last; all of them in `npm run test:all`. For
+ * tables whose rows differ in nothing but their values.
+ */
+export function sampled<Case>(cases: readonly Case[], each: number): readonly Case[] {
+  if (runsAll()) return cases;
+  return cases.filter((_, index) => index % each === 0 || index === cases.length - 1);
+}
+
+/** The first of `cases` in `npm test`; all of them in `npm run test:all`. For what repeats one thing in another form. */
+export function firstInSample<Case>(cases: readonly Case[]): readonly Case[] {
+  return runsAll() ? cases : cases.slice(0, 1);
+}
+
+function currentScale(): Scale {
+  const given = (process.env.PSA_SCALE ?? 'sample') as Scale;
+  if (!SCALES.includes(given)) throw new Error(`PSA_SCALE is ${given}, and must be one of ${SCALES}.`);
+  return given;
+}

@@ -1,0 +1,141 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const tests = join(root, 'test');
+
+/**
+ * The Vitest project of a test file: what has to be there for it to run, and so how soon its result can be known.
+ *
+ * - `unit`: nothing but Node
+ * - `server`: a PostgreSQL; servers run in the test's own process
+ * - `programs`: starts processes of its own
+ * - `journey`: drives a browser over whole servers
+ * - `page`: drives a browser over pages with the built element, against a fake server
+ * - `component`, `beside`: runs inside a page, with the element's sources
+ *
+ * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component' | 'beside'} Project
+ *
+ * @typedef {'server' | 'pgdata' | 'widget' | 'chromium'} Part something that is built or installed before a test runs
+ *
+ * @typedef {object} TestFile
+ * @property {string} path relative to `test/`, with slashes
+ * @property {Project} project
+ * @property {Set<Part>} parts
+ * @property {string[]} reaches every file of the repository that it imports, directly or not, relative to the root
+ */
+
+/**
+ * Files that repeat in another form what others show: screenshots, recipes, packages, benchmarks. `npm test` leaves them
+ * out, unless a filter names them; `npm run test:all` runs them.
+ */
+const ONLY_IN_ALL = [
+  'bench/bench.test.ts',
+  'widget/looks.page-test.ts',
+  'widget/package.test.ts',
+  'widget/recipes.browser-test.tsx',
+  'widget/recipes.page-test.ts',
+];
+
+/** The modules by which a test states what it needs: whoever imports one of them, directly or not, needs these parts. */
+const NEEDS = /** @type {Record<string, Part[]>} */ ({
+  'test/support/templates.ts': ['server'],
+  'test/support/program.ts': ['server', 'pgdata', 'widget'],
+  'test/support/built-server.ts': ['server', 'pgdata'],
+  'test/support/built-widget.ts': ['widget'],
+  'test/support/launch-options.ts': ['chromium'],
+});
+
+/** All test files, in the order of their names. @returns {TestFile[]} */
+export function findTestFiles() {
+  const graph = createImportGraph();
+  return filesUnder(tests)
+    .map((file) => relative(tests, file).split(sep).join('/'))
+    .filter((path) => /(?:\.test\.ts|-test\.tsx?)$/.test(path))
+    .sort()
+    .map((path) => describeFile(path, graph));
+}
+
+/** Whether `npm test` runs it. @param {TestFile} file */
+export function isInSample({ path }) {
+  return !ONLY_IN_ALL.includes(path);
+}
+
+/** @param {string} path @param {ImportGraph} graph @returns {TestFile} */
+function describeFile(path, graph) {
+  const reaches = graph.reach(`test/${path}`);
+  const parts = new Set(reaches.flatMap((file) => NEEDS[file] ?? []));
+  const project = projectOf(path, parts, reaches, graph);
+  // Vitest itself starts the browser in which these run.
+  if (project === 'component' || project === 'beside') parts.add('chromium');
+  return { path, project, parts, reaches };
+}
+
+/** @param {string} path @param {Set<Part>} parts @param {string[]} reaches @param {ImportGraph} graph @returns {Project} */
+function projectOf(path, parts, reaches, graph) {
+  if (/^widget\/psa-checkout.*\.browser-test\.ts$/.test(path)) return 'component';
+  if (/\.browser-test\.tsx?$/.test(path)) return 'beside';
+  if (/\.page-test\.ts$/.test(path)) return 'page';
+  if (parts.has('chromium')) return 'journey';
+  if (reaches.some((file) => isOfTests(file) && graph.startsProcesses(file))) return 'programs';
+  return reaches.includes('test/support/templates.ts') ? 'server' : 'unit';
+}
+
+/** Not the PostgreSQL that all tests of the project `server` share. @param {string} file */
+function isOfTests(file) {
+  return file.startsWith('test/') && file !== 'test/support/postgres.ts';
+}
+
+/** @typedef {ReturnType<typeof createImportGraph>} ImportGraph */
+
+/** The imports between this repository's files. Each is read once. */
+function createImportGraph() {
+  /** @type {Map<string, { imports: string[], startsProcesses: boolean }>} */
+  const known = new Map();
+
+  /** @param {string} file relative to the root */
+  function look(file) {
+    let found = known.get(file);
+    if (!found) {
+      const text = readOrEmpty(join(root, file));
+      const imports = [...text.matchAll(IMPORT)]
+        .map(([, module, address]) => posix.join(posix.dirname(file), module ?? address ?? ''))
+        .filter((path) => /\.(?:ts|tsx|mjs|js|vue|svelte|json|graphql|sql)$/.test(path));
+      found = { imports, startsProcesses: text.includes("'node:child_process'") };
+      known.set(file, found);
+    }
+    return found;
+  }
+
+  return {
+    /** @param {string} start */
+    reach(start) {
+      const reached = new Set([start]);
+      for (const file of reached) for (const next of look(file).imports) reached.add(next);
+      return [...reached];
+    },
+    startsProcesses: (/** @type {string} */ file) => look(file).startsProcesses,
+  };
+}
+
+/** Of modules and types, and of workers and programs by their address. */
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"]/g;
+
+/** @param {string} file */
+function readOrEmpty(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** @param {string} folder @returns {string[]} */
+function filesUnder(folder) {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
+    .flatMap((entry) =>
+      entry.isDirectory() ? filesUnder(join(folder, entry.name)) : [join(folder, entry.name)],
+    );
+}
