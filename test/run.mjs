@@ -18,7 +18,8 @@ const USAGE = `Usage: npm test                        each behaviour once, and t
        npm run test:changed            what imports a file that has changed; --since=REF in place of the last commit
        npm run test:watch [-- FILTER…] again at each change
 
-Options are Vitest's: -t NAME, --shard 1/3, --bail 1 …
+  --project=NAME,…  only files of these projects: unit, server, programs, journey, page, component, beside
+  Other options are Vitest's: -t NAME, --shard 1/3, --bail 1 …
 `;
 
 /** Options of Vitest that take a value as the next argument; another argument without a dash is a filter. */
@@ -30,7 +31,7 @@ const WITH_VALUE = ['-t', '--testNamePattern', '--shard', '--bail', '--retry', '
  *
  * @typedef {object} Selection
  * @property {TestFile[]} files
- * @property {'sample' | 'medium' | 'full'} [scale]
+ * @property {'sample' | 'medium' | 'full'} [scale] unless PSA_SCALE is set
  * @property {boolean} [watch]
  * @property {string[]} [options] for Vitest
  * @property {string[]} [gates] that run beside the tests
@@ -204,20 +205,22 @@ export function parseArguments(args) {
 function select(args) {
   const { filters, options } = parseArguments(args.filter((arg) => !OWN_OPTIONS.test(arg)));
   const has = (/** @type {string} */ name) => args.includes(name);
-  const files = findTestFiles();
+  const valueOf = (/** @type {string} */ name) =>
+    args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1);
+  const projects = valueOf('--project')?.split(',');
+  const files = findTestFiles().filter(({ project }) => projects?.includes(project) ?? true);
   const chosen = filters.length > 0 ? filterFiles(files, filters) : files;
   if (has('--unit')) return { files: chosen.filter(({ project }) => project === 'unit'), options };
   if (has('--watch')) return { files: chosen, watch: true, options };
-  const since = args.find((arg) => arg.startsWith('--since='))?.slice('--since='.length);
-  if (has('--changed')) return { files: findChanges(chosen, since), options };
+  if (has('--changed')) return { files: findChanges(chosen, valueOf('--since')), options };
   // A filter or an option asks for some of the tests: the gates are about all of the code.
-  const isWhole = filters.length === 0 && options.length === 0;
+  const isWhole = filters.length === 0 && options.length === 0 && !projects;
   const gates = isWhole ? FAST_GATES : [];
   if (has('--all')) return { files: chosen, scale: 'medium', options, gates, isWhole };
   return { files: filters.length > 0 ? chosen : chosen.filter(isInSample), options, gates, isWhole };
 }
 
-const OWN_OPTIONS = /^--(?:all|unit|changed|watch|since=.*)$/;
+const OWN_OPTIONS = /^--(?:all|unit|changed|watch|since=.*|project=.*)$/;
 
 if (isMain(import.meta.url)) {
   const args = process.argv.slice(2);

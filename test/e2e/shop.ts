@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { launchBrowser, openVisitor, type Visitor } from '../support/browser.ts';
+import { savePages } from '../support/screenshots.ts';
 import { type Stand, startStand } from './stand.ts';
 
 export interface Shop<On extends Stand = Stand> {
@@ -29,8 +30,13 @@ export function openShop(start: () => Promise<Stand> = startStand): Shop {
     ]);
     for (const each of opening) if (each.status === 'rejected') throw each.reason;
   });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     const gone = visitors.splice(0);
+    if (task.result?.state === 'fail')
+      await savePages(
+        gone.map(({ context }) => context),
+        task.name,
+      );
     await Promise.all(gone.map(({ context }) => context.close()));
     expect(gone.flatMap((visitor) => visitor.problems())).toEqual([]);
   });

@@ -15,6 +15,7 @@ listed. What is changed and what must notice stands in test/mutants/rooms.mjs; w
 test/mutants/wording.mjs.
 
   FILTER       only files whose path has this in it, such as payouts/ or model.ts
+  --tonight    one room, by the day of the year
 
 Stryker is installed the first time (some 65 MB from the npm registry).
 `;
@@ -23,12 +24,16 @@ const LEAST = 90;
 /** Each has the tests' workers beside it. */
 const AT_ONCE = 2;
 
-const filters = process.argv.slice(2);
+const filters = process.argv.slice(2).filter((arg) => arg !== '--tonight');
+/** The room of a nightly run: all of them in as many nights. */
+const tonight = process.argv.includes('--tonight')
+  ? ROOMS[Math.floor(Date.now() / 86_400_000) % ROOMS.length]
+  : null;
 if (filters.includes('--help') || filters.includes('-h')) process.stdout.write(USAGE);
 else await mutate();
 
 async function mutate() {
-  const rooms = ROOMS.map((room) => ({ ...room, mutate: room.mutate.filter(isWanted) })).filter(
+  const rooms = (tonight ? [tonight] : ROOMS).map((room) => ({ ...room, mutate: room.mutate.filter(isWanted) })).filter(
     (room) => room.mutate.length > 0,
   );
   if (rooms.length === 0) fail(`Nothing that is mutated is called ${filters.join(' or ')}.`);

@@ -1,62 +1,62 @@
-/** How much a run tries: `npm test`, `npm run test:all`, `npm run attack`. The runner sets `PSA_SCALE`. */
-type Scale = 'sample' | 'medium' | 'full';
+/** How much a run tries: `npm test`, `test:all`, `nightly -- attack`, `attack`. The runner sets `PSA_SCALE`. */
+type Scale = 'sample' | 'medium' | 'large' | 'full';
 
-const SCALES: readonly Scale[] = ['sample', 'medium', 'full'];
+const SCALES: readonly Scale[] = ['sample', 'medium', 'large', 'full'];
 
 /**
- * The size of each test that can be played in several sizes, for `sample`, `medium` and `full`. The variable of a
- * size's own name goes before all three: `PSA_SCALE_KILLS=3`.
+ * The size of each test that can be played in several sizes, from `sample` to `full`. The variable of a size's own name
+ * goes before all of them: `PSA_SCALE_KILLS=3`.
  */
 const SIZES = {
   /** Places of a commit or a send at which a process is killed, on each database. */
-  BOUNDARIES: [2, 4, Number.POSITIVE_INFINITY],
+  BOUNDARIES: [2, 4, 20, Number.POSITIVE_INFINITY],
   /** Kills at each of these places. */
-  BOUNDARY_KILLS: [1, 1, 20],
+  BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */
-  FAULTY_CALLS: [300, 1_500, 10_000],
+  FAULTY_CALLS: [300, 1_500, 4_000, 10_000],
   /** Connections to PostgreSQL that are cut around a COMMIT, before it arrives and as often after it was done. */
-  CUTS: [4, 20, 300],
+  CUTS: [4, 20, 60, 300],
   /** The same of PGlite, which is lost with its worker. */
-  WORKER_DEATHS: [1, 1, 300],
+  WORKER_DEATHS: [1, 1, 5, 300],
   /** Fields with a bad value, one at a time. */
-  BAD_INPUTS: [2_000, 11_000, 11_000],
+  BAD_INPUTS: [2_000, 11_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
-  KILLS: [3, 8, 300],
+  KILLS: [3, 8, 25, 300],
   /** Rounds of 64 callers with one idempotency key, on each database. */
-  ONE_KEY: [2, 5, 500],
+  ONE_KEY: [2, 5, 50, 500],
   /** Ways in which a payment's approval meets its expiry. */
-  EXPIRIES: [40, 40, 1_000],
+  EXPIRIES: [40, 40, 200, 1_000],
   /** Amounts of cents, from 0, that are written in reais and read back. */
-  AMOUNTS: [1_000_000, 20_000_000, 20_000_000],
+  AMOUNTS: [1_000_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
-  SEEDS: [25, 500, 500],
+  SEEDS: [25, 200, 500, 500],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
-  PAIRS_OF_TOKENS: [1, 1, 3],
+  PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the places at which a facade's credential is changed. */
-  PLACES_APART: [9, 9, 1],
+  PLACES_APART: [9, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
-  HANGING_RECEIVERS: [12, 12, 100],
+  HANGING_RECEIVERS: [12, 12, 25, 100],
   /** WebSockets that are open at once. */
-  SOCKETS: [50, 200, 10_000],
+  SOCKETS: [50, 200, 2_000, 10_000],
   /** Followers that read nothing, by each transport. */
-  PAUSED: [4, 10, 200],
+  PAUSED: [4, 10, 50, 200],
   /** Events for them: a queue holds 256, and buffers on the way some more. */
-  PAUSED_EVENTS: [450, 450, 5_000],
+  PAUSED_EVENTS: [450, 450, 1_000, 5_000],
   /** Operations that one socket begins. */
-  SUBSCRIPTIONS: [200, 200, 5_000],
+  SUBSCRIPTIONS: [200, 200, 1_000, 5_000],
   /** Megabytes of a `connection_init`. */
-  INIT_MB: [1, 1, 50],
+  INIT_MB: [1, 1, 10, 50],
   /** Sockets and streams of a credential that expires. */
-  EXPIRING: [10, 20, 2_000],
+  EXPIRING: [10, 20, 200, 2_000],
   /** How often each refusal is requested: its cost is a median. */
-  REFUSALS: [1, 1, 20],
+  REFUSALS: [1, 1, 5, 20],
   /** Requests that are never sent to their end. */
-  HALF_OPEN: [20, 60, 1_000],
+  HALF_OPEN: [20, 60, 200, 1_000],
   /** Requests of a well-behaved client beside them. */
-  BESIDE: [10, 20, 3_000],
+  BESIDE: [10, 20, 200, 3_000],
   /** SIGTERM under load, on each database. */
-  STOPS: [1, 1, 50],
-} as const satisfies Record<string, readonly [sample: number, medium: number, full: number]>;
+  STOPS: [1, 1, 5, 50],
+} as const satisfies Record<string, readonly [sample: number, medium: number, large: number, full: number]>;
 
 /** The size of a test in this run. */
 export function scale(name: keyof typeof SIZES): number {

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import type { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCREENSHOTS } from '../support/screenshots.ts';
 import type { FakeServer } from './fake-server.ts';
 import { type Gallery, serveDemo } from './gallery-page.ts';
 import {
@@ -18,13 +18,12 @@ import {
 } from './looks.ts';
 
 // To renew the references: pnpm --filter @psa/test looks.
-const DIFFERENCES = join(tmpdir(), 'psa-looks');
 
 let server: FakeServer;
 let browser: Browser;
 let gallery: Gallery;
 beforeAll(async () => {
-  mkdirSync(DIFFERENCES, { recursive: true });
+  mkdirSync(SCREENSHOTS, { recursive: true });
   server = await serveDemo();
   browser = await launchForLooks();
   gallery = await openForLooks(browser, server.url);
@@ -37,7 +36,7 @@ afterAll(async () => {
 describe('every state looks as in its reference', () => {
   it.each(SHEETS)('$name', async (sheet) => {
     const difference = compare(await drawSheet(gallery, sheet), await readReference(sheet.name));
-    const file = join(DIFFERENCES, `${sheet.name}.png`);
+    const file = join(SCREENSHOTS, `${sheet.name}.png`);
     if (difference) writeFileSync(file, difference.image);
     expect(difference && `${sheet.name} ${difference.problem}; see ${file}`).toBeUndefined();
   });

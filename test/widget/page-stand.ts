@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Frame, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { launchOptions } from '../support/launch-options.ts';
+import { savePages } from '../support/screenshots.ts';
 import { type FakeServer, type FakeServerOptions, type Scenario, startFakeServer } from './fake-server.ts';
 
 /** What `<psa-checkout>` told its page, in order, since the page was loaded. */
@@ -62,7 +63,10 @@ export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): P
     });
     page.on('pageerror', (error) => problems.push(error.message));
   });
-  afterEach(() => context.close());
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await savePages([context], task.name);
+    await context.close();
+  });
 
   async function post<T>(path: string, body: object): Promise<T> {
     return (await fetch(server.url + path, { method: 'POST', body: JSON.stringify(body) })).json();
