@@ -1,5 +1,5 @@
 // Writes into README.md what must not be copied by hand: the recipes, which are files that the tests run, and the
-// hashes of the script-tag bundle. The build calls it; with `--check` it only says whether all is as it should be.
+// hashes of the script-tag bundle, which must be built. With `--check` it only says whether all is as it should be.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
@@ -20,7 +20,7 @@ const right = written
 
 if (process.argv.includes('--check')) {
   if (written !== right) {
-    console.error('README.md is not what the build writes. To renew it: pnpm --filter @psa/checkout build');
+    console.error('README.md is not what its sources say. To renew it: pnpm --filter @psa/checkout readme');
     process.exitCode = 1;
   }
 } else if (written !== right) writeFileSync(README, right);
