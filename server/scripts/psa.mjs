@@ -9,6 +9,5 @@ if (isMain(import.meta.url)) {
   await ensureInstalled({ quiet: true });
   await ensureServer({ quiet: true });
   process.env.NODE_ENV ??= 'production';
-  process.setSourceMapsEnabled(true);
-  await import(new URL('../dist/ops/psa.js', import.meta.url).href);
+  await import(new URL('../dist/psa.js', import.meta.url).href);
 }

@@ -51,7 +51,7 @@ function temporaryFolder(prefix = 'psa-command-'): string {
 /** The command itself, with this environment and no other. */
 function psa(environment: Record<string, string>, ...args: string[]) {
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    const child = spawn(process.execPath, ['server/dist/ops/psa.js', ...args], {
+    const child = spawn(process.execPath, ['server/dist/psa.js', ...args], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -101,7 +101,7 @@ async function prepareSeed(): Promise<string> {
   return file;
 }
 
-const WORKER = fileURLToPath(new URL('../../server/dist/db/pglite-worker.js', import.meta.url));
+const WORKER = fileURLToPath(new URL('../../server/dist/pglite-worker.js', import.meta.url));
 
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/psa', import.meta.url));
 
