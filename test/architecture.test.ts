@@ -190,9 +190,10 @@ const TABLE: Record<string, string[]> = {
 
   'config.ts': ['kernel/', 'any model.ts'],
   'service.ts': ['kernel/', 'any model.ts'],
-  'modes/remote.ts': ['everything but app.ts and main.ts'],
-  'app.ts': ['everything but main.ts'],
+  'modes/remote.ts': ['everything but app.ts, main.ts and bundle.ts'],
+  'app.ts': ['everything but main.ts and bundle.ts'],
   'main.ts': ['everything'],
+  'bundle.ts': ['everything'],
 };
 const FILES = Object.keys(TABLE);
 
@@ -307,8 +308,9 @@ function others(file: string): string[] {
 function mayImport(file: string, other: string): boolean {
   return TABLE[file]!.some((granted) => {
     if (granted === 'everything') return true;
-    if (granted === 'everything but main.ts') return other !== 'main.ts';
-    if (granted === 'everything but app.ts and main.ts') return other !== 'app.ts' && other !== 'main.ts';
+    if (granted === 'everything but main.ts and bundle.ts') return !['main.ts', 'bundle.ts'].includes(other);
+    if (granted === 'everything but app.ts, main.ts and bundle.ts')
+      return !['app.ts', 'main.ts', 'bundle.ts'].includes(other);
     if (granted.startsWith('any '))
       return /^[^/]+\/[^/]+$/.test(other) && other.endsWith(`/${granted.slice(4)}`);
     return granted.endsWith('/') ? other.startsWith(granted) : other === granted;

@@ -6,9 +6,9 @@ import { isMain, root, runNode, since } from '../server/scripts/progress.mjs';
  * @property {string} about
  * @property {string[]} run a script and its arguments
  * @property {Record<string, string>} [env]
- *
- * @type {Record<string, Part>}
  */
+
+/** @type {Record<string, Part>} */
 export const PARTS = {
   'tests-1': { about: 'a third of npm run test:all', run: ['test/run.mjs', '--all', '--shard=1/3'] },
   'tests-2': { about: 'another third', run: ['test/run.mjs', '--all', '--shard=2/3'] },
@@ -27,10 +27,22 @@ export const PARTS = {
     about: 'simulated histories of seeds that no other run plays',
     run: ['test/sim/run.mjs', '--from', String(seedOfToday()), '--seeds', '500'],
   },
-  mutants: { about: 'changes of the code of one room, another each night', run: ['test/mutants/run.mjs', '--tonight'] },
-  bench: { about: 'the ratios of npm run bench, and what a server holds in memory', run: ['test/bench/run.mjs'] },
-  soak: { about: 'what a server holds in memory over minutes', run: ['test/bench/run.mjs', 'soak', '--minutes', '4'] },
-  gates: { about: 'every gate, known holes of dependencies among them', run: ['server/scripts/check.mjs', 'gates'] },
+  mutants: {
+    about: 'changes of the code of one room, another each night',
+    run: ['test/mutants/run.mjs', '--tonight'],
+  },
+  bench: {
+    about: 'the ratios of npm run bench, and what a server holds in memory',
+    run: ['test/bench/run.mjs'],
+  },
+  soak: {
+    about: 'what a server holds in memory over minutes',
+    run: ['test/bench/run.mjs', 'soak', '--minutes', '4'],
+  },
+  gates: {
+    about: 'every gate, known holes of dependencies among them',
+    run: ['server/scripts/check.mjs', 'gates'],
+  },
 };
 
 /** The same all day: a failure can be played again. Beyond the seeds of npm run sim. */
@@ -54,10 +66,10 @@ if (isMain(import.meta.url)) {
   } else {
     const results = [];
     for (const name of names) {
-      const { run, env } = PARTS[name] ?? { run: [] };
+      const { run, env = {} } = /** @type {Part} */ (PARTS[name]);
       const [script = '', ...args] = run;
       const started = performance.now();
-      const { ok } = await runNode(`${root}${script}`, args, { env: env ?? {} });
+      const { ok } = await runNode(`${root}${script}`, args, { env });
       results.push({ name, ok, took: since(started) });
     }
     for (const { name, ok, took } of results) console.log(`${ok ? '✓' : '✗'} ${name} in ${took}`);

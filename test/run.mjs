@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensurePgdata, ensureServer, ensureWidget } from '../server/scripts/build.mjs';
+import { ensureParts } from '../server/scripts/build.mjs';
 import { FAST_GATES, runGates } from '../server/scripts/gates.mjs';
 import { ensureInstalled } from '../server/scripts/install.mjs';
 import { childrenCpuMs, fail, isMain, root, runNode, since, step } from '../server/scripts/progress.mjs';
@@ -96,11 +96,8 @@ async function prepare(files) {
     files.some(({ parts }) => parts.has(part));
   const chromium = needs('chromium') ? await ensureChromium() : null;
   if (chromium && 'problem' in chromium) fail(chromium.problem);
-  await Promise.all([
-    needs('server') && ensureServer(),
-    needs('widget') && ensureWidget(),
-    needs('pgdata') && ensurePgdata(),
-  ]);
+  const built = [...new Set(files.flatMap(({ parts }) => [...parts]))].filter((part) => part !== 'chromium');
+  await ensureParts(built);
   if (files.some(({ parts }) => parts.size > 0)) console.log(`✓ prepared in ${since(started)}\n`);
   return chromium ? { CHROME_BIN: chromium.path } : {};
 }
@@ -205,14 +202,14 @@ export function parseArguments(args) {
 function select(args) {
   const { filters, options } = parseArguments(args.filter((arg) => !OWN_OPTIONS.test(arg)));
   const has = (/** @type {string} */ name) => args.includes(name);
-  const valueOf = (/** @type {string} */ name) =>
+  const optionOf = (/** @type {string} */ name) =>
     args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1);
-  const projects = valueOf('--project')?.split(',');
+  const projects = optionOf('--project')?.split(',');
   const files = findTestFiles().filter(({ project }) => projects?.includes(project) ?? true);
   const chosen = filters.length > 0 ? filterFiles(files, filters) : files;
   if (has('--unit')) return { files: chosen.filter(({ project }) => project === 'unit'), options };
   if (has('--watch')) return { files: chosen, watch: true, options };
-  if (has('--changed')) return { files: findChanges(chosen, valueOf('--since')), options };
+  if (has('--changed')) return { files: findChanges(chosen, optionOf('--since')), options };
   // A filter or an option asks for some of the tests: the gates are about all of the code.
   const isWhole = filters.length === 0 && options.length === 0 && !projects;
   const gates = isWhole ? FAST_GATES : [];

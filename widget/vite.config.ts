@@ -15,8 +15,8 @@ export default defineConfig(({ mode, command }): UserConfig => {
       plugins,
       build: {
         outDir: here('dist'),
-        // With the other two builds, which follow: what no build makes any more must not be packed.
-        emptyOutDir: true,
+        // The other builds stand there as well: scripts/build.mjs removes what this one has left.
+        emptyOutDir: false,
         modulePreload: false,
         target: 'es2022',
         lib: {

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { isReady, startBalancer } from './balancer.mjs';
-import { ensureBuilt } from './build.mjs';
+import { ensureParts, RUNNABLE } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { endWithNpm, fail, isMain, root } from './progress.mjs';
 
@@ -185,7 +185,7 @@ async function main() {
   const port = Number(process.env.PORT || 4000);
   endWithNpm();
   await ensureInstalled();
-  await ensureBuilt();
+  await ensureParts([...RUNNABLE]);
 
   const postgres = process.env.DATABASE_URL ? null : await startOwnPostgres();
   const env = {

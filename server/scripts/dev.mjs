@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ensureBuilt } from './build.mjs';
+import { ensureParts, RUNNABLE } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { endWithNpm, root } from './progress.mjs';
 import { clearStamp } from './stamp.mjs';
 
 endWithNpm();
 await ensureInstalled();
-await ensureBuilt();
+await ensureParts([...RUNNABLE]);
 // What the watchers write from here on is not what the stamp says.
 clearStamp('built-widget');
 

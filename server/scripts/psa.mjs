@@ -1,4 +1,4 @@
-import { ensureServer } from './build.mjs';
+import { ensureParts } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { endWithNpm, isMain } from './progress.mjs';
 
@@ -7,8 +7,7 @@ if (isMain(import.meta.url)) {
   // What the command answers is all that stands on stdout, so that a program can read it.
   console.log = console.error;
   await ensureInstalled({ quiet: true });
-  await ensureServer({ quiet: true });
+  await ensureParts(['server'], { quiet: true });
   process.env.NODE_ENV ??= 'production';
-  process.setSourceMapsEnabled(true);
-  await import(new URL('../dist/ops/psa.js', import.meta.url).href);
+  await import(new URL('../dist/psa.js', import.meta.url).href);
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureWidget } from './build.mjs';
+import { ensureParts } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { fail, isMain, root, runNode } from './progress.mjs';
 
@@ -22,7 +22,7 @@ const GENERATED = [
     file: 'widget/README.md',
     from: 'the recipes in test/widget/recipes, and the built widget',
     make: async () => {
-      await ensureWidget({ quiet: true });
+      await ensureParts(['widget'], { quiet: true });
       return runNode('widget/scripts/readme.mjs', [], { quiet: true });
     },
   },

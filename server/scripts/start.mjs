@@ -1,4 +1,4 @@
-import { ensureBuilt } from './build.mjs';
+import { ensureParts, RUNNABLE } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { endWithNpm, fail, isMain } from './progress.mjs';
 
@@ -60,10 +60,9 @@ if (isMain(import.meta.url)) {
     if (upstream !== undefined) process.env.PSA_UPSTREAM_URL = upstream;
     endWithNpm();
     await ensureInstalled();
-    await ensureBuilt();
+    await ensureParts([...RUNNABLE]);
     // GraphQL and others check more, and run slower, outside production.
     process.env.NODE_ENV ??= 'production';
-    process.setSourceMapsEnabled(true);
     await import(new URL('../dist/main.js', import.meta.url).href);
   }
 }

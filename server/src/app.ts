@@ -22,9 +22,8 @@ import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
-import { createEmbeddedMode } from './modes/embedded.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
-import { createRemoteMode, type UpstreamTuning } from './modes/remote.ts';
+import type { UpstreamTuning } from './modes/remote.ts';
 import { copyFolder } from './ops/backup.ts';
 import { serveControl } from './ops/control.ts';
 import { createHealthRoutes } from './ops/health.ts';
@@ -164,9 +163,15 @@ export async function createApp({
     closing.push(() => committer.idle());
 
     const base = { config, database, committer, clock, publicUrl, metrics, onFault };
-    const mode: Mode = config.upstream
-      ? await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning })
-      : await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
+    // The code of the other mode is not loaded.
+    let mode: Mode;
+    if (config.upstream) {
+      const { createRemoteMode } = await import('./modes/remote.ts');
+      mode = await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning });
+    } else {
+      const { createEmbeddedMode } = await import('./modes/embedded.ts');
+      mode = await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
+    }
     closing.push(() => mode.close());
     work = createWorkQueue({
       database,

@@ -92,12 +92,10 @@ function explain(error: unknown): string | null {
 
 type Fault = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
-try {
-  await main();
-} catch (error) {
+main().catch((error: unknown) => {
   const line = explain(error);
   process.stderr.write(`${line ?? (error instanceof Error ? error.stack : String(error))}\n`);
   process.exitCode = 1;
   // Whatever was opened before the fault must not keep the process.
   setTimeout(() => process.exit(1), 1_000).unref();
-}
+});

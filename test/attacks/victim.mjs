@@ -1,14 +1,14 @@
 // The built server in a process of its own, as in production, with a clock that can be put forward and figures of what an
 // attack does to it.
 import { setTimeout } from 'node:timers/promises';
-import { CompiledQuery } from 'kysely';
 import { answerParent, cpuMicroseconds, memoryMegabytes } from '../bench/processes/answer.mjs';
+import { modules } from '../support/built.mjs';
 
-const built = (/** @type {string} */ file) =>
-  import(new URL(`../../server/dist/${file}`, import.meta.url).href);
-const { createApp } = await built('app.js');
-const { readConfig } = await built('config.js');
-const { createShiftableClock, createSystemClock } = await built('kernel/clock.js');
+const { CompiledQuery } = await modules.kysely();
+/** With a service of its own. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
+const createApp = (await modules.app()).createApp;
+const { readConfig } = await modules.config();
+const { createShiftableClock, createSystemClock } = await modules['kernel/clock']();
 
 const LOOK_MS = 250;
 /** Of its time. */

@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { runNode } from '../../server/scripts/progress.mjs';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../server/src/config.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { backUp, restore } from '../../server/src/ops/backup.ts';
@@ -28,12 +27,6 @@ const into: Record<string, () => Promise<Environment>> = {
   ...engines,
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
 };
-
-beforeAll(async () => {
-  const env = { NODE_ENV: 'production' };
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
-  if (!ok) throw new Error(output);
-});
 
 const clock = createSystemClock();
 const onRows = () => undefined;

@@ -17,6 +17,7 @@ test('every benchmark still runs, and prints each of its rows', { timeout: 600_0
     /^(wallet|20 cardPayments.*), REST .* µs CPU/gm,
     /^100 followers of 10, (no budget|budget of 120) .*\/min/gm,
     /^memory of 20 idle subscriptions .* MB/gm,
+    /^start +Node that does nothing .* ms CPU/gm,
     /^growth of the (heap|process) .* MB/gm,
     /^widget, (initial|total) .* kB/gm,
     /^(subscribers|payouts in the table|instances) .*\n(PSA|newest|on this machine) /gm,

@@ -14,6 +14,7 @@ import { measureReads } from './reads.ts';
 import { isMet, QUICK, type Row, size, table } from './report.ts';
 import { type Measured, measureInstances, measureSubscribers, measureTable } from './sizes.ts';
 import { measureSoak } from './soak.ts';
+import { measureStart } from './start.ts';
 import { measureWidget } from './widget.ts';
 
 const { values, positionals } = parseArgs({
@@ -42,6 +43,7 @@ const PARTS: Record<string, Part> = {
 const MORE: Record<string, Part> = {
   payouts: measurePayouts,
   followers: measureFollowers,
+  start: measureStart,
   soak: (postgresUrl) => measureSoak(postgresUrl, size(Number(values.minutes), 0.05)),
   widget: async () => measureWidget(),
 };

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { runNode } from '../../server/scripts/progress.mjs';
+import { expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase, dropPostgresDatabase, inThisRun } from '../support/database.ts';
 import { scale } from '../support/scale.ts';
 import { chosenSeed, createRandom, shuffled } from './random.ts';
@@ -35,13 +34,6 @@ const engines = {
     return { environment: { DATABASE_URL: url }, remove: () => dropPostgresDatabase(url) };
   },
 };
-
-beforeAll(async () => {
-  // Vitest's own NODE_ENV would build a widget for developers.
-  const env = { NODE_ENV: 'production' };
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
-  if (!ok) throw new Error(output);
-});
 
 test.each(inThisRun(engines))(
   `on %s, killed ${KILLS} × at ${PLACES} where something is committed or sent, loses nothing that was acknowledged and does nothing twice`,

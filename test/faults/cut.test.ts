@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { runNode } from '../../server/scripts/progress.mjs';
+import { expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase } from '../support/database.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../support/faulty-network.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
@@ -55,13 +54,6 @@ const cuts = [
   { verdict: 'cut-before', moment: 'before COMMIT arrives' },
   { verdict: 'cut-after', moment: 'before the answer to COMMIT' },
 ] as const;
-
-beforeAll(async () => {
-  // Vitest's own NODE_ENV would build a widget for developers.
-  const env = { NODE_ENV: 'production' };
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
-  if (!ok) throw new Error(output);
-});
 
 const cases = Object.entries(engines).flatMap(([engine, { times, prepare }]) =>
   cuts.map(({ verdict, moment }) => ({ engine, times, prepare, verdict, moment })),

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { runNode } from '../../server/scripts/progress.mjs';
+import { expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase } from '../support/database.ts';
 import { type Arrival, type Fault, PASS, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
 import { createClient } from '../support/graphql.ts';
@@ -42,13 +41,6 @@ const UPSTREAM = {
   // A look at an unknown outcome after 20 ms at first, and after eighteen seconds one that was never there is given up.
   upstreamTuning: { timeouts: { readMs: 800, writeMs: 1_000 }, skewMs: 20, pace: 0.02 },
 };
-
-beforeAll(async () => {
-  // Vitest's own NODE_ENV would build a widget for developers.
-  const env = { NODE_ENV: 'production' };
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
-  if (!ok) throw new Error(output);
-});
 
 test(`${CALLS} requests of two facades over a network that fails: the budget holds, nothing is done twice, every outcome becomes known`, {
   timeout: 900_000,

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { runNode } from '../../server/scripts/progress.mjs';
+import { expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase, inThisRun } from '../support/database.ts';
 import { createClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -38,13 +37,6 @@ const engines = {
   // Empty: the first lives end while the tables are made.
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
 };
-
-beforeAll(async () => {
-  // Vitest's own NODE_ENV would build a widget for developers.
-  const env = { NODE_ENV: 'production' };
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
-  if (!ok) throw new Error(output);
-});
 
 test.each(inThisRun(engines))(
   `on %s, ${KILLS} times killed, loses nothing that was acknowledged and does nothing twice`,

@@ -3,16 +3,16 @@
 // which starts in half the time: most of these live for less than it takes to load the sources.
 import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { CompiledQuery } from 'kysely';
-import pg from 'pg';
+import { modules } from '../support/built.mjs';
 import { cutWorker } from './cut-worker.mjs';
 import { watchBoundaries } from './watch.mjs';
 
-const built = (/** @type {string} */ file) =>
-  import(new URL(`../../server/dist/${file}`, import.meta.url).href);
-const { createApp } = await built('app.js');
-const { readConfig } = await built('config.js');
-const { createSystemClock, plusMs } = await built('kernel/clock.js');
+const { default: pg } = await modules.pg();
+const { CompiledQuery } = await modules.kysely();
+/** With a service of its own. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
+const createApp = (await modules.app()).createApp;
+const { readConfig } = await modules.config();
+const { createSystemClock, plusMs } = await modules['kernel/clock']();
 
 /** @type {import('./child.ts').Moment | null} */
 let moment = null;

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { runNode } from '../../server/scripts/progress.mjs';
+import { expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase, inThisRun } from '../support/database.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { type Program, runProgram } from '../support/program.ts';
@@ -23,13 +22,6 @@ const engines = {
   },
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase() }),
 };
-
-beforeAll(async () => {
-  // Vitest's own NODE_ENV would build a widget for developers.
-  const env = { NODE_ENV: 'production' };
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], { quiet: true, env });
-  if (!ok) throw new Error(output);
-});
 
 test.each(inThisRun(engines))(
   `on %s, SIGTERM under load × ${STOPS} answers what was begun, keeps it, tells who listens, and ends with 0`,

@@ -3,7 +3,9 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import pg from 'pg';
+import { modules } from '../support/built.mjs';
+
+const { default: pg } = await modules.pg();
 
 /** The header by which a client says what its request is called in a boundary's name. */
 export const ASKED = 'x-asked';
@@ -27,11 +29,11 @@ export function watchBoundaries(reached) {
  */
 function watchCommits(reached) {
   const send = pg.Client.prototype.query;
-  /** @type {WeakMap<pg.Client, Set<string>>} */
+  /** @type {WeakMap<import('pg').Client, Set<string>>} */
   const writtenBy = new WeakMap();
 
   pg.Client.prototype.query = /** @type {any} */ (
-    /** @this {pg.Client} @param {any[]} args */
+    /** @this {import('pg').Client} @param {any[]} args */
     function (...args) {
       const sent = () => send.apply(this, /** @type {any} */ (args));
       const text = String(args[0].text ?? args[0]);
@@ -49,7 +51,7 @@ function watchCommits(reached) {
     }
   );
 
-  /** @param {pg.Client} client @param {string} name @param {() => any} sent */
+  /** @param {import('pg').Client} client @param {string} name @param {() => any} sent */
   function around(client, name, sent) {
     reached(`commit of ${name} | before it is sent`);
     // Of what is pipelined behind each other nothing is a commit: the next to come is its answer.

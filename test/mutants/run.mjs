@@ -33,9 +33,9 @@ if (filters.includes('--help') || filters.includes('-h')) process.stdout.write(U
 else await mutate();
 
 async function mutate() {
-  const rooms = (tonight ? [tonight] : ROOMS).map((room) => ({ ...room, mutate: room.mutate.filter(isWanted) })).filter(
-    (room) => room.mutate.length > 0,
-  );
+  const rooms = (tonight ? [tonight] : ROOMS)
+    .map((room) => ({ ...room, mutate: room.mutate.filter(isWanted) }))
+    .filter((room) => room.mutate.length > 0);
   if (rooms.length === 0) fail(`Nothing that is mutated is called ${filters.join(' or ')}.`);
   await ensureInstalled();
   const { tsImport } = await import('tsx/esm/api');

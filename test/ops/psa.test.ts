@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { runNode } from '../../server/scripts/progress.mjs';
 import { bootstrapRemote } from '../../server/src/access/administration.ts';
 import { createApp } from '../../server/src/app.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
@@ -23,15 +22,6 @@ import { onFatal, silent } from '../support/templates.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
-beforeAll(async () => {
-  // What `npm run psa` runs: it starts in a third of the time that the sources take.
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], {
-    quiet: true,
-    env: { NODE_ENV: 'production' },
-  });
-  if (!ok) throw new Error(output);
-});
 
 const children = new Set<ChildProcess>();
 const folders: string[] = [];
@@ -51,7 +41,7 @@ function temporaryFolder(prefix = 'psa-command-'): string {
 /** The command itself, with this environment and no other. */
 function psa(environment: Record<string, string>, ...args: string[]) {
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    const child = spawn(process.execPath, ['server/dist/ops/psa.js', ...args], {
+    const child = spawn(process.execPath, ['server/dist/psa.js', ...args], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

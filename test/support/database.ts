@@ -49,7 +49,7 @@ function describeOn(engines: readonly Engine[], name: string, tests: (open: Open
  * The engine of tests that do not choose one: PostgreSQL, whose template is copied in a thirtieth of the CPU time that
  * PGlite takes to start. `npm run nightly -- pglite` runs the same tests on PGlite.
  */
-export const DEFAULT_ENGINE: Engine = process.env.PSA_TEST_ENGINE === 'pglite' ? 'PGlite' : 'PostgreSQL';
+const DEFAULT_ENGINE: Engine = process.env.PSA_TEST_ENGINE === 'pglite' ? 'PGlite' : 'PostgreSQL';
 
 /** Of something for each engine, that of PostgreSQL in `npm test`, and all of it in `npm run test:all`. */
 export function inThisRun<Of extends Record<Engine, unknown>>(ofEngines: Of): [Engine, Of[Engine]][] {

@@ -11,9 +11,21 @@ interface Ended {
   output: string;
 }
 
+/** A script that writes the files of its first argument. */
+function writing(files: Record<string, string[]>): string {
+  return `
+    import { mkdirSync, writeFileSync } from 'node:fs';
+    import { dirname } from 'node:path';
+    for (const file of ${JSON.stringify(files)}[process.argv[2] ?? '']) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, '');
+    }`;
+}
+
 /**
- * A copy of the scripts, except for the slow one that prepares the database, in a folder with a space in its name and without git, beside programs that only pretend:
- * the PATH holds nothing but what `program` puts there.
+ * A copy of the scripts in a folder with a space in its name and without git, beside programs that only pretend: the PATH
+ * holds nothing but what `program` puts there. The slow scripts, which start a server or a database, pretend as well, and
+ * so does the widget's build.
  */
 export class ScriptsHouse implements Disposable {
   readonly #top = mkdtempSync(join(tmpdir(), 'psa-scripts-'));
@@ -30,7 +42,15 @@ export class ScriptsHouse implements Disposable {
     ]) {
       cpSync(join(repository, kept), join(this.folder, kept), { recursive: true });
     }
-    this.remove('server/scripts/build-pgdata.mjs');
+    this.write('server/scripts/warm.mjs', '');
+    this.write('server/scripts/build-pgdata.mjs', writing({ '': ['server/dist/pgdata.tar.gz'] }));
+    this.write(
+      'widget/scripts/build.mjs',
+      writing({
+        pages: ['widget/dist/standalone/a.js', 'widget/dist/demo/a.js'],
+        package: ['widget/dist/psa-checkout.js', 'widget/dist/types/a.d.ts', 'widget/custom-elements.json'],
+      }),
+    );
     this.write('package.json', '{ "type": "module" }');
     this.write('pnpm-lock.yaml', 'lockfileVersion: 9');
     mkdirSync(join(this.#top, 'bin'));

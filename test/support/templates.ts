@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 import pg from 'pg';
-import { ensureServer } from '../../server/scripts/build.mjs';
+import { ensureParts } from '../../server/scripts/build.mjs';
 import type { Log } from '../../server/src/db/log.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
@@ -68,7 +68,7 @@ export async function preparePostgres(postgresUrl: string): Promise<void> {
 async function preparePglite(): Promise<Templates['pglite']> {
   // A copy of the code that is changed place by place opens none, and what the build is made of is not in it.
   if (process.env.PSA_MUTANTS_DATABASE) return {};
-  await ensureServer({ quiet: true });
+  await ensureParts(['server'], { quiet: true });
   return { seed: await prepareSeed(), worker: WORKER };
 }
 
@@ -101,7 +101,7 @@ async function prepareSeed(): Promise<string> {
   return file;
 }
 
-const WORKER = fileURLToPath(new URL('../../server/dist/db/pglite-worker.js', import.meta.url));
+const WORKER = fileURLToPath(new URL('../../server/dist/pglite-worker.js', import.meta.url));
 
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/psa', import.meta.url));
 

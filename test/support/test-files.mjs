@@ -17,7 +17,7 @@ const tests = join(root, 'test');
  *
  * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component' | 'beside'} Project
  *
- * @typedef {'server' | 'pgdata' | 'widget' | 'chromium'} Part something that is built or installed before a test runs
+ * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium'} Part something that is built or installed before a test runs
  *
  * @typedef {object} TestFile
  * @property {string} path relative to `test/`, with slashes
@@ -38,13 +38,24 @@ const ONLY_IN_ALL = [
   'widget/recipes.page-test.ts',
 ];
 
-/** The modules by which a test states what it needs: whoever imports one of them, directly or not, needs these parts. */
+/**
+ * The parts of files that need more than their text says. A test file has the needs of every file that it imports; one
+ * that names `../server/dist` or `../widget/dist` needs what is built there.
+ */
 const NEEDS = /** @type {Record<string, Part[]>} */ ({
-  'test/support/templates.ts': ['server'],
-  'test/support/program.ts': ['server', 'pgdata', 'widget'],
-  'test/support/built-server.ts': ['server', 'pgdata'],
-  'test/support/built-widget.ts': ['widget'],
+  'test/bench/bench.test.ts': ['server', 'pgdata', 'widget'],
+  'test/bundle.test.ts': ['server', 'pgdata'],
+  'test/cluster/cluster.test.ts': ['server', 'pgdata'],
+  // They ask servers for their pages.
+  'test/demo/dashboard.test.ts': ['widget'],
+  'test/simulator/levers.test.ts': ['widget'],
+  'test/e2e/stand.ts': ['widget'],
+  'test/main.test.ts': ['widget'],
+  'test/ops/psa.test.ts': ['server', 'pgdata'],
   'test/support/launch-options.ts': ['chromium'],
+  'test/support/program.ts': ['server', 'pgdata'],
+  'test/widget/package.test.ts': ['widget', 'package'],
+  'test/widget/size.test.ts': ['widget'],
 });
 
 /** All test files, in the order of their names. @returns {TestFile[]} */
@@ -65,7 +76,7 @@ export function isInSample({ path }) {
 /** @param {string} path @param {ImportGraph} graph @returns {TestFile} */
 function describeFile(path, graph) {
   const reaches = graph.reach(`test/${path}`);
-  const parts = new Set(reaches.flatMap((file) => NEEDS[file] ?? []));
+  const parts = new Set(reaches.flatMap((file) => [...(NEEDS[file] ?? []), ...graph.builtPartsIn(file)]));
   const project = projectOf(path, parts, reaches, graph);
   // Vitest itself starts the browser in which these run.
   if (project === 'component' || project === 'beside') parts.add('chromium');
@@ -91,7 +102,7 @@ function isOfTests(file) {
 
 /** The imports between this repository's files. Each is read once. */
 function createImportGraph() {
-  /** @type {Map<string, { imports: string[], startsProcesses: boolean }>} */
+  /** @type {Map<string, { imports: string[], startsProcesses: boolean, builtParts: Part[] }>} */
   const known = new Map();
 
   /** @param {string} file relative to the root */
@@ -102,7 +113,14 @@ function createImportGraph() {
       const imports = [...text.matchAll(IMPORT)]
         .map(([, module, address]) => posix.join(posix.dirname(file), module ?? address ?? ''))
         .filter((path) => /\.(?:ts|tsx|mjs|js|vue|svelte|json|graphql|sql)$/.test(path));
-      found = { imports, startsProcesses: text.includes("'node:child_process'") };
+      found = {
+        imports,
+        startsProcesses: text.includes("'node:child_process'"),
+        builtParts: [
+          ...(text.includes('../server/dist') ? /** @type {Part[]} */ (['server', 'pgdata']) : []),
+          ...(text.includes('../widget/dist') ? /** @type {Part[]} */ (['widget']) : []),
+        ],
+      };
       known.set(file, found);
     }
     return found;
@@ -116,6 +134,7 @@ function createImportGraph() {
       return [...reached];
     },
     startsProcesses: (/** @type {string} */ file) => look(file).startsProcesses,
+    builtPartsIn: (/** @type {string} */ file) => (file.startsWith('test/') ? look(file).builtParts : []),
   };
 }
 

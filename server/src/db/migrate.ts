@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
+import { assetPath } from '../kernel/assets.ts';
 import { type Database, MIGRATION_LOCK, SERVING_LOCK, type Sql } from './database.ts';
 
 // A database moves forward while servers of the version before work on it: a migration expands what they use, and only
@@ -177,8 +177,7 @@ async function pause(db: Sql): Promise<void> {
   await sql`select pg_sleep(0.1)`.execute(db);
 }
 
-/** Beside this file, in the source and in what is built from it. */
-const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
+const MIGRATIONS = assetPath('db/migrations');
 
 function readMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));

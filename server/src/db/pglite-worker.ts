@@ -42,17 +42,22 @@ const { dataDir, seed } = workerData as WorkerInput;
 const complaints: string[] = [];
 let flushes = 0;
 
-const { db, created } = await (dataDir === null ? openInMemory() : openFolder(dataDir)).catch(stop);
-stopOnCrash();
-send({ kind: 'ready', created, flushes });
-port.on('message', (message: ToWorker) => {
-  if (typeof message === 'object' && 'copyTo' in message) {
-    copyFiles(message.copyTo);
-    return;
-  }
-  const work = message === 'close' ? close() : answer(message);
-  work.catch(stop);
-});
+let db: PGlite;
+(dataDir === null ? openInMemory() : openFolder(dataDir)).then(begin).catch(stop);
+
+function begin(opened: { db: PGlite; created: boolean }): void {
+  db = opened.db;
+  stopOnCrash();
+  send({ kind: 'ready', created: opened.created, flushes });
+  port!.on('message', (message: ToWorker) => {
+    if (typeof message === 'object' && 'copyTo' in message) {
+      copyFiles(message.copyTo);
+      return;
+    }
+    const work = message === 'close' ? close() : answer(message);
+    work.catch(stop);
+  });
+}
 
 /**
  * Ends the worker before it can answer anything more. PostgreSQL would have ended itself; PGlite swallows

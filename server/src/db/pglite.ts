@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { Duplex } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
+import { builtPath, workerPath } from '../kernel/assets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
 import { type Database, type DatabaseMeter, drawInstance } from './database.ts';
@@ -39,7 +39,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
   const inMemory = dataDir === 'memory';
   const unlock = inMemory ? undefined : await lockDataDir(dataDir);
   const backend = await startBackend(
-    options.worker ?? ownWorker(),
+    options.worker ?? workerPath('pglite-worker'),
     { dataDir: inMemory ? null : dataDir, seed: options.seed ?? builtSeed() },
     onFatal,
   ).catch(async (error) => {
@@ -106,13 +106,8 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
 
 /** Written by the build; without it the first start runs initdb. */
 function builtSeed(): string | null {
-  const path = fileURLToPath(new URL('../../dist/pgdata.tar.gz', import.meta.url));
+  const path = builtPath('pgdata.tar.gz');
   return existsSync(path) ? path : null;
-}
-
-function ownWorker(): URL {
-  const file = import.meta.url.endsWith('.ts') ? './pglite-worker-from-source.mjs' : './pglite-worker.js';
-  return new URL(file, import.meta.url);
 }
 
 interface Backend {
@@ -124,11 +119,7 @@ interface Backend {
 }
 
 /** Resolves when PGlite is ready in its worker. `onFatal` is for what happens after that. */
-function startBackend(
-  file: URL | string,
-  input: WorkerInput,
-  onFatal: (error: Error) => void,
-): Promise<Backend> {
+function startBackend(file: string, input: WorkerInput, onFatal: (error: Error) => void): Promise<Backend> {
   const worker = new Worker(file, { workerData: input });
   const post = (message: ToWorker) =>
     worker.postMessage(message, message instanceof Uint8Array ? [message.buffer] : []);

@@ -1,15 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { AccessService } from '../access/model.ts';
 import { filesRoute } from '../http/files.ts';
 import { createOwnPages, PAGE_CSP } from '../http/own-pages.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
+import { widgetPath } from '../kernel/assets.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutService } from '../payouts/model.ts';
 import { createDashboardRoutes } from './dashboard.ts';
 
-const WIDGET = new URL('../../../widget/', import.meta.url);
 /** A shop mints its tokens in its own time; ours lives as long as somebody tries it out. */
 const TOKEN_SECONDS = 30 * 86_400;
 const MINT_AGAIN_MS = 86_400_000;
@@ -24,7 +23,7 @@ interface Product {
 export function widgetRoute(): Route {
   return filesRoute({
     prefix: '/widget',
-    folder: fileURLToPath(new URL('dist/standalone/', WIDGET)),
+    folder: widgetPath('dist/standalone/'),
     headers: () => ({
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
@@ -50,7 +49,7 @@ export function createDemoRoutes({
 }): Route[] {
   const { guard } = createOwnPages(publicUrl);
   const loadConfig = minted(clock, async () => {
-    const products = JSON.parse(await readFile(new URL('demo/products.json', WIDGET), 'utf8')) as Product[];
+    const products = JSON.parse(await readFile(widgetPath('demo/products.json'), 'utf8')) as Product[];
     return {
       endpoint: `${publicUrl}/graphql`,
       simulated: payouts !== null,
@@ -79,7 +78,7 @@ export function createDemoRoutes({
 
   const shop = filesRoute({
     prefix: '/demo',
-    folder: fileURLToPath(new URL('dist/demo/', WIDGET)),
+    folder: widgetPath('dist/demo/'),
     headers: (file) => ({
       'cache-control': file.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
       ...(file.endsWith('.html')

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { execute, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -67,7 +66,11 @@ export function createGraphQLServer({
     cors: false,
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },
     graphiql: graphiql && { title: 'PSA', ...EXAMPLE_TABS },
-    renderGraphiQL: (options) => String(renderGraphiQL(options)).replace('</head>', `${STILL_TABS}</head>`),
+    async renderGraphiQL(options) {
+      // Its page is a string of 9 MB, which a server that nobody opens it on does not hold.
+      const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+      return String(renderGraphiQL(options)).replace('</head>', `${STILL_TABS}</head>`);
+    },
     landingPage: false,
     multipart: false,
     // Yoga's own cap rebuilds each request through a stream, which costs two thirds of its speed; `graphqlRoute` has one.

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { METHODS } from 'node:http';
-import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { assetPath, packagePath } from '../kernel/assets.ts';
 import { describeOperations } from './openapi.ts';
 import type { RestOperation } from './rest.ts';
 import { type Exchange, HttpError, type Route, send } from './routes.ts';
@@ -28,21 +28,19 @@ export function createDocsRoutes({
   operations: readonly RestOperation[];
   publicUrl: string;
 }): Route[] {
-  const description = Buffer.from(JSON.stringify(describeOperations(operations, publicUrl)));
-  const require = createRequire(import.meta.url);
-  const ours = (name: string) => readFile(new URL(`docs/${name}`, import.meta.url));
+  const ours = (name: string) => readFile(assetPath(`http/docs/${name}`));
   const file = (name: string, type: string, load: () => Promise<Buffer>) =>
     fileRoute(new RegExp(`^/v1/${name.replaceAll('.', '\\.')}$`), `${type}; charset=utf-8`, load);
   return [
-    file('openapi.json', 'application/json', async () => description),
+    file('openapi.json', 'application/json', async () =>
+      Buffer.from(JSON.stringify(describeOperations(operations, publicUrl))),
+    ),
     file('docs', 'text/html', () => ours('page.html')),
     file('docs/page.css', 'text/css', () => ours('page.css')),
     file('docs/page.js', 'text/javascript', () => ours('page.js')),
-    file('docs/swagger-ui.css', 'text/css', () =>
-      readFile(require.resolve('swagger-ui-dist/swagger-ui.css')),
-    ),
+    file('docs/swagger-ui.css', 'text/css', () => readFile(packagePath('swagger-ui-dist/swagger-ui.css'))),
     file('docs/swagger-ui-bundle.js', 'text/javascript', () =>
-      readFile(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+      readFile(packagePath('swagger-ui-dist/swagger-ui-bundle.js')),
     ),
   ];
 }

@@ -189,9 +189,7 @@ function explain(error: unknown): string {
 }
 
 let config: Config | undefined;
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
+main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${explain(error)}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+});

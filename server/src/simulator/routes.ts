@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { filesRoute } from '../http/files.ts';
 import { createOwnPages, PAGE_CSP } from '../http/own-pages.ts';
 import { HttpError, type Route } from '../http/routes.ts';
+import { widgetPath } from '../kernel/assets.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -20,8 +20,6 @@ import {
   stateQuery,
   type Whose,
 } from './model.ts';
-
-const PAGE = new URL('../../../widget/dist/demo/simulator/', import.meta.url);
 
 /**
  * The simulator at `/simulator`: a page, and behind it JSON routes that do to the world outside of the service what a
@@ -85,7 +83,7 @@ export function createSimulatorRoutes({
 
   const page = filesRoute({
     prefix: '/simulator',
-    folder: fileURLToPath(PAGE),
+    folder: widgetPath('dist/demo/simulator/'),
     headers: () => ({
       'cache-control': 'no-cache',
       'content-security-policy': PAGE_CSP,

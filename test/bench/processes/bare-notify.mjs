@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 import { answerParent } from './answer.mjs';
 import { watchCommits } from './commits.mjs';
 
-const commits = watchCommits();
+const commits = watchCommits(pg);
 /** @type {pg.Client} */
 let writer;
 let written = 0;

@@ -1,7 +1,9 @@
-import pg from 'pg';
-
-/** Sees when a COMMIT is sent to PostgreSQL, and when it is answered, by whichever connection of this process. */
-export function watchCommits() {
+/**
+ * Sees when a COMMIT is sent to PostgreSQL, and when it is answered, by whichever connection of this process.
+ *
+ * @param {Pick<typeof import('pg'), 'Client'>} pg the copy that the connections are of
+ */
+export function watchCommits(pg) {
   /** @type {string | null} */
   let sentAt = null;
   /** @type {string | null} */

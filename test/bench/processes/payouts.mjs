@@ -1,6 +1,7 @@
 // Payouts through the server's own port, and the statements that came of them, sent straight to a copy of the database.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
 
 /**
@@ -11,14 +12,12 @@ import { answerParent } from './answer.mjs';
  * @typedef {{ tenant: Tenant, subaccountId: string }} Payer
  */
 
-const built = (/** @type {string} */ file) =>
-  import(new URL(`../../../server/dist/${file}`, import.meta.url).href);
-const { DEFAULT_SETTINGS } = await built('access/model.js');
-const { insertAccount } = await built('access/store.js');
-const { createApp } = await built('app.js');
-const { readConfig } = await built('config.js');
-const { openDatabase } = await built('db/open.js');
-const { createSystemClock } = await built('kernel/clock.js');
+const { DEFAULT_SETTINGS } = await modules['access/model']();
+const { insertAccount } = await modules['access/store']();
+const { createApp } = await modules.app();
+const { readConfig } = await modules.config();
+const { openDatabase } = await modules['db/open']();
+const { createSystemClock } = await modules['kernel/clock']();
 
 const clock = createSystemClock();
 const log = { info: () => undefined, warn: console.warn, error: console.error };
@@ -35,7 +34,7 @@ const CONNECTIONS = 10;
 const bank = {
   quoteLitoshi: async () => 1,
   send: async () => ({
-    status: 'completed',
+    status: /** @type {const} */ ('completed'),
     receipt: { endToEndId: 'E0000', recipientName: 'Ana', recipientBankName: 'Banco' },
   }),
 };
@@ -134,7 +133,8 @@ function createOurs(environment, wrap = (database) => database) {
     log,
     onFatal,
     bank,
-    open: async (/** @type {unknown} */ options) => wrap(await openDatabase(options)),
+    open: async (/** @type {import('../../../server/src/db/open.ts').DatabaseOptions} */ options) =>
+      wrap(await openDatabase(options)),
   });
 }
 

@@ -1,17 +1,16 @@
 // Sales into the ledger: through the committer, and in three ways without our code.
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
+import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
 
-const built = (/** @type {string} */ file) =>
-  import(new URL(`../../../server/dist/${file}`, import.meta.url).href);
-const { bootstrap } = await built('access/engine.js');
-const { createCommitter } = await built('commit/commit.js');
-const { migrate } = await built('db/migrate.js');
-const { openDatabase } = await built('db/open.js');
-const { createFlushedFiles, prepareFolder } = await built('db/pglite-files.js');
-const { createSystemClock } = await built('kernel/clock.js');
-const { ledgerTransaction } = await built('ledger/postings.js');
+const { bootstrap } = await modules['access/engine']();
+const { createCommitter } = await modules['commit/commit']();
+const { migrate } = await modules['db/migrate']();
+const { openDatabase } = await modules['db/open']();
+const { createFlushedFiles, prepareFolder } = await modules['db/pglite-files']();
+const { createSystemClock } = await modules['kernel/clock']();
+const { ledgerTransaction } = await modules['ledger/postings']();
 
 const clock = createSystemClock();
 const log = { info: () => undefined, warn: console.warn, error: console.error };

@@ -1,16 +1,15 @@
 // The built server, told by messages where main.js would read the environment and a payer would type a card.
+import { modules } from '../../support/built.mjs';
 import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
 import { watchCommits } from './commits.mjs';
 import { PAYOUTS, WALLET } from './data.mjs';
 
-const built = (/** @type {string} */ file) =>
-  import(new URL(`../../../server/dist/${file}`, import.meta.url).href);
-const { createApp } = await built('app.js');
-const { readConfig } = await built('config.js');
-const { createSystemClock } = await built('kernel/clock.js');
-const { createLog } = await built('ops/log.js');
+const { createApp } = await modules.app();
+const { readConfig } = await modules.config();
+const { createSystemClock } = await modules['kernel/clock']();
+const { createLog } = await modules['ops/log']();
 
-const commits = watchCommits();
+const commits = watchCommits((await modules.pg()).default);
 
 /** @type {any} */
 let app;

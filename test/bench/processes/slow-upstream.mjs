@@ -2,13 +2,12 @@
 // is asked. It knows any order code and takes any live key.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
 
-const built = (/** @type {string} */ file) =>
-  import(new URL(`../../../server/dist/${file}`, import.meta.url).href);
-const { createCardPaymentRoutes } = await built('card-payments/routes.js');
-const { describeOperations } = await built('http/openapi.js');
-const { createWalletRoutes } = await built('wallet/routes.js');
+const { createCardPaymentRoutes } = await modules['card-payments/routes']();
+const { describeOperations } = await modules['http/openapi']();
+const { createWalletRoutes } = await modules['wallet/routes']();
 
 const LATENCY_MS = 5;
 const MINUTE_MS = 60_000;
@@ -114,7 +113,9 @@ function answerOf(family, id, search) {
 
 /** Of what a query is measured with, as the service describes itself. @param {import('node:http').IncomingMessage} request */
 function description({ headers: { host } }) {
-  const operations = [...createWalletRoutes({}), ...createCardPaymentRoutes({})];
+  /** They are described, not called. @type {any} */
+  const services = {};
+  const operations = [...createWalletRoutes(services), ...createCardPaymentRoutes(services)];
   return bytesOf(describeOperations(operations, `http://${host}`));
 }
 

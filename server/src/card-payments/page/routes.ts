@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { type Exchange, HttpError, type Route, readBody, send, sendJson } from '../../http/routes.ts';
+import { assetPath } from '../../kernel/assets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { CardPayment, HostedCheckout } from '../model.ts';
@@ -212,7 +213,7 @@ function contentSecurityPolicy(payment: CardPayment | null): string {
 const ASSETS = { 'page.css': asset('page.css', 'text/css'), 'page.js': asset('page.js', 'text/javascript') };
 
 function asset(name: string, type: string) {
-  const body = readFileSync(new URL(name, import.meta.url));
+  const body = readFileSync(assetPath(`card-payments/page/${name}`));
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 12);
   return { body, hash, type: `${type}; charset=utf-8` };
 }

@@ -1,0 +1,29 @@
+// The entry of the server's bundle. What it imports is evaluated when it is first asked for.
+
+/** Runs the server as the environment configures it. */
+export function serve(): Promise<unknown> {
+  return import('./main.ts');
+}
+
+/** The modules of which the programs of the tests and of the benchmark assemble a server of their own. */
+export const modules = {
+  'access/engine': () => import('./access/engine.ts'),
+  'access/model': () => import('./access/model.ts'),
+  'access/store': () => import('./access/store.ts'),
+  app: () => import('./app.ts'),
+  'card-payments/routes': () => import('./card-payments/routes.ts'),
+  'commit/commit': () => import('./commit/commit.ts'),
+  config: () => import('./config.ts'),
+  'db/migrate': () => import('./db/migrate.ts'),
+  'db/open': () => import('./db/open.ts'),
+  'db/pglite-files': () => import('./db/pglite-files.ts'),
+  'http/openapi': () => import('./http/openapi.ts'),
+  'kernel/clock': () => import('./kernel/clock.ts'),
+  'ledger/postings': () => import('./ledger/postings.ts'),
+  'modes/embedded': () => import('./modes/embedded.ts'),
+  'ops/log': () => import('./ops/log.ts'),
+  'wallet/routes': () => import('./wallet/routes.ts'),
+  // Of these a program must use the bundle's own copy.
+  kysely: () => import('kysely'),
+  pg: () => import('pg'),
+};

@@ -1,0 +1,48 @@
+// Builds dist: `pages` is what the server serves, to pages of its own and to those of others; `package` is what is packed
+// for npm. Without an argument it builds both. The parts share no file, so that two processes may build one each.
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'vite';
+
+process.chdir(fileURLToPath(new URL('../', import.meta.url)));
+
+/** @type {Record<string, () => Promise<unknown>>} */
+const PARTS = {
+  async pages() {
+    await Promise.all([
+      // In this order, for the first empties the folder of both.
+      vite('standalone').then(() => vite('standalone-payouts')),
+      vite('demo'),
+    ]);
+  },
+  async package() {
+    // What no build makes any more must not be packed.
+    for (const name of existsSync('dist') ? readdirSync('dist') : [])
+      if (!['standalone', 'demo'].includes(name)) rmSync(`dist/${name}`, { recursive: true });
+    await Promise.all([
+      vite('npm'),
+      run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'),
+      run(
+        'node_modules/@custom-elements-manifest/analyzer/cem.js',
+        'analyze',
+        '--config',
+        'custom-elements-manifest.config.mjs',
+      ),
+    ]);
+  },
+};
+
+/** @param {string} mode */
+function vite(mode) {
+  return build({ mode, logLevel: 'warn' });
+}
+
+/** @param {string} program @param {string[]} args */
+function run(program, ...args) {
+  return promisify(execFile)(process.execPath, [program, ...args]);
+}
+
+const chosen = process.argv.slice(2);
+for (const part of chosen.length > 0 ? chosen : Object.keys(PARTS)) await PARTS[part]();
