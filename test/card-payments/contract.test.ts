@@ -342,12 +342,14 @@ describeOnDatabase('card payments', (open) => {
     });
 
     test('and whose request arrives after the charge was made void take nothing', async () => {
+      const asked = deferred();
       const arrive = deferred();
       const core = await startCore({
         database,
         acquirer: (simulated) => ({
           ...simulated,
           async charge(charge) {
+            asked.resolve();
             await arrive.promise;
             return simulated.charge(charge);
           },
@@ -356,7 +358,7 @@ describeOnDatabase('card payments', (open) => {
       const orderCode = await create(core);
       const slow = core.cardPayments.pay(orderCode, approved());
       // The charge is open from the commit on, and looked up ten seconds later.
-      while (!(await find(core, orderCode)).openChargeId);
+      await asked.promise;
       await settled(core, orderCode, 'pending');
       arrive.resolve();
       expect(await slow).toMatchObject({
@@ -368,6 +370,7 @@ describeOnDatabase('card payments', (open) => {
     });
 
     test('and whose answer comes twice, or when it is settled already, are paid once', async () => {
+      const charged = deferred();
       const answer = deferred();
       const core = await startCore({
         database,
@@ -375,6 +378,7 @@ describeOnDatabase('card payments', (open) => {
           ...simulated,
           async charge(charge) {
             const status = await simulated.charge(charge);
+            charged.resolve();
             await answer.promise;
             return status;
           },
@@ -382,8 +386,7 @@ describeOnDatabase('card payments', (open) => {
       });
       const orderCode = await create(core);
       const slow = core.cardPayments.pay(orderCode, approved());
-      while (!(await find(core, orderCode)).openChargeId);
-      while ((await taken(core)) === 0);
+      await charged.promise;
       await settled(core, orderCode, 'paid');
       answer.resolve();
       expect(await slow).toMatchObject({ kind: 'paid' });

@@ -38,8 +38,10 @@ export default class SumsReporter extends DefaultReporter {
     this.#report.skipped += count('skipped');
     this.#count(module, tests.length);
     if (module.state() === 'failed') {
-      this.#report.failures.push(...failuresOf(module, tests));
+      const failures = failuresOf(module, tests);
+      this.#report.failures.push(...failures);
       super.printTestModule(module);
+      for (const failure of failures) this.log(failure);
     } else {
       const seconds = (module.diagnostic().duration / 1000).toFixed(1);
       this.log(

@@ -21,7 +21,7 @@ const SIZES = {
   /** Fields with a bad value, one at a time. */
   BAD_INPUTS: [2_000, 11_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
-  KILLS: [3, 8, 25, 300],
+  KILLS: [8, 8, 25, 300],
   /** Rounds of 64 callers with one idempotency key, on each database. */
   ONE_KEY: [2, 5, 50, 500],
   /** Ways in which a payment's approval meets its expiry. */
