@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  copyFileSync,
   cpSync,
   mkdtempSync,
   readdirSync,
@@ -66,8 +67,10 @@ async function start(environment: Record<string, string> = {}) {
 }
 
 /** A program of the built modules: its exit code and what it has said. */
-async function run(file: string, ...args: string[]) {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+const run = (...args: string[]) => runWith(process.execPath, ...args);
+
+async function runWith(node: string, ...args: string[]) {
+  const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
@@ -106,6 +109,18 @@ test.each([
   writeFileSync(cache, damaged);
   expect(await start()).toEqual(WELL);
   expect(readFileSync(cache).length).toBeGreaterThan(1_000_000);
+});
+
+test('Another program of Node, and another flag of V8, use code caches of their own', async () => {
+  const psa = join(dist, 'psa.js');
+  const node = join(house, 'node');
+  copyFileSync(process.execPath, node);
+  await run(psa, '--help');
+  const before = cachesOf('psa');
+  expect(await runWith(node, psa, '--help')).toMatchObject({ code: 0 });
+  expect(await run('--no-opt', psa, '--help')).toMatchObject({ code: 0 });
+  expect(cachesOf('psa')).toHaveLength(before.length + 2);
+  expect(cachesOf('psa')).toEqual(expect.arrayContaining(before));
 });
 
 test('A folder that nothing can be written to holds no server up, with a cache or without one', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -29,8 +29,7 @@ type Wrapper = (
  * nothing else: the bundle is compiled, and the cache is written after the start, or when the process ends before.
  */
 export function load(file: string, id: string): object {
-  // Of two bundles V8 compares the lengths alone. Another version of Node, or other flags of V8, use another file.
-  const cache = file.replace(/js$/, `${id}-${cachedDataVersionTag().toString(16)}.cache`);
+  const cache = file.replace(/js$/, `${id}-${engineId()}.cache`);
   const cachedData = readCache(cache);
   const source = readFileSync(file, 'latin1');
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
@@ -40,6 +39,16 @@ export function load(file: string, id: string): object {
   const run = script.runInThisContext() as Wrapper;
   run(module.exports, createFastRequire(file), module, file, dirname(file), pathToFileURL(file).href);
   return module.exports;
+}
+
+/**
+ * A name of this program of Node and of its flags. V8's own tag is the same for Node 20.19 and 20.20, and the first dies
+ * of a cache that the second has written; of two bundles V8 compares the lengths alone.
+ */
+function engineId(): string {
+  const { size, mtimeMs } = statSync(process.execPath, { throwIfNoEntry: false }) ?? {};
+  const parts = [process.version, process.arch, cachedDataVersionTag(), size, mtimeMs];
+  return crc32(parts.join()).toString(16);
 }
 
 /** Node's `require` resolves a built-in module each time: there are 200 such calls in a start, which take 10 ms. */
