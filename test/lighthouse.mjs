@@ -47,7 +47,7 @@ async function look(paths, folder) {
   const { launch } = await import(new URL('chrome-launcher/dist/index.js', modules).href);
 
   const server = runProgram({ PSA_DATA_DIR: 'memory', NODE_ENV: 'production' }, 'built');
-  const { args: chromeFlags, executablePath } = launchOptions();
+  const { args: chromeFlags, executablePath } = launchOptions('browser');
   const chrome = await launch({
     chromePath: process.env.CHROME_PATH ?? executablePath,
     chromeFlags: [...chromeFlags, '--headless=new'],

@@ -21,8 +21,8 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-function run(environment: Record<string, string>): Program {
-  const program = runProgram(environment, 'sources');
+function run(environment: Record<string, string>, from: 'sources' | 'built' = 'built'): Program {
+  const program = runProgram(environment, from);
   children.push(program.child);
   return program;
 }
@@ -53,7 +53,8 @@ describe('the program', () => {
     expect(await first.exited).toBe(0);
     expect(first.said.stderr).toBe('');
 
-    const second = run({ DATABASE_URL, HOST: '127.0.0.1', PSA_DEMO: 'off' });
+    // As npm run dev starts it.
+    const second = run({ DATABASE_URL, HOST: '127.0.0.1', PSA_DEMO: 'off' }, 'sources');
     await second.started;
     expect(second.said.stdout).not.toContain('ps_live_');
     second.child.kill('SIGTERM');

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureParts } from '../server/scripts/build.mjs';
@@ -27,7 +27,7 @@ const WITH_VALUE = ['-t', '--testNamePattern', '--shard', '--bail', '--retry', '
 
 /**
  * @typedef {import('./support/test-files.mjs').TestFile} TestFile
- * @typedef {import('./support/reporter.ts').Report} Report
+ * @typedef {import('./support/reporter.ts').Report & { postgresCpuMs: number }} Report
  *
  * @typedef {object} Selection
  * @property {TestFile[]} files
@@ -83,7 +83,10 @@ export async function runTests({
 const TESTS = join(root, 'test');
 
 /** @type {Report} */
-const NOTHING = { passed: 0, failed: 0, skipped: 0, failures: [], projects: {}, files: [] };
+const NOTHING = {
+  ...{ passed: 0, failed: 0, skipped: 0, failures: [], projects: {}, files: [] },
+  ...{ runnerCpuMs: 0, postgresCpuMs: 0 },
+};
 
 /**
  * Builds and installs what these files need, and nothing else.
@@ -99,7 +102,7 @@ async function prepare(files) {
   const built = [...new Set(files.flatMap(({ parts }) => [...parts]))].filter((part) => part !== 'chromium');
   await ensureParts(built);
   if (files.some(({ parts }) => parts.size > 0)) console.log(`✓ prepared in ${since(started)}\n`);
-  return chromium ? { CHROME_BIN: chromium.path } : {};
+  return chromium ? chromium.variables : {};
 }
 
 /** @param {string[]} options @param {Record<string, string>} env @returns {Promise<Report>} */
@@ -115,13 +118,21 @@ async function vitest(options, env) {
     const report = readFileSync(file, 'utf8');
     // For whoever asks which files take the time.
     writeStamp('last-tests.json', report);
-    return JSON.parse(report);
+    return { ...JSON.parse(report), postgresCpuMs: sumOfLines(`${file}.postgres`) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ...NOTHING, failed: 1, failures: [`✗ The test runner ended without a result: ${why}`] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The sum of a file of numbers, one in a line; 0 where there is none. @param {string} file */
+function sumOfLines(file) {
+  if (!existsSync(file)) return 0;
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .reduce((sum, line) => sum + Number(line), 0);
 }
 
 /**
@@ -151,7 +162,7 @@ const SECRETS_SHOWN = 20;
  * @param {number} cpuMs of everything that ran
  * @param {string} took
  */
-function printSeconds({ projects }, cpuMs, took) {
+function printSeconds({ projects, runnerCpuMs, postgresCpuMs }, cpuMs, took) {
   const seconds = (/** @type {number} */ ms) => (ms / 1000).toFixed(1);
   const row = (/** @type {(string | number)[]} */ [name, ...cells]) =>
     console.log(`${String(name).padEnd(30)}${cells.map((cell) => String(cell).padStart(9)).join('')}`);
@@ -162,7 +173,12 @@ function printSeconds({ projects }, cpuMs, took) {
     ofProjects += cpuMs;
     row([name, files, tests, seconds(wallMs), cpuMs > 0 ? seconds(cpuMs) : '']);
   }
-  if (cpuMs > 0) row(['gates, browsers, PostgreSQL', '', '', '', seconds(Math.max(0, cpuMs - ofProjects))]);
+  if (cpuMs > 0) {
+    row(['Vitest', '', '', '', seconds(runnerCpuMs)]);
+    row(['PostgreSQL', '', '', '', seconds(postgresCpuMs)]);
+    const rest = cpuMs - ofProjects - runnerCpuMs - postgresCpuMs;
+    row(['gates, browsers of Vitest', '', '', '', seconds(Math.max(0, rest))]);
+  }
   row(['all', '', '', took.replace(' s', ''), cpuMs > 0 ? seconds(cpuMs) : '']);
   console.log('');
 }

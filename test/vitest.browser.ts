@@ -69,7 +69,7 @@ function inChromium(): BrowserConfigOptions {
     enabled: true,
     headless: true,
     screenshotFailures: false,
-    provider: playwright({ launchOptions: launchOptions() }),
+    provider: playwright({ launchOptions: launchOptions('browser') }),
     instances: [{ browser: 'chromium' }],
   };
 }

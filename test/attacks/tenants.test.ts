@@ -710,7 +710,7 @@ describe.each([
   const others = (side: Side) => setting.sides.filter((other) => other !== side);
   const rowsOfAll = (sides: Side[]) => Promise.all(sides.map(rowsOf));
 
-  /** Every pair with a key; with what it has minted, and with restricted keys, as many as the dose says. */
+  /** Every pair with a key; with what it has minted, and with restricted keys, as many as the scale says. */
   const attackedWith = (side: Side, kind: string) =>
     kind === 'key' ? others(side) : others(side).slice(-scale('PAIRS_OF_TOKENS'));
 

@@ -31,7 +31,7 @@ const LOOKS = /** @type {const} */ ([
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-const browser = await launchBrowser();
+const browser = await launchBrowser('browser');
 try {
   for (const { name, ...look } of LOOKS) await drawAll(name, look);
 } finally {

@@ -36,7 +36,7 @@ const app = await createApp({
     throw error;
   },
 });
-const browser = await launchBrowser();
+const browser = await launchBrowser('browser');
 try {
   // First, while the server's clock and the browser's still agree.
   if (options.readme) await drawForReadme(options.readme);

@@ -35,7 +35,7 @@ const pages = await startFakeServer({
   files: { '/widget/': { folder: fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url)) } },
   pages: { '/': { body: PAGE } },
 });
-const browser = await chromium.launch(launchOptions());
+const browser = await chromium.launch(launchOptions('browser'));
 try {
   for (const { name, ...look } of LOOKS) await drawAll(name, look);
 } finally {

@@ -41,7 +41,7 @@ async function post(path, body) {
   return (await fetch(`${server.url}${path}`, { method: 'POST', body: JSON.stringify(body) })).json();
 }
 
-const browser = await chromium.launch(launchOptions());
+const browser = await chromium.launch(launchOptions('browser'));
 try {
   for (const colorScheme of ['light', 'dark'])
     for (const width of [390, 1280]) {

@@ -47,7 +47,7 @@ function startChild(task: string, env: NodeJS.ProcessEnv = {}) {
   const preload = env.BROKEN ? ['--import', file('./break-disk.mjs')] : [];
   const child = spawn(
     process.execPath,
-    [...preload, '--import', 'tsx', file('./pglite-child.ts'), dataDir, task, env.BREAK_DISK ?? ''],
+    [...preload, file('./pglite-child.mjs'), dataDir, task, env.BREAK_DISK ?? ''],
     { cwd: file('.'), env: { ...process.env, SEED: inject('templates').pglite.seed, ...env } },
   );
   child.stderr.pipe(process.stderr);

@@ -101,32 +101,6 @@ it('keeps two products of one page apart', async () => {
 
 // ── Windows ─────────────────────────────────────────────────────────────────────────────────────
 
-it('offers a link where the browser opens no window', async () => {
-  const visitor = await shop.visit();
-  const { page, context } = visitor;
-  const product = productOf(page, 'caneca');
-  // Not in a click, as after a request of the shop's own. Whatever Playwright evaluates, waiting included, would count
-  // as one for seconds.
-  const devtools = await context.newCDPSession(page);
-  await devtools.send('Runtime.evaluate', {
-    // It is disabled until the shop has been given its tokens.
-    expression: `(async () => {
-      const mug = document.querySelector('#caneca');
-      while (mug.disabled !== false) await new Promise(requestAnimationFrame);
-      mug.start();
-    })()`,
-    userGesture: false,
-  });
-  const blocked = await visitor.heard('psa-popup-blocked');
-  await product.says(/navegador bloqueou a janela/);
-  expect(context.pages()).toHaveLength(1);
-  expect(await product.pageLink.getAttribute('href')).toBe(blocked.detail.url);
-
-  const hosted = await openPopup(visitor, () => product.pageLink.click());
-  await payOn(hosted, CARD.approved);
-  await product.says('Pagamento confirmado');
-});
-
 it('takes a closed window for nothing: the payment stays open and can be taken up again', async () => {
   const before = (await paymentsOf(shop.stand)).length;
   const visitor = await shop.visit();

@@ -12,8 +12,14 @@ export interface Shop<On extends Stand = Stand> {
 
 /** The demo shop on real servers and a browser, for the tests around it. */
 export function openShop(): Shop;
-export function openShop<On extends Stand>(start: () => Promise<On>): Shop<On>;
-export function openShop(start: () => Promise<Stand> = startStand): Shop {
+export function openShop<On extends Stand>(
+  start: () => Promise<On>,
+  kind?: Parameters<typeof launchBrowser>[0],
+): Shop<On>;
+export function openShop(
+  start: () => Promise<Stand> = startStand,
+  kind?: Parameters<typeof launchBrowser>[0],
+): Shop {
   let stand: Stand;
   let browser: Browser;
   const visitors: Visitor[] = [];
@@ -24,7 +30,7 @@ export function openShop(start: () => Promise<Stand> = startStand): Shop {
       start().then((started) => {
         stand = started;
       }),
-      launchBrowser().then((launched) => {
+      launchBrowser(kind).then((launched) => {
         browser = launched;
       }),
     ]);

@@ -34,9 +34,9 @@ export interface Visitor {
 
 const PATIENCE_MS = 20_000;
 
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(kind?: 'shell' | 'browser'): Promise<Browser> {
   return chromium.launch({
-    ...launchOptions(),
+    ...launchOptions(kind),
     // As people have it: a window that no click asked for is blocked.
     ignoreDefaultArgs: ['--disable-popup-blocking'],
   });

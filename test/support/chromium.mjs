@@ -2,18 +2,31 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { run } from '../../server/scripts/progress.mjs';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+const SHELLS = ['chromium-headless-shell', 'chrome-headless-shell'];
 const APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
+/** Debian's. Older releases have no shell. */
+const PACKAGES = ['chromium', 'chromium-headless-shell'];
 
-/** The path of a Chromium or Chrome on this machine: `CHROME_BIN`, or one that the PATH holds. */
-function findChromium() {
-  const { CHROME_BIN, PATH = '' } = process.env;
-  if (CHROME_BIN) return isExecutable(CHROME_BIN) ? CHROME_BIN : undefined;
-  const inPath = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  return [...inPath, ...APPLICATIONS].find(isExecutable);
+/** @param {string[]} names @param {string[]} [others] */
+function find(names, others = []) {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return [...folders.flatMap((folder) => names.map((name) => join(folder, name))), ...others].find(
+    isExecutable,
+  );
+}
+
+/** The variables by which tests find their browsers, or undefined where there is none. */
+function findBrowsers() {
+  const { CHROME_BIN } = process.env;
+  const browser = CHROME_BIN || find(BROWSERS, APPLICATIONS);
+  if (!browser || !isExecutable(browser)) return undefined;
+  // Whoever names a browser wants that one.
+  const shell = CHROME_BIN ? undefined : find(SHELLS);
+  return { CHROME_BIN: browser, ...(shell && { PSA_HEADLESS_SHELL: shell }) };
 }
 
 /** @param {string} path */
@@ -27,23 +40,24 @@ function isExecutable(path) {
 }
 
 /**
- * Finds Chromium or, where that is possible without a question, installs Debian's.
- * @returns {Promise<{ path: string } | { problem: string }>}
+ * Finds Chromium, and its headless shell where there is one, or installs Debian's where that needs no question.
+ * @returns {Promise<{ variables: Record<string, string> } | { problem: string }>}
  */
 export async function ensureChromium() {
   const { CHROME_BIN } = process.env;
-  const found = findChromium();
-  if (found) return { path: found };
+  const found = findBrowsers();
+  if (found) return { variables: found };
   if (CHROME_BIN) return { problem: `CHROME_BIN is ${CHROME_BIN}, which is not a program.` };
-  const needed = 'The browser tests need Chromium: install Debian’s package "chromium", or set CHROME_BIN.';
   const asRoot = await rootPrefix();
-  if (!asRoot) return { problem: needed };
-
-  console.log('Installing Chromium with apt-get …');
-  await aptGet(asRoot, ['update']);
-  await aptGet(asRoot, ['install', '--yes', '--no-install-recommends', 'chromium']);
-  const installed = findChromium();
-  return installed ? { path: installed } : { problem: needed };
+  if (asRoot) {
+    console.log('Installing Chromium with apt-get …');
+    await aptGet(asRoot, ['update']);
+    for (const name of PACKAGES) await aptGet(asRoot, ['install', '--yes', '--no-install-recommends', name]);
+  }
+  const variables = findBrowsers();
+  return variables
+    ? { variables }
+    : { problem: 'The browser tests need Chromium: install Debian’s package "chromium", or set CHROME_BIN.' };
 }
 
 /** What to write before a command for it to run as root, or undefined where that would need a password. */

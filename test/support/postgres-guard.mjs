@@ -2,11 +2,12 @@
 // lives: a test run that is killed leaves no server behind. Says its address in one line of JSON.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { childrenCpuMs } from '../../server/scripts/progress.mjs';
 
 const { bin, copy, user, settings = [] } = JSON.parse(process.argv[2] ?? '');
 const folder = mkdtempSync(join(tmpdir(), 'psa-postgres-'));
@@ -60,6 +61,9 @@ async function stop() {
     server.kill('SIGINT');
     await once(server, 'exit');
   }
+  // For the table at the end of a test run.
+  if (process.env.PSA_TEST_REPORT)
+    appendFileSync(`${process.env.PSA_TEST_REPORT}.postgres`, `${childrenCpuMs()}\n`);
   removeFiles();
   process.exit();
 }

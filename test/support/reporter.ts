@@ -12,6 +12,8 @@ export interface Report {
   /** Each failed test, or file that did not load, in a few lines. */
   failures: string[];
   projects: Record<string, ProjectReport>;
+  /** CPU time of the runner itself in milliseconds: it transforms the sources, and serves them to browsers. */
+  runnerCpuMs: number;
   /** In the order in which they ended. */
   files: { path: string; project: string; tests: number; wallMs: number; cpuMs: number }[];
 }
@@ -27,7 +29,15 @@ export interface ProjectReport {
 
 /** One line for each file, with the sum of all files before it. A file that failed is shown as Vitest shows it. */
 export default class SumsReporter extends DefaultReporter {
-  readonly #report: Report = { passed: 0, failed: 0, skipped: 0, failures: [], projects: {}, files: [] };
+  readonly #report: Report = {
+    passed: 0,
+    failed: 0,
+    skipped: 0,
+    failures: [],
+    projects: {},
+    runnerCpuMs: 0,
+    files: [],
+  };
   readonly #spans = new Map<string, { from: number; to: number }>();
 
   override printTestModule(module: TestModule): void {
@@ -61,6 +71,8 @@ export default class SumsReporter extends DefaultReporter {
     for (const { message } of errors) report.failures.push(brief('outside of a test', message));
     if (errors.length > 0 || (reason === 'failed' && report.failed === 0)) report.failed += 1;
     for (const [name, { from, to }] of this.#spans) report.projects[name]!.wallMs = to - from;
+    const { user, system } = process.cpuUsage();
+    report.runnerCpuMs = (user + system) / 1000;
     const file = process.env.PSA_TEST_REPORT;
     if (file) writeFileSync(file, JSON.stringify(report));
   }

@@ -30,7 +30,7 @@ export const SHEETS: readonly Sheet[] = [
 
 /** Glyphs where they would be on paper, whatever the machine's screen is. */
 export function launchForLooks(args: string[] = ['--font-render-hinting=none']): Promise<Browser> {
-  const options = launchOptions();
+  const options = launchOptions('browser');
   return chromium.launch({ ...options, args: [...options.args, ...args] });
 }
 

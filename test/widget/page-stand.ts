@@ -45,7 +45,7 @@ export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): P
     const headers = { 'access-control-allow-origin': '*' };
     server = await startFakeServer({ files: { '/widget/': { folder: STANDALONE, headers } }, pages });
     browser = await chromium.launch({
-      ...launchOptions(),
+      ...launchOptions('browser'),
       ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
     });
   });

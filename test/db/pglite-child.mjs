@@ -1,23 +1,24 @@
 // A process of its own with a database in a folder, to be killed or to lose its disk. Says what happened in
 // lines of JSON.
 import { writeFileSync } from 'node:fs';
-import { sql } from 'kysely';
-import type { Sql } from '../../server/src/db/database.ts';
-import { openPglite } from '../../server/src/db/pglite.ts';
-import { createSystemClock } from '../../server/src/kernel/clock.ts';
-import { silent } from '../support/templates.ts';
+import { modules } from '../support/built.mjs';
+
+const { openDatabase } = await modules['db/open']();
+const { createSystemClock } = await modules['kernel/clock']();
+const { sql } = await modules.kysely();
 
 const [dataDir = '', task = '', breakDisk = ''] = process.argv.slice(2);
-const say = (what: unknown) => process.stdout.write(`${JSON.stringify(what)}\n`);
-const nameOf = (error: Error) => say({ failed: error.name, message: error.message });
-const insert = (db: Sql) => sql`insert into note default values returning id`.execute(db);
+const say = (/** @type {unknown} */ what) => process.stdout.write(`${JSON.stringify(what)}\n`);
+const nameOf = (/** @type {Error} */ error) => say({ failed: error.name, message: error.message });
+const insert = (/** @type {import('../../server/src/db/database.ts').Sql} */ db) =>
+  sql`insert into note default values returning id`.execute(db);
 
-const database = await openPglite({
+const database = await openDatabase({
   dataDir,
   ...(process.env.SEED && { seed: process.env.SEED }),
   clock: createSystemClock(),
-  log: silent,
-  onFatal: (error) => say({ fatal: error.message }),
+  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  onFatal: (/** @type {Error} */ error) => say({ fatal: error.message }),
 });
 say('open');
 await sql`create table if not exists note (id bigint generated always as identity primary key)`.execute(

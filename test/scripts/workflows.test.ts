@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { PARTS } from '../nightly.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const workflows = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`);
+const files = [...workflows, '.github/actions/prepare/action.yml'];
+const { scripts } = JSON.parse(read('package.json'));
+
+describe.each(files)('%s', (file) => {
+  it('pins each action to a commit', () => {
+    const used = [...read(file).matchAll(/uses: ([^\s#]+)/g)].map(([, action]) => action!);
+    const foreign = used.filter((action) => !action.startsWith('./'));
+    expect(foreign.length).toBeGreaterThan(0);
+    expect(foreign.filter((action) => !/^[\w/-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
+  });
+});
+
+describe.each(workflows)('%s', (file) => {
+  it('runs only commands that package.json has', () => {
+    const names = [...read(file).matchAll(/- run: npm (?:run )?([\w:]+)/g)].map(([, name]) => name!);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it('limits the time of each job', () => {
+    const jobs = read(file).match(/runs-on:/g)!.length;
+    expect(read(file).match(/timeout-minutes:/g)).toHaveLength(jobs);
+  });
+});
+
+it('the nightly workflow runs every part of the nightly', () => {
+  const [, parts = ''] = /\n +part: \[([^\]]+)\]/.exec(read('.github/workflows/nightly.yml'))!;
+  expect(parts.split(', ').sort()).toEqual(Object.keys(PARTS).sort());
+});
