@@ -13,6 +13,7 @@ import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { audit } from '../faults/audit.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { createPostgresDatabase } from '../support/database.ts';
+import { firstInSample, sampled } from '../support/scale.ts';
 import { onFatal, silent } from '../support/templates.ts';
 import { describeSchema, hashMigrations, MIGRATIONS, readReleased } from './schema.ts';
 
@@ -95,7 +96,10 @@ const engines = {
     openPostgres({ databaseUrl: await createPostgresDatabase('template1'), clock, log: silent }),
 };
 /** PGlite takes seconds to begin, and runs the same SQL. */
-const STEPS = { PGlite: ['0001_spine', '0006_webhooks'], PostgreSQL: names.slice(0, -1) };
+const STEPS = {
+  PGlite: firstInSample(['0001_spine', '0006_webhooks']),
+  PostgreSQL: sampled(names.slice(0, -1), 4),
+};
 
 describe.each(Object.entries(engines))('a database (%s) with data in it', (engine, openEngine) => {
   test.each(STEPS[engine as keyof typeof STEPS])(

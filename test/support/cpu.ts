@@ -5,12 +5,14 @@ import { childrenCpuMs } from '../../server/scripts/progress.mjs';
 export interface FileMeta {
   /** CPU time of a file in milliseconds: its worker's, and that of the processes that it started and that have ended. */
   cpuMs?: number;
+  /** The process of its worker, which files share: what one leaves behind, the next one finds. */
+  worker?: number;
 }
 
 const before = cpuMs();
 // biome-ignore lint/correctness/noEmptyPattern: Vitest wants the pattern of the fixtures that a hook uses
 afterAll(({}, { file }) => {
-  (file.meta as FileMeta).cpuMs = cpuMs() - before;
+  Object.assign(file.meta, { cpuMs: cpuMs() - before, worker: process.pid } satisfies FileMeta);
 });
 
 function cpuMs(): number {

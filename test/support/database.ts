@@ -3,6 +3,7 @@ import type { Database, DatabaseMeter } from '../../server/src/db/database.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
+import { takePostgres } from './postgres-pool.ts';
 import { runsAll } from './scale.ts';
 import { administrate, copyTemplate, onFatal, silent } from './templates.ts';
 
@@ -77,7 +78,15 @@ async function openFreshPostgres(
   clock: Clock = createSystemClock(),
   meter?: DatabaseMeter,
 ): Promise<Database> {
-  return openPostgres({ databaseUrl: await createPostgresDatabase(), clock, log: silent, meter });
+  const { url, release } = await takePostgres();
+  const database = await openPostgres({ databaseUrl: url, clock, log: silent, meter });
+  return {
+    ...database,
+    async close() {
+      await database.close();
+      release();
+    },
+  };
 }
 
 /** A copy of the migrated template, for tests that open it more than once. Returns its address. */

@@ -14,8 +14,8 @@ import type { TestPaymentLevers } from '../../server/src/sandbox/model.ts';
 import type { WalletLevers } from '../../server/src/wallet/model.ts';
 import type { ManualClock } from './clock.ts';
 import { type Core, startCore } from './core.ts';
-import { createPostgresDatabase } from './database.ts';
 import { type Pair, type Service, startPair, startService } from './pair.ts';
+import { takePostgres } from './postgres-pool.ts';
 import { silent } from './templates.ts';
 
 type Resource = StoredEvent['resource'];
@@ -69,7 +69,7 @@ export function describeRemote(tests: (start: StartHarness) => void): void {
     tests(async (account = {}) => {
       // One for all tests, each with a merchant and a facade of its own. Limits of requests have tests of their own.
       started ??= startService({ restLimit: 1_000_000 });
-      const databaseUrl = await createPostgresDatabase();
+      const { url: databaseUrl, release } = await takePostgres();
       const pair = await startPair({
         service: await started,
         account,
@@ -81,6 +81,7 @@ export function describeRemote(tests: (start: StartHarness) => void): void {
         // Left behind, it would be done while the next test runs.
         const { accountIds, service } = pair;
         await service.database.sql.deleteFrom('task').where('account_id', '=', accountIds.service).execute();
+        release();
       });
       return remoteHarness(pair);
     });

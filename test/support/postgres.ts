@@ -21,8 +21,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   global[SHARED] ??= { users: 0, server: start() };
   const shared = global[SHARED];
   shared.users += 1;
-  const { postgresUrl, pglite, stop } = await shared.server;
-  project.provide('templates', { postgresUrl, pglite });
+  const { postgresUrl, postgresShape, pglite, stop } = await shared.server;
+  project.provide('templates', { postgresUrl, postgresShape, pglite });
   return async () => {
     shared.users -= 1;
     if (shared.users > 0) return;

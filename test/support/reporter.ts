@@ -15,7 +15,7 @@ export interface Report {
   /** CPU time of the runner itself in milliseconds: it transforms the sources, and serves them to browsers. */
   runnerCpuMs: number;
   /** In the order in which they ended. */
-  files: { path: string; project: string; tests: number; wallMs: number; cpuMs: number }[];
+  files: { path: string; project: string; tests: number; wallMs: number; cpuMs: number; worker: number }[];
 }
 
 export interface ProjectReport {
@@ -83,12 +83,12 @@ export default class SumsReporter extends DefaultReporter {
     this.#report.projects[name] = project;
     project.files += 1;
     project.tests += tests;
-    const { cpuMs = 0 } = module.meta() as FileMeta;
+    const { cpuMs = 0, worker = 0 } = module.meta() as FileMeta;
     project.cpuMs += cpuMs;
     const now = performance.now();
     const { duration, collectDuration } = module.diagnostic();
     const wallMs = duration + collectDuration;
-    this.#report.files.push({ path: module.relativeModuleId, project: name, tests, wallMs, cpuMs });
+    this.#report.files.push({ path: module.relativeModuleId, project: name, tests, wallMs, cpuMs, worker });
     const span = this.#spans.get(name) ?? { from: Number.POSITIVE_INFINITY, to: 0 };
     this.#spans.set(name, { from: Math.min(span.from, now - wallMs), to: now });
   }

@@ -14,8 +14,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { ensureParts } from '../../server/scripts/build.mjs';
+import type { Sql } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
@@ -25,14 +27,16 @@ import { createSystemClock } from '../../server/src/kernel/clock.ts';
 export interface Templates {
   /** The server's database `postgres`, beside which lies the migrated `psa_template`. */
   postgresUrl: string;
+  /** A fingerprint of the template's tables. */
+  postgresShape: string;
   /** A tarball of a migrated data folder of PGlite's, and the worker that it is opened by, compiled once. */
   pglite: { seed?: string; worker?: string };
 }
 
 /** Migrates one database of each engine, for the tests to copy. */
 export async function prepareTemplates(postgresUrl: string): Promise<Templates> {
-  const [pglite] = await Promise.all([preparePglite(), preparePostgres(postgresUrl)]);
-  return { postgresUrl, pglite };
+  const [pglite, postgresShape] = await Promise.all([preparePglite(), preparePostgres(postgresUrl)]);
+  return { postgresUrl, postgresShape, pglite };
 }
 
 /** Copies a database beside the one at `postgresUrl`, and returns the address of the copy. */
@@ -53,16 +57,31 @@ export async function administrate(postgresUrl: string, statement: string): Prom
   }
 }
 
-/** Migrates the database `psa_template`. */
-export async function preparePostgres(postgresUrl: string): Promise<void> {
+/** Migrates the database `psa_template`. Returns the fingerprint of its tables. */
+export async function preparePostgres(postgresUrl: string): Promise<string> {
   await administrate(postgresUrl, 'create database psa_template');
   const databaseUrl = postgresUrl.replace(/\/\w+$/, '/psa_template');
   const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
   try {
     await migrate(database);
+    return await readShape(database.sql);
   } finally {
     await database.close();
   }
+}
+
+/** A fingerprint of the tables, indexes, triggers, functions and settings of a database. */
+export async function readShape(connection: Sql): Promise<string> {
+  const { rows } = await sql<{ shape: string }>`
+    select md5(concat(
+      (select string_agg(concat(relname, relkind, relnatts, relchecks, relhastriggers), ',' order by oid)
+        from pg_class where relnamespace = 'public'::regnamespace),
+      (select string_agg(concat(tgname, tgenabled), ',' order by oid) from pg_trigger where not tgisinternal),
+      (select count(*) from pg_proc where pronamespace = 'public'::regnamespace),
+      (select count(*) from pg_db_role_setting
+        where setdatabase = (select oid from pg_database where datname = current_database()))
+    )) as shape`.execute(connection);
+  return rows[0]!.shape;
 }
 
 async function preparePglite(): Promise<Templates['pglite']> {

@@ -32,6 +32,8 @@ const tests = join(root, 'test');
  */
 const ONLY_IN_ALL = [
   'bench/bench.test.ts',
+  // That the checker of simulated histories finds planted faults.
+  'sim/checker.test.ts',
   'widget/looks.page-test.ts',
   'widget/package.test.ts',
   'widget/recipes.browser-test.tsx',

@@ -29,6 +29,21 @@ describe('a click', () => {
     expect(element.phase).toBe('pending');
   });
 
+  it('makes another attempt after a conflict, of the same base', async () => {
+    const { element, scenario } = await checkout({
+      start: {
+        result: { __typename: 'IdempotencyError', code: 'IDEMPOTENCY_CONFLICT', message: 'no' },
+        times: 1,
+      },
+    });
+    await element.start();
+    expect(element.error).toMatchObject({ code: 'conflict', retryable: true });
+    await element.retry();
+    const ids = (await told(scenario)).starts.map(({ attemptId }) => attemptId);
+    expect(ids).toEqual([ids[0], `${ids[0]}.2`]);
+    expect(element.phase).toBe('pending');
+  });
+
   it('sends an attempt id that was kept before the request', async () => {
     const { element, scenario } = await checkout({ start: { hold: true } });
     void element.start();
