@@ -52,12 +52,6 @@ export const ONE_GRAPHQL = {
   alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve('graphql/index.js') }],
 };
 
-/**
- * Packages with one copy in a process, which Vitest otherwise tells by where a file lies, and not always in the same way: a
- * schema builder without its plugins, in one run of two.
- */
-const LOADED_BY_NODE = [/\/node_modules\/(?:@pothos|kysely|zod)\//];
-
 type InNode = Exclude<Project, 'component' | 'beside'> | 'facade';
 
 /** Tests in a process of Node's that a file shares with those before it: loading the server takes longer than most. */
@@ -73,7 +67,6 @@ function inNode(name: InNode, include: string[], options: Options = {}): TestPro
         pool: 'forks',
         isolate: false,
         setupFiles: [here('support/cpu.ts')],
-        server: { deps: { external: LOADED_BY_NODE } },
         // V8's better compiler costs more, while PGlite runs, than so short a life gives back.
         execArgv: ['--liftoff-only'],
         // For what hangs, not for what is slow: a busy machine takes several times as long as a quiet one.
@@ -104,7 +97,8 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
   return [
     ...inNode('unit', filesOf('unit')),
     ...inNode('server', filesOf('server'), onPostgres('service')),
-    ...inNode('programs', filesOf('programs'), onPostgres('service')),
+    // A process for each: they look at what a process leaves behind.
+    ...inNode('programs', filesOf('programs'), { ...onPostgres('service'), isolate: true }),
     ...inNode('journey', filesOf('journey'), onPostgres('service')),
     ...(runsAll()
       ? inNode(

@@ -16,6 +16,7 @@ import {
   url,
 } from './component.ts';
 import type { Scenario } from './fake-server.ts';
+import { waitFor } from './patience.ts';
 
 // Every member of the element's interface, in the order of its table; what each does at length is in the tests beside.
 eachOnAFreshPage();
@@ -126,7 +127,7 @@ describe('attributes', () => {
       const element = await written({ endpoint: '/graphql', token: 'psa_ct_any', ...attributes });
       const loaded = () => part(element, 'label')?.textContent?.trim();
       if (!/^pt/.test(attributes.locale ?? lang))
-        await vi.waitFor(() => expect(loaded()).not.toMatch(/^(Pagar com .*|)$/));
+        await waitFor(() => expect(loaded()).not.toMatch(/^(Pagar com .*|)$/));
       return loaded();
     };
     const [pt, en, es] = [
@@ -181,7 +182,7 @@ describe('properties', () => {
       said.push(part(element, 'status')?.textContent?.trim());
     });
     await element.start();
-    await vi.waitFor(() => expect(said).toEqual(['Um instante', 'À espera']));
+    await waitFor(() => expect(said).toEqual(['Um instante', 'À espera']));
     expect((await told(scenario)).starts[0]).toMatchObject({
       customer: { name: 'Ana', email: 'ana@example.com', externalId: '7' },
     });

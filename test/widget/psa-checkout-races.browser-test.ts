@@ -14,6 +14,7 @@ import {
   told,
   url,
 } from './component.ts';
+import { waitFor } from './patience.ts';
 
 // What comes at the wrong moment: two calls at once, answers that nobody waits for any more, a page that changes its mind.
 eachOnAFreshPage();
@@ -124,7 +125,7 @@ describe('starting', () => {
     await element.updateComplete;
     held.letGo();
     await started;
-    await vi.waitFor(() => expect(element.phase).toBe('idle'));
+    await waitFor(() => expect(element.phase).toBe('idle'));
     expect(element.payment).toBeUndefined();
     element.token = scenario.token;
     await element.updateComplete;
@@ -324,7 +325,7 @@ describe('the connection', () => {
     await element.start();
     await live;
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-    await vi.waitFor(async () => expect((await told(scenario)).reads).toBe(1));
+    await waitFor(async () => expect((await told(scenario)).reads).toBe(1));
     const again = connection_(element, 'live');
     dispatchEvent(new Event('online'));
     await again;
@@ -403,7 +404,7 @@ describe('moving about', () => {
     await started;
     place();
     place();
-    await vi.waitFor(() => expect(element.connection).toBe('live'));
+    await waitFor(() => expect(element.connection).toBe('live'));
     await change(element, 'PAID');
     place();
     expect(element.phase).toBe('paid');

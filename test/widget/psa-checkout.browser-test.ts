@@ -17,6 +17,7 @@ import {
   told,
   url,
 } from './component.ts';
+import { waitFor } from './patience.ts';
 
 eachOnAFreshPage();
 
@@ -212,13 +213,13 @@ describe('following', () => {
     const live = connection_(element, 'live');
     await element.start();
     await live;
-    const heard = vi.waitFor(() => expect(element.payment?.version).toBe(2));
+    const heard = waitFor(() => expect(element.payment?.version).toBe(2));
     await act(element, { cursor: 'expired', values: { description: 'x' } });
     await heard;
     const again = connection_(element, 'live');
     await act(element, { drop: 1013 });
     await again;
-    await vi.waitFor(async () =>
+    await waitFor(async () =>
       expect((await told(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, null]),
     );
     expect(element.phase).toBe('pending');
@@ -475,9 +476,7 @@ describe('for everyone', () => {
     element.locale = 'en';
     element.labels = { cancel: 'Never mind' };
     await element.start();
-    await vi.waitFor(() =>
-      expect(part(element, 'status')?.textContent).toContain('Waiting for your payment'),
-    );
+    await waitFor(() => expect(part(element, 'status')?.textContent).toContain('Waiting for your payment'));
     expect(part(element, 'cancel-button')?.textContent).toBe('Never mind');
   });
 });

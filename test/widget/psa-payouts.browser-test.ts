@@ -589,7 +589,7 @@ async function post<Answer = unknown>(path: string, body: object): Promise<Answe
   return response.json();
 }
 
-function shows(look: () => unknown, what: unknown, timeout = 2_500): Promise<void> {
+function shows(look: () => unknown, what: unknown, timeout = 20_000): Promise<void> {
   return vi.waitFor(async () => expect(await look()).toEqual(what), { timeout, interval: 15 });
 }
 

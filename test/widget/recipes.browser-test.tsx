@@ -8,6 +8,7 @@ import { mount, unmount } from 'svelte';
 import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest';
 import { createApp } from 'vue';
 import type { Scenario } from './fake-server.ts';
+import { waitUntil } from './patience.ts';
 import { Pay as AngularPay } from './recipes/angular.ts';
 import { Pay } from './recipes/react.tsx';
 import SveltePay from './recipes/svelte.svelte';
@@ -66,7 +67,7 @@ it('pays once with Angular', async () => {
 
 /** Properties arrive, a click pays once, and the event comes back into the framework. */
 async function pays(): Promise<void> {
-  await vi.waitUntil(() => document.querySelector('psa-checkout')?.shadowRoot?.querySelector('.button'));
+  await waitUntil(() => document.querySelector('psa-checkout')?.shadowRoot?.querySelector('.button'));
   const element = document.querySelector('psa-checkout');
   if (!element) throw new Error('nothing was rendered');
   expect(element).toMatchObject({ endpoint, token, customer: { externalId: 'u-17' } });
@@ -74,10 +75,10 @@ async function pays(): Promise<void> {
   const button = element.shadowRoot?.querySelector<HTMLElement>('.button');
   button?.click();
   button?.click();
-  await vi.waitUntil(() => element.phase === 'pending');
+  await waitUntil(() => element.phase === 'pending');
   const { orderCode } = element.payment ?? {};
   await post('/act', { orderCode, values: { status: 'PAID' } });
-  await vi.waitUntil(() => document.querySelector('p'));
+  await waitUntil(() => document.querySelector('p'));
   expect(document.querySelector('p')?.textContent).toBe(`Obrigado! Pedido ${orderCode}`);
   const { starts } = await tell({ token });
   expect(starts).toHaveLength(1);
