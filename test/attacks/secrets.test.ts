@@ -65,6 +65,7 @@ describe('a secret', () => {
     'no such key: ps_live_…, whsec_…',
     'http://127.0.0.1:4000/graphql?query={__typename}',
     'psa_task_seconds_bucket{le="0.005",kind="webhook.deliver"}',
+    '{"spanId":"4242424242424242","parentSpanId":"5555555555554444"}',
     '{"acc":"acc_4208873578834f8b96d844b3","sub":"sacc_0123456789abcdef0123456789abcdef"}',
   ])('is not seen where there is none: %s', (line) => {
     expect(secretsIn(line)).toEqual([]);
