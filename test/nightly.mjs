@@ -32,7 +32,7 @@ export const PARTS = {
     run: ['test/mutants/run.mjs', '--tonight'],
   },
   bench: {
-    about: 'the ratios of npm run bench, and what a server holds in memory',
+    about: 'the ratios of npm run bench',
     run: ['test/bench/run.mjs'],
   },
   soak: {

@@ -119,7 +119,7 @@ export default defineConfig(async () => ({
   test: {
     sequence: { sequencer: LongestFirst },
     // More than the cores of a small machine: many tests wait for another process, or for a browser.
-    maxWorkers: 5,
+    maxWorkers: 4,
     projects: await projects(),
   },
 }));
