@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { ONE_GRAPHQL } from './support/one-graphql.ts';
 import { runsAll } from './support/scale.ts';
 import { findTestFiles, type Project } from './support/test-files.mjs';
 
@@ -46,11 +46,6 @@ class LongestFirst extends BaseSequencer {
     return (await super.sort(specifications)).sort((left, right) => place(left) - place(right));
   }
 }
-
-// Vite takes graphql's ES modules and Node its CommonJS ones; two copies refuse each other's types.
-export const ONE_GRAPHQL = {
-  alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve('graphql/index.js') }],
-};
 
 type InNode = Exclude<Project, 'component' | 'beside'> | 'facade';
 

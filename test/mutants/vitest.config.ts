@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Reporter } from 'vitest/node';
-import { ONE_GRAPHQL } from '../vitest.config.ts';
+import { ONE_GRAPHQL } from '../support/one-graphql.ts';
 
 const { PSA_MUTANTS_TESTS = '', PSA_MUTANTS_DATABASE } = process.env;
 
