@@ -426,6 +426,8 @@ export function describePort(startMerchant: StartHarness): void {
         IdempotencyError,
       );
       await merchant.pass(2 * SECOND);
+      // The other instance may have taken the task.
+      await second.settled();
       expect(await request(merchant, id, { idempotencyKey: 'saque-1' })).toMatchObject({
         replayed: true,
         underVerification: false,
