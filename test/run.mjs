@@ -116,7 +116,7 @@ async function vitest(options, env) {
       env: { ...env, PSA_TEST_REPORT: file },
     });
     const report = readFileSync(file, 'utf8');
-    // For whoever asks which files take the time.
+    // Shows which files take the time.
     writeStamp('last-tests.json', report);
     return { ...JSON.parse(report), postgresCpuMs: sumOfLines(`${file}.postgres`) };
   } catch (error) {

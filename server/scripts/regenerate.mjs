@@ -28,7 +28,7 @@ const GENERATED = [
   },
 ];
 
-/** Fails where one of them is not what it is made from: whoever changes the one has forgotten the other. */
+/** Compares each generated file with what it is made from, and fails where they differ. */
 export async function generatedFiles() {
   let output = '';
   for (const { file, from, make } of GENERATED) {

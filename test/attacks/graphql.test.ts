@@ -7,7 +7,7 @@ import { ANSWERED, bodyOf, CREATE, type Operation, REFUSED } from './documents.t
 import { LIVE_KEY, report, startVictim, type Victim } from './victim.ts';
 
 // Whatever a document or a request asks for that it may not have: it is refused by its sender's fault, nothing of it
-// runs, and to refuse it costs little. How little is looked at in the full dose alone, as a median of many.
+// runs, and to refuse it costs little. How little is looked at in the full size alone, as a median of many.
 
 const TIMES = scale('REFUSALS');
 const MOST_CPU_MS = 50;

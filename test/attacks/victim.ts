@@ -71,9 +71,9 @@ export function startCrowd() {
   return startChild(program('crowd.mjs'));
 }
 
-/** What a full dose shows, for the last column of TRUST.md. */
+/** Prints the figures of a full run, for the last column of TRUST.md. */
 export function report(attack: string, figures: Record<string, number | string>): void {
-  if (process.env.PSA_DOSE !== 'full') return;
+  if (process.env.PSA_SCALE !== 'full') return;
   const said = Object.entries(figures).map(
     ([name, figure]) => `${name} ${typeof figure === 'number' ? Number(figure.toPrecision(3)) : figure}`,
   );

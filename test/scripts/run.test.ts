@@ -129,7 +129,7 @@ it('fails when a gate does, and runs the tests all the same', async () => {
   expect({ code, last }).toEqual({ code: 1, last: '42 passed, 1 failed' });
 });
 
-it('notices types of the schema that are not made anew', async () => {
+it('fails when the types of the schema are stale', async () => {
   house.write('widget/src/graphql-env.d.ts', 'older types');
 
   expect(await run()).toMatchObject({
@@ -177,7 +177,7 @@ describe('a filter', () => {
     });
   });
 
-  it('is told from the options of Vitest, which are passed on', async () => {
+  it('is separated from the options of Vitest, which are passed on', async () => {
     const { files, options } = await run(['-t', 'sums to', '--bail', '1', 'kernel/']);
 
     expect(files).toBe('kernel/money.test.ts');

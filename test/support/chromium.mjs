@@ -24,7 +24,7 @@ function findBrowsers() {
   const { CHROME_BIN } = process.env;
   const browser = CHROME_BIN || find(BROWSERS, APPLICATIONS);
   if (!browser || !isExecutable(browser)) return undefined;
-  // Whoever names a browser wants that one.
+  // A browser that is named is the only one used.
   const shell = CHROME_BIN ? undefined : find(SHELLS);
   return { CHROME_BIN: browser, ...(shell && { PSA_HEADLESS_SHELL: shell }) };
 }
