@@ -15,7 +15,20 @@ export interface Report {
   /** CPU time of the runner itself in milliseconds: it transforms the sources, and serves them to browsers. */
   runnerCpuMs: number;
   /** In the order in which they ended. */
-  files: { path: string; project: string; tests: number; wallMs: number; cpuMs: number; worker: number }[];
+  files: FileReport[];
+}
+
+interface FileReport {
+  path: string;
+  project: string;
+  tests: number;
+  wallMs: number;
+  /** Of these, importing what the file needs. */
+  importMs: number;
+  cpuMs: number;
+  worker: number;
+  /** The slowest tests, milliseconds by name. */
+  slowest: Record<string, number>;
 }
 
 export interface ProjectReport {
@@ -46,7 +59,7 @@ export default class SumsReporter extends DefaultReporter {
     this.#report.passed += count('passed');
     this.#report.failed += count('failed');
     this.#report.skipped += count('skipped');
-    this.#count(module, tests.length);
+    this.#count(module, tests);
     if (module.state() === 'failed') {
       const failures = failuresOf(module, tests);
       this.#report.failures.push(...failures);
@@ -77,18 +90,21 @@ export default class SumsReporter extends DefaultReporter {
     if (file) writeFileSync(file, JSON.stringify(report));
   }
 
-  #count(module: TestModule, tests: number): void {
+  #count(module: TestModule, tests: readonly TestCase[]): void {
     const { name } = module.project;
     const project = this.#report.projects[name] ?? { files: 0, tests: 0, wallMs: 0, cpuMs: 0 };
     this.#report.projects[name] = project;
     project.files += 1;
-    project.tests += tests;
+    project.tests += tests.length;
     const { cpuMs = 0, worker = 0 } = module.meta() as FileMeta;
     project.cpuMs += cpuMs;
     const now = performance.now();
     const { duration, collectDuration } = module.diagnostic();
     const wallMs = duration + collectDuration;
-    this.#report.files.push({ path: module.relativeModuleId, project: name, tests, wallMs, cpuMs, worker });
+    this.#report.files.push({
+      ...{ path: module.relativeModuleId, project: name, tests: tests.length },
+      ...{ wallMs, importMs: collectDuration, cpuMs, worker, slowest: slowestOf(tests) },
+    });
     const span = this.#spans.get(name) ?? { from: Number.POSITIVE_INFINITY, to: 0 };
     this.#spans.set(name, { from: Math.min(span.from, now - wallMs), to: now });
   }
@@ -98,6 +114,13 @@ export default class SumsReporter extends DefaultReporter {
     return failed > 0 ? `${passed} passed, ${failed} failed` : `${passed} passed`;
   }
 }
+
+function slowestOf(tests: readonly TestCase[]): Record<string, number> {
+  const timed = tests.map((test) => [test.fullName, Math.round(test.diagnostic()?.duration ?? 0)] as const);
+  return Object.fromEntries(timed.sort(([, left], [, right]) => right - left).slice(0, SLOWEST));
+}
+
+const SLOWEST = 5;
 
 /** Lines of a message that say why; the rest is the stack of the runner. */
 const LINES_OF_A_FAILURE = 12;
