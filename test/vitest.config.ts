@@ -114,7 +114,8 @@ export default defineConfig(async () => ({
   test: {
     sequence: { sequencer: LongestFirst },
     // More than the cores of a small machine: many tests wait for another process, or for a browser.
-    maxWorkers: 4,
+    maxWorkers: 3,
+    experimental: { fsModuleCache: true },
     projects: await projects(),
   },
 }));

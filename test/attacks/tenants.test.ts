@@ -20,7 +20,7 @@ import { configureWebhook, type Pair, startPair, startService } from '../support
 import { pass } from '../support/pass.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { scale } from '../support/scale.ts';
+import { runsAll, scale } from '../support/scale.ts';
 
 // Whoever asks for what is another account's, or of the other environment, is told what they would be told of something
 // that does not exist, byte for byte, and changes nothing. Where something can be named is taken from the schema and
@@ -710,19 +710,40 @@ describe.each([
   const others = (side: Side) => setting.sides.filter((other) => other !== side);
   const rowsOfAll = (sides: Side[]) => Promise.all(sides.map(rowsOf));
 
-  /** Every pair with a key; with what it has minted, and with restricted keys, as many as the scale says. */
-  const attackedWith = (side: Side, kind: string) =>
-    kind === 'key' ? others(side) : others(side).slice(-scale('PAIRS_OF_TOKENS'));
+  /**
+   * Who asks by which credential, and with whose names: by keys in every pair; by tokens and restricted keys in as many as
+   * the scale says. A sample has one pair of each key, of the same account or of the
+   * same environment, and each other credential once.
+   */
+  async function pairings(): Promise<{ side: Side; kind: string; credential: string; attacked: Side[] }[]> {
+    const all = await Promise.all(
+      setting.askers.map(async (side, at) =>
+        Object.entries(await setting.credentialsOf(side)).map(([kind, credential]) => ({
+          ...{ side, kind, credential },
+          attacked:
+            kind === 'key'
+              ? others(side).filter((_, index) => runsAll() || index === (at * 2 + 1) % 3)
+              : others(side).slice(-scale('PAIRS_OF_TOKENS')),
+        })),
+      ),
+    );
+    const kinds = new Set<string>();
+    return all.flat().filter(({ kind }) => {
+      const isKnown = kinds.has(kind);
+      kinds.add(kind);
+      return runsAll() || kind === 'key' || !isKnown;
+    });
+  }
 
   /** The same places with another's names and with nobody's, asked one after the other by `ask`. */
   async function compare(
     side: Side,
-    kind: string,
+    attacked: readonly Side[],
     ask: (attacks: { place: string; values: Values }[]) => Promise<string[]>,
     wants: (place: string) => boolean,
   ): Promise<number> {
     let compared = 0;
-    for (const other of attackedWith(side, kind)) {
+    for (const other of attacked) {
       const nobodys = unknown(other.ids);
       const attacksWith = (ids: Ids) =>
         Object.entries(PLACES)
@@ -751,10 +772,9 @@ describe.each([
   test('another’s names are nobody’s in every query and mutation, with every kind of credential', async () => {
     const before = await rowsOfAll(setting.sides);
     let compared = 0;
-    for (const side of setting.askers)
-      for (const [kind, credential] of Object.entries(await setting.credentialsOf(side)))
-        compared += await compare(side, kind, asking(credential), (place) => !isSubscription(place));
-    expect(compared).toBeGreaterThan(300);
+    for (const { side, credential, attacked } of await pairings())
+      compared += await compare(side, attacked, asking(credential), (place) => !isSubscription(place));
+    expect(compared).toBeGreaterThan(100);
     expect(await rowsOfAll(setting.sides)).toEqual(before);
   }, 240_000);
 
@@ -776,53 +796,44 @@ describe.each([
   test('nor is there anything of another in what names nothing', async () => {
     const queries = Object.keys(schema.getQueryType()!.getFields());
     let looked = 0;
-    for (const side of setting.askers)
-      for (const [kind, credential] of Object.entries(await setting.credentialsOf(side))) {
-        const answers: string[] = [];
-        for (const name of queries.filter((field) => !/^nodes?$/.test(field)))
-          answers.push(await askGraphQL(setting.url, credential, operationOn(schema, `Query.${name}`, {})));
-        const all = answers.join();
-        if (kind === 'key') expect(all).toContain(side.ids.productId[0]);
-        for (const other of others(side))
-          for (const name of KINDS.flatMap((each) => other.ids[each])) {
-            looked += 1;
-            expect(all).not.toContain(name);
-          }
-      }
-    expect(looked).toBeGreaterThan(500);
+    for (const { side, kind, credential } of await pairings()) {
+      const answers: string[] = [];
+      for (const name of queries.filter((field) => !/^nodes?$/.test(field)))
+        answers.push(await askGraphQL(setting.url, credential, operationOn(schema, `Query.${name}`, {})));
+      const all = answers.join();
+      if (kind === 'key') expect(all).toContain(side.ids.productId[0]);
+      for (const other of others(side))
+        for (const name of KINDS.flatMap((each) => other.ids[each])) {
+          looked += 1;
+          expect(all).not.toContain(name);
+        }
+    }
+    expect(looked).toBeGreaterThan(400);
   });
 
   test('another’s names are nobody’s in every subscription, over a socket and an event stream', async () => {
     const before = await rowsOfAll(setting.sides);
     let compared = 0;
-    for (const side of setting.askers) {
-      for (const [kind, credential] of Object.entries(await setting.credentialsOf(side)))
-        compared += await compare(
-          side,
-          kind,
-          (attacks) =>
-            firstOfEach(
-              setting.url,
-              credential,
-              attacks.map(({ place, values }) => operationAt(place, values)),
-            ),
-          isSubscription,
+    for (const { side, kind, credential, attacked } of await pairings()) {
+      const bySocket = (attacks: { place: string; values: Values }[]) =>
+        firstOfEach(
+          setting.url,
+          credential,
+          attacks.map(({ place, values }) => operationAt(place, values)),
         );
-      compared += await compare(
-        side,
-        'key',
-        async (attacks) => {
-          const answers: string[] = [];
-          for (const { place, values } of attacks)
-            answers.push(
-              await askGraphQL(setting.url, side.key, operationAt(place, values), 'text/event-stream'),
-            );
-          return answers;
-        },
-        isSubscription,
-      );
+      compared += await compare(side, attacked, bySocket, isSubscription);
+      if (kind !== 'key') continue;
+      const byStream = async (attacks: { place: string; values: Values }[]) => {
+        const answers: string[] = [];
+        for (const { place, values } of attacks)
+          answers.push(
+            await askGraphQL(setting.url, credential, operationAt(place, values), 'text/event-stream'),
+          );
+        return answers;
+      };
+      compared += await compare(side, attacked, byStream, isSubscription);
     }
-    expect(compared).toBeGreaterThan(200);
+    expect(compared).toBeGreaterThan(100);
     expect(await rowsOfAll(setting.sides)).toEqual(before);
   }, 240_000);
 
@@ -830,42 +841,42 @@ describe.each([
     if (!setting.hasRest) return expect((await fetch(`${setting.url}/v1/wallet`)).status).toBe(404);
     const before = await rowsOfAll(setting.sides);
     let compared = 0;
-    for (const side of setting.askers)
-      for (const [kind, credential] of Object.entries(await setting.credentialsOf(side)))
-        for (const other of attackedWith(side, kind)) {
-          const nobodys = unknown(other.ids);
-          for (const [place, attack] of Object.entries(REST_PLACES)) {
-            const [method] = place.split(' ') as [string];
-            const none = attack(nobodys, side.ids);
-            for (const [index, { path, body }] of attack(other.ids, side.ids).entries()) {
-              const theirs = await askRest(setting.url, credential, method, path, body);
-              const nothing = await askRest(
-                setting.url,
-                credential,
-                method,
-                none[index]!.path,
-                none[index]!.body,
-              );
-              expect(without(other.ids, theirs), `${side.name} ${method} ${path}`).toBe(
-                without(nobodys, nothing),
-              );
-              compared += 1;
-            }
+    for (const { side, credential, attacked } of await pairings())
+      for (const other of attacked) {
+        const nobodys = unknown(other.ids);
+        for (const [place, attack] of Object.entries(REST_PLACES)) {
+          const [method] = place.split(' ') as [string];
+          const none = attack(nobodys, side.ids);
+          for (const [index, { path, body }] of attack(other.ids, side.ids).entries()) {
+            const theirs = await askRest(setting.url, credential, method, path, body);
+            const nothing = await askRest(
+              setting.url,
+              credential,
+              method,
+              none[index]!.path,
+              none[index]!.body,
+            );
+            expect(without(other.ids, theirs), `${side.name} ${method} ${path}`).toBe(
+              without(nobodys, nothing),
+            );
+            compared += 1;
           }
         }
-    expect(compared).toBeGreaterThan(200);
+      }
+    expect(compared).toBeGreaterThan(100);
     expect(await rowsOfAll(setting.sides)).toEqual(before);
   }, 240_000);
 
   test('what a tenant changes, by names that another has used too, is its own alone', async () => {
     let compared = 0;
-    for (const side of setting.askers) {
+    for (const { side, kind, attacked } of await pairings()) {
+      if (kind !== 'key') continue;
       const credentials = await setting.credentialsOf(side);
       const before = await rowsOfAll(others(side));
-      for (const other of others(side)) {
+      for (const other of attacked) {
         const nobodys = unknown(other.ids);
         for (const [name, { names, values }] of Object.entries(CHANGES)) {
-          if (!names && other !== others(side)[0]) continue;
+          if (!names && other !== attacked[0]) continue;
           const credential = (name === 'startCheckout' && credentials.checkout) || credentials.key!;
           const ask = (ids: Ids) =>
             values(firstOf(ids), side.ids).map((each) =>
@@ -885,7 +896,7 @@ describe.each([
       }
       await setting.pass(61 * MINUTE);
       if (setting.hasRest)
-        for (const other of others(side))
+        for (const other of attacked)
           for (const [place, attack] of Object.entries(REST_CHANGES)) {
             const [method] = place.split(' ') as [string];
             const ask = (ids: Ids) =>
@@ -904,7 +915,7 @@ describe.each([
       await setting.pass(61 * MINUTE);
       expect(await rowsOfAll(others(side))).toEqual(before);
     }
-    expect(compared).toBeGreaterThan(20);
+    expect(compared).toBeGreaterThan(10);
   }, 240_000);
 
   test('what happens to one is told to it and to nobody else', async () => {

@@ -15,6 +15,7 @@ import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { embedded } from '../support/harness.ts';
+import { generated } from '../support/scale.ts';
 import { silent } from '../support/templates.ts';
 import { describePort } from './port.ts';
 
@@ -481,7 +482,7 @@ describeOnDatabase('card payments', (open) => {
             await core.close();
           },
         ),
-        { numRuns: 25, endOnFailure: true },
+        { numRuns: generated(25), endOnFailure: true },
       );
     }, 120_000);
 

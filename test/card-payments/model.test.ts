@@ -36,6 +36,7 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { walletOf } from '../../server/src/wallet/model.ts';
+import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const EXPIRY = plusMs(NOW, CHECKOUT_SESSION_MS);
@@ -652,7 +653,7 @@ describe('whatever happens to a card payment, in any order', () => {
         expect(balances.merchant_balance + balances.merchant_pending).toBe(held);
         expect(0 - balances.acquirer).toBe(held);
       }),
-      { numRuns: 500 },
+      { numRuns: generated(500) },
     );
   });
 });

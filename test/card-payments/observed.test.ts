@@ -11,6 +11,7 @@ import {
 } from '../../server/src/card-payments/model.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
+import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const STATUSES = ['pending', 'paid', 'expired', 'refunded', 'failed'] as const;
@@ -86,7 +87,7 @@ describe('what is known of a payment, held against what is said', () => {
           payment = now;
         }
       }),
-      { numRuns: 500 },
+      { numRuns: generated(500) },
     );
   });
 

@@ -11,10 +11,11 @@ import { createPostgresDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { runsAll } from '../support/scale.ts';
 import { silent } from '../support/templates.ts';
 
 const LIVE_KEY = 'ps_live_cluster0123456789';
-const EACH = 80;
+const EACH = runsAll() ? 80 : 20;
 const AT_ONCE = 4;
 
 type Cluster = Awaited<ReturnType<typeof startCluster>>;

@@ -90,6 +90,7 @@ describeOnBothEngines('the database', (open) => {
 
     const work = database.transaction((tx) => {
       const broken = sql`select 1 / 0`.execute(tx);
+      broken.catch(() => 'heard of below');
       const behind = sql`insert into note (text) values ('behind')`.execute(tx);
       // What fails only because the first did is heard of before it.
       return Promise.all([behind, behind.catch(() => broken)]);

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { MigrationError, migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
@@ -41,8 +41,21 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** One PGlite for all tests, emptied for each: a start takes more than all of them. */
+let pglite: Promise<Database> | undefined;
+afterAll(async () => {
+  await (await pglite)?.close();
+});
+
 const engines = {
-  PGlite: () => openPglite({ dataDir: 'memory', clock, log: silent, onFatal }),
+  async PGlite() {
+    const { worker } = inject('templates').pglite;
+    pglite ??= openPglite({ dataDir: 'memory', ...(worker && { worker }), clock, log: silent, onFatal });
+    const database = await pglite;
+    await sql`drop schema public cascade`.execute(database.sql);
+    await sql`create schema public`.execute(database.sql);
+    return { ...database, close: async () => undefined };
+  },
   PostgreSQL: async () =>
     openPostgres({ databaseUrl: await createPostgresDatabase('template1'), clock, log: silent }),
 };

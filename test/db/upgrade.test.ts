@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { appliedMigrations, MigrationError, migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
@@ -12,8 +12,8 @@ import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { audit } from '../faults/audit.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
-import { createPostgresDatabase } from '../support/database.ts';
-import { firstInSample, sampled } from '../support/scale.ts';
+import { createPostgresDatabase, inThisRun } from '../support/database.ts';
+import { runsAll, sampled } from '../support/scale.ts';
 import { onFatal, silent } from '../support/templates.ts';
 import { describeSchema, hashMigrations, MIGRATIONS, readReleased } from './schema.ts';
 
@@ -90,43 +90,46 @@ const DATA: Record<string, string> = {
   '0008_simulated_clock': 'insert into simulated_clock (offset_ms) values (1000);',
 };
 
+/** From the built folder, not from the template of the newest version. */
+function openOlderPglite(dataDir: string): Promise<Database> {
+  const { worker } = inject('templates').pglite;
+  return openPglite({ dataDir, ...(worker && { worker }), clock, log: silent, onFatal });
+}
+
 const engines = {
-  PGlite: async () => openPglite({ dataDir: 'memory', clock, log: silent, onFatal }),
+  PGlite: () => openOlderPglite('memory'),
   PostgreSQL: async () =>
     openPostgres({ databaseUrl: await createPostgresDatabase('template1'), clock, log: silent }),
 };
-/** PGlite takes seconds to begin, and runs the same SQL. */
+/** PGlite takes seconds to begin, and runs the same SQL; in a folder it goes forward below. */
 const STEPS = {
-  PGlite: firstInSample(['0001_spine', '0006_webhooks']),
+  PGlite: ['0001_spine', '0006_webhooks'],
   PostgreSQL: sampled(names.slice(0, -1), 4),
 };
 
-describe.each(Object.entries(engines))('a database (%s) with data in it', (engine, openEngine) => {
-  test.each(STEPS[engine as keyof typeof STEPS])(
-    'goes forward from %s, and its server goes on',
-    async (step) => {
-      const database = await openEngine();
-      const known = names.slice(0, names.indexOf(step) + 1);
-      for (const name of known) {
-        await migrate(database, undefined, name);
-        if (DATA[name]) await database.sql.executeQuery(CompiledQuery.raw(DATA[name]));
-      }
-      const before = await rowsOf(database);
-      expect(await migrate(database, undefined, names.at(-1))).toEqual(names.slice(known.length));
-      expect(await describeSchema(database)).toEqual(released.schema);
-      const after = await rowsOf(database);
-      // 0010 says of a database with an account whose books these are.
-      if (step < '0010') before.database_mode = 1;
-      expect(after).toMatchObject(before);
+describe.each(inThisRun(engines))('a database (%s) with data in it', (engine, openEngine) => {
+  test.each(STEPS[engine])('goes forward from %s, and its server goes on', async (step) => {
+    const database = await openEngine();
+    const known = names.slice(0, names.indexOf(step) + 1);
+    for (const name of known) {
+      await migrate(database, undefined, name);
+      if (DATA[name]) await database.sql.executeQuery(CompiledQuery.raw(DATA[name]));
+    }
+    const before = await rowsOf(database);
+    expect(await migrate(database, undefined, names.at(-1))).toEqual(names.slice(known.length));
+    expect(await describeSchema(database)).toEqual(released.schema);
+    const after = await rowsOf(database);
+    // 0010 says of a database with an account whose books these are.
+    if (step < '0010') before.database_mode = 1;
+    expect(after).toMatchObject(before);
 
-      const app = await startApp({ database, environment: { PSA_DEMO: 'false' } });
-      onTestFinished(() => app.close());
-      await app.work.settled();
-      expect(await pay(app, 'new')).toBe('paid');
-      expect(await violations(database, app)).toEqual([]);
-      expect(app.faults).toEqual([]);
-    },
-  );
+    const app = await startApp({ database, environment: { PSA_DEMO: 'false' } });
+    onTestFinished(() => app.close());
+    await app.work.settled();
+    expect(await pay(app, 'new')).toBe('paid');
+    expect(await violations(database, app)).toEqual([]);
+    expect(app.faults).toEqual([]);
+  });
 });
 
 async function rowsOf(database: Database): Promise<Record<string, number>> {
@@ -208,7 +211,9 @@ function versionWith(...files: Record<string, string>[]): string {
   return folder;
 }
 
-/** Clients that pay as fast as they are answered. */
+/** Payments from one point of the way forward to the next: clients pay as fast as they are answered. */
+const SOME = runsAll() ? 32 : 8;
+
 function startLoad(app: TestApp, name: string) {
   let paid = 0;
   let stopped = false;
@@ -255,7 +260,7 @@ test('goes forward under a server of the version before, serves both side by sid
 
   const old = await startOld();
   const load = startLoad(old, 'old');
-  await load.more(30);
+  await load.more(SOME);
 
   // Somebody reads a table for longer than anybody could wait: a backup, say. The new server waits for it, over and over,
   // and everybody else goes on.
@@ -268,10 +273,10 @@ test('goes forward under a server of the version before, serves both side by sid
   const watcher = await open(newest);
   onTestFinished(() => watcher.close());
   for (let turned = 0; turned < 2; ) {
-    await load.more(8);
+    await load.more(SOME / 4);
     turned += (await waitsForCardPayments(watcher)) ? 1 : 0;
   }
-  await load.more(30);
+  await load.more(SOME);
   expect(await appliedMigrations(watcher.sql)).toEqual(names);
   await reader.query('rollback');
   const next = await starting;
@@ -285,7 +290,7 @@ test('goes forward under a server of the version before, serves both side by sid
 
   // Both at once, each taking up the other's work; and the old one starts again.
   const nextLoad = startLoad(next, 'new');
-  await Promise.all([load.more(20), nextLoad.more(20)]);
+  await Promise.all([load.more(SOME), nextLoad.more(SOME)]);
   const paidByOld = await load.stop();
   expect(old.faults).toEqual([]);
   await old.close();
@@ -326,13 +331,33 @@ async function waitsForCardPayments({ sql: db }: Database): Promise<boolean> {
 test('goes forward in a folder, and the version before starts on it again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'psa-forward-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  const versions = [versionWith(), versionWith(NEXT.expand)];
-  for (const [index, migrations] of [versions[0], versions[1], versions[0]].entries()) {
-    const database = await openPglite({ dataDir, clock, log: silent, onFatal });
-    const app = await startApp({ database, migrations: migrations!, environment: { PSA_DEMO: 'false' } });
-    expect(await pay(app, `start:${index}`)).toBe('paid');
+  const [before, next] = [versionWith(), versionWith(NEXT.expand)];
+  const play = async (name: string, migrations: string, database: Database) => {
+    const app = await startApp({ database, migrations, environment: { PSA_DEMO: 'false' } });
+    expect(await pay(app, name)).toBe('paid');
     expect(await violations(database, app)).toEqual([]);
     expect(app.faults).toEqual([]);
     await app.close();
+  };
+  let database = await openOlderPglite(dataDir);
+  if (runsAll()) {
+    await play('before', before, database);
+    database = await openOlderPglite(dataDir);
+  } else await play('before', before, { ...database, close: async () => undefined });
+  await play('next', next, database);
+  expect(await appliedAgain()).toEqual([...names, ...EXPANDED]);
+
+  /** By the version before, which has paid on it once more. */
+  async function appliedAgain(): Promise<string[]> {
+    const again = await openOlderPglite(dataDir);
+    let applied: string[] = [];
+    await play('again', before, {
+      ...again,
+      async close() {
+        applied = await appliedMigrations(again.sql);
+        await again.close();
+      },
+    });
+    return applied;
   }
 });

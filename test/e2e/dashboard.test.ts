@@ -11,10 +11,9 @@ const shop = openShop(startServiceStand);
 beforeEach(() => shop.stand.pass(3_600_001));
 
 async function openDashboard(options: BrowserContextOptions = {}): Promise<Visitor> {
-  const visitor = await shop.visit(options);
+  const visitor = await shop.visit(options, '/demo/dashboard');
   // A socket that is given up, and what is fetched without a network.
   visitor.expectProblems(/WebSocket connection to/, /ERR_INTERNET_DISCONNECTED/, /status of 4\d\d/);
-  await visitor.page.goto(`${shop.stand.url}/demo/dashboard`);
   await isLive(visitor.page);
   return visitor;
 }

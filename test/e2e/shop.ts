@@ -6,8 +6,8 @@ import { type Stand, startStand } from './stand.ts';
 
 export interface Shop<On extends Stand = Stand> {
   readonly stand: On;
-  /** A visitor whose page shows the shop. Whatever their browser complains about fails the test. */
-  visit(options?: BrowserContextOptions): Promise<Visitor>;
+  /** A visitor whose page shows the shop, or `path`. Whatever their browser complains about fails the test. */
+  visit(options?: BrowserContextOptions, path?: string): Promise<Visitor>;
 }
 
 /** The demo shop on real servers and a browser, for the tests around it. */
@@ -56,10 +56,10 @@ export function openShop(
     get stand() {
       return stand;
     },
-    async visit(options) {
+    async visit(options, path = '/demo/') {
       const visitor = await openVisitor(browser, options);
       visitors.push(visitor);
-      await visitor.page.goto(`${stand.url}/demo/`);
+      await visitor.page.goto(`${stand.url}${path}`);
       return visitor;
     },
   };

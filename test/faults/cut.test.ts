@@ -6,7 +6,7 @@ import { createPostgresDatabase } from '../support/database.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../support/faulty-network.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { scale } from '../support/scale.ts';
+import { firstInSample, scale } from '../support/scale.ts';
 import { audit } from './audit.ts';
 import { type Cut, spawnServer } from './child.ts';
 import { complaintsOfPosted } from './posted.ts';
@@ -23,9 +23,15 @@ interface Line {
   readonly isWithTheServer: boolean;
 }
 
+const CUTS = [
+  { verdict: 'cut-before', moment: 'before COMMIT arrives' },
+  { verdict: 'cut-after', moment: 'before the answer to COMMIT' },
+] as const;
+
 const engines = {
   PostgreSQL: {
     times: scale('CUTS'),
+    cuts: CUTS,
     async prepare(): Promise<Line> {
       const network = await startFaultyNetwork(await createPostgresDatabase());
       onTestFinished(() => network.close());
@@ -38,6 +44,8 @@ const engines = {
   },
   PGlite: {
     times: scale('WORKER_DEATHS'),
+    // Each begins a PGlite twice.
+    cuts: firstInSample([...CUTS].reverse()),
     async prepare(server: ReturnType<typeof spawnServer>): Promise<Line> {
       const folder = mkdtempSync(join(tmpdir(), 'psa-cut-'));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -50,12 +58,7 @@ const engines = {
   },
 };
 
-const cuts = [
-  { verdict: 'cut-before', moment: 'before COMMIT arrives' },
-  { verdict: 'cut-after', moment: 'before the answer to COMMIT' },
-] as const;
-
-const cases = Object.entries(engines).flatMap(([engine, { times, prepare }]) =>
+const cases = Object.entries(engines).flatMap(([engine, { times, cuts, prepare }]) =>
   cuts.map(({ verdict, moment }) => ({ engine, times, prepare, verdict, moment })),
 );
 

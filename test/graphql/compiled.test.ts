@@ -10,6 +10,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { compileOperation, weightOfCompiled } from '../../server/src/graphql/compiled.ts';
+import { generated } from '../support/scale.ts';
 
 const schema: GraphQLSchema = buildSchema(`
   type Subscription { told: Thing told2(text: String): Thing! }
@@ -121,7 +122,7 @@ test('a compiled query answers what execute answers, with the same errors in the
       const [executed, compiled] = await both(given, query);
       expect(compiled).toEqual(executed);
     }),
-    { numRuns: 300 },
+    { numRuns: generated(300) },
   );
 });
 
@@ -133,7 +134,7 @@ test('and so it does with what comes later', async () => {
       expect(compiled.data).toBe(executed.data);
       expect(certain(compiled)).toEqual(certain(executed));
     }),
-    { numRuns: 300 },
+    { numRuns: generated(300) },
   );
 });
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../server/src/graphql/schema.ts';
 import { addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+import { sampled } from '../support/scale.ts';
 
 let app: TestApp;
 let orderCode: string;
@@ -245,7 +246,7 @@ describe('what takes room and time is made for callers, and within bounds', () =
   test('each of many operations, of which the last are kept', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `o${index}`);
     const query = `${names.map((name) => `query ${name} { ...F }`).join(' ')} fragment F on Query { ${wallets(40)} } ${WITH_TEN}`;
-    for (const operationName of names) expect(await isSame({ query, operationName })).toBe(true);
+    for (const operationName of sampled(names, 2)) expect(await isSame({ query, operationName })).toBe(true);
     expect(await isSame({ query, operationName: names[0] })).toBe(true);
   });
 });

@@ -29,6 +29,7 @@ import { createManualClock } from '../support/clock.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { createRequestLimit } from '../support/request-limit.ts';
 import { createRestClient } from '../support/rest.ts';
+import { generated } from '../support/scale.ts';
 
 // ── A shop with every kind of operation ─────────────────────────────────────────────────────────
 
@@ -590,7 +591,7 @@ test('whatever is sent is answered with JSON that is no fault of ours', async ()
         if (answer.status >= 400) expect(answer.body).toEqual({ error: expect.stringMatching(/./) });
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: generated(1_000) },
   );
   expect(faults).toEqual([]);
 });

@@ -9,7 +9,7 @@ import {
   reaisFromCents,
   reaisText,
 } from '../../server/src/kernel/money.ts';
-import { scale } from '../support/scale.ts';
+import { generated, scale } from '../support/scale.ts';
 
 describe('an amount in reais', () => {
   const AMOUNTS = scale('AMOUNTS');
@@ -27,7 +27,7 @@ describe('an amount in reais', () => {
         expect(text).toMatch(/^\d+(\.\d{1,2})?$/);
         expect(z.decode(centsAsReais, JSON.parse(text))).toBe(amountCents);
       }),
-      { numRuns: 10_000 },
+      { numRuns: generated(10_000) },
     );
   });
 

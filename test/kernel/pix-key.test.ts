@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maskPixKey, type PixKeyKind, parsePixKey, pixKeyText } from '../../server/src/kernel/pix-key.ts';
+import { generated } from '../support/scale.ts';
 
 describe('a PIX key', () => {
   test.each<[PixKeyKind, string, string]>([
@@ -86,7 +87,7 @@ describe('a PIX key', () => {
         const parsed = parsePixKey(text);
         if (parsed) expect(maskPixKey(parsed.key)).not.toContain(parsed.key);
       }),
-      { numRuns: 1_000 },
+      { numRuns: generated(1_000) },
     );
   });
 

@@ -5,7 +5,7 @@ import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
-import { scale } from '../support/scale.ts';
+import { generated, scale } from '../support/scale.ts';
 import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
 
@@ -126,7 +126,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
         for (const { faults } of cores) expect(faults).toEqual([]);
         await Promise.all(cores.map((each) => each.close()));
       }),
-      { numRuns: 5, endOnFailure: true },
+      { numRuns: generated(5), endOnFailure: true },
     );
   });
 

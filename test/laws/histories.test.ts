@@ -9,6 +9,7 @@ import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { pass } from '../support/pass.ts';
+import { generated } from '../support/scale.ts';
 import { FEES, MARKUP } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
 
@@ -118,7 +119,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
         expectNothingUnderWay(sums);
         expect(app.faults).toEqual([]);
       }),
-      { numRuns: 15, endOnFailure: true },
+      { numRuns: generated(15), endOnFailure: true },
     );
   });
 

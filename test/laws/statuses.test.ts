@@ -8,6 +8,7 @@ import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
+import { generated } from '../support/scale.ts';
 import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
 
@@ -135,7 +136,7 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
         for (const fault of core.faults) expect((fault as Error).message).toBe('the bank is out of reach');
         await core.close();
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: generated(20), endOnFailure: true },
     );
   });
 });

@@ -21,6 +21,7 @@ import {
 import { openAccount, startCore } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, signsHold } from '../support/ledger.ts';
+import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 
@@ -234,7 +235,7 @@ describeOnBothEngines('the ledger', (open) => {
           expect(await sums(tenant)).toEqual(expected);
         },
       ),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: generated(25), endOnFailure: true },
     );
   });
 

@@ -9,6 +9,7 @@ import { createRootFieldLimits } from '../../server/src/limits/root-fields.ts';
 import { createWindows } from '../../server/src/limits/windows.ts';
 import { createManualClock } from '../support/clock.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { generated } from '../support/scale.ts';
 import { interceptStatements, recordStatements } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
 
@@ -223,7 +224,7 @@ describe('windows on one PostgreSQL with a pool each', () => {
 
   test('are given back by all that end at once, whatever order they were taken in', async () => {
     const clock = createManualClock();
-    const keys = Array.from({ length: 2_000 }, (_, index) => `back${index}`);
+    const keys = Array.from({ length: generated(2_000) }, (_, index) => `back${index}`);
     const instances = databases.map(({ sql }) =>
       createWindows({ sql, clock, name: 'b', limit: 100, chunk: 20 }),
     );

@@ -16,7 +16,9 @@ import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { createClient } from '../support/graphql.ts';
+import { takePostgres } from '../support/postgres-pool.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
+import { sampled } from '../support/scale.ts';
 import { onFatal, silent } from '../support/templates.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,7 +30,8 @@ const folders: string[] = [];
 afterEach(() => {
   for (const child of children) child.kill('SIGKILL');
 });
-afterAll(() => {
+afterAll(async () => {
+  await (await shared)?.app.close();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -41,7 +44,8 @@ function temporaryFolder(prefix = 'psa-command-'): string {
 /** The command itself, with this environment and no other. */
 function psa(environment: Record<string, string>, ...args: string[]) {
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    const child = spawn(process.execPath, ['server/dist/psa.js', ...args], {
+    // V8's better compiler costs a command that opens a PGlite more than it gives back.
+    const child = spawn(process.execPath, ['--liftoff-only', 'server/dist/psa.js', ...args], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -69,24 +73,73 @@ async function answer(environment: Record<string, string>, ...args: string[]) {
 }
 
 /** The whole server on a folder, in this process: so a test can look into it. */
-async function startServer(dataDir: string) {
+async function startServer(dataDir: string, open: typeof openDatabase = openSeeded) {
   const faults: unknown[] = [];
   const app = await createApp({
     config: readConfig({ PORT: '0', PSA_DATA_DIR: dataDir }),
     clock: createSystemClock(),
     log: { ...silent, warn: (fields) => faults.push(fields), error: (fields) => faults.push(fields) },
     onFatal: (error) => faults.push(error),
-    open: ({ databaseUrl: _, ...options }) => openPglite({ ...options, ...inject('templates').pglite }),
+    open,
   });
   return { ...app, faults };
 }
 
-/** A folder on which a server has run. */
-async function startedFolder(dataDir = temporaryFolder()): Promise<string> {
-  const app = await startServer(dataDir);
+const openSeeded: typeof openDatabase = ({ databaseUrl: _, ...options }) =>
+  openPglite({ ...options, ...inject('templates').pglite });
+
+/**
+ * The same where a test looks at the socket alone: the folder and its lock are real, and what PGlite would keep there is
+ * in a PostgreSQL, which begins in a hundredth of the time.
+ */
+function startServerWithoutFiles(dataDir: string) {
+  return startServer(dataDir, async (options) => {
+    const unlock = await lockDataDir(dataDir);
+    const { url, release } = await takePostgres();
+    const database = await openPostgres({ ...options, databaseUrl: url });
+    return {
+      ...database,
+      engine: 'pglite',
+      async close() {
+        await database.close();
+        release();
+        await unlock();
+      },
+    };
+  });
+}
+
+let shared: Promise<{ dataDir: string; app: Awaited<ReturnType<typeof startServer>> }> | undefined;
+
+/** One for all tests that ask a server on PGlite: a start takes seconds. */
+async function runningServer() {
+  shared ??= (async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    return { dataDir, app: await startServer(dataDir) };
+  })();
+  return shared;
+}
+
+/** Its folder, for the tests behind those that ask it: on which a server has run, and none does. */
+async function stoppedFolder(): Promise<string> {
+  const { dataDir, app } = await runningServer();
   await app.close();
   expect(app.faults).toEqual([]);
   return dataDir;
+}
+
+/** The socket of a server that was killed. */
+async function leaveDeadSocket(dataDir: string): Promise<void> {
+  const path = join(dataDir, 'psa.sock');
+  const killed = spawn(
+    process.execPath,
+    ['-e', `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  await new Promise((resolve) => killed.stdout.once('data', resolve));
+  killed.kill('SIGKILL');
+  await new Promise((resolve) => killed.once('exit', resolve));
+  expect(statSync(path).isSocket()).toBe(true);
 }
 
 const VIEWER = '{ viewer { environment permissions } }';
@@ -107,12 +160,13 @@ test('on a database of a server in front of a service keys are listed, and nothi
   };
   const { keys } = await answer(told, 'keys', 'list');
   expect(keys).toMatchObject([{ accountId, name: 'PSA_UPSTREAM_LIVE_KEY', hint: 'cdef' }]);
-  for (const [args, says] of [
+  const refused: [string[], string][] = [
     [['keys', 'create', '--live'], 'its keys come from the configuration: change PSA_UPSTREAM_LIVE_KEY'],
     [['keys', 'revoke', keys[0].id], 'its keys come from the configuration'],
     [['accounts', 'create', '--name', 'Outra'], 'nothing about accounts can be changed here'],
     [['accounts', 'set', accountId, '--name', 'Outra'], 'nothing about accounts can be changed here'],
-  ] as const) {
+  ];
+  for (const [args, says] of sampled(refused, 3)) {
     const { code, stdout, stderr } = await psa(environment, ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(new RegExp(`^[^\n]*${says}[^\n]*\n$`));
@@ -185,42 +239,9 @@ describe('on a PostgreSQL', () => {
   });
 });
 
-describe('on a folder without a server', () => {
-  test('opens it itself, one command behind the other, and leaves it to the next', async () => {
-    const PSA_DATA_DIR = await startedFolder();
-    const made = await Promise.all([1, 2].map(() => answer({ PSA_DATA_DIR }, 'keys', 'create', '--sandbox')));
-    const { keys } = await answer({ PSA_DATA_DIR }, 'keys', 'list');
-    expect(keys).toHaveLength(4);
-    for (const { key } of made) expect(keys).toContainEqual(key);
-    const app = await startServer(PSA_DATA_DIR);
-    onTestFinished(() => app.close());
-    const viewer = await createClient(`${app.url}/graphql`, made[0].secret).request(VIEWER);
-    expect(viewer.viewer).toEqual({ environment: 'SANDBOX', permissions: [] });
-  });
-
-  test('where none has run makes nothing, and says so', async () => {
-    for (const PSA_DATA_DIR of [join(temporaryFolder(), 'typo'), temporaryFolder()]) {
-      const { code, stdout, stderr } = await psa({ PSA_DATA_DIR }, 'keys', 'create', '--live');
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toBe(
-        `No server has run on ${PSA_DATA_DIR} yet. Start it once, with npm start: that makes the first account, and shows its keys\n`,
-      );
-      expect(existsSync(join(PSA_DATA_DIR, 'pgdata'))).toBe(false);
-    }
-  });
-
-  test('in memory cannot, and says why', async () => {
-    const { code, stderr } = await psa({ PSA_DATA_DIR: 'memory' }, 'keys', 'list');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^PSA_DATA_DIR is memory: [^\n]*PSA_BOOTSTRAP_LIVE_KEY[^\n]*\n$/);
-  });
-});
-
 describe('on a folder that a running server has', () => {
   test('asks it, over a socket that is the owner’s alone, and what it ends is closed at once', async () => {
-    const PSA_DATA_DIR = temporaryFolder();
-    const app = await startServer(PSA_DATA_DIR);
-    onTestFinished(() => app.close());
+    const { dataDir: PSA_DATA_DIR, app } = await runningServer();
     const path = join(PSA_DATA_DIR, 'psa.sock');
     expect(statSync(path).isSocket()).toBe(true);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -238,17 +259,11 @@ describe('on a folder that a running server has', () => {
     expect(stdout).toMatch(
       /^The sandbox API key of account acc_\w+, unrestricted:\n\n {2}ps_test_\S+\n\nIt is /,
     );
-
-    await app.close();
-    expect(existsSync(path)).toBe(false);
-    expect(app.faults).toEqual([]);
-    // And now by itself.
-    expect((await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys).toHaveLength(3);
   });
 
   test('finds it too where the folder’s path is too long for a socket', async () => {
     const PSA_DATA_DIR = join(temporaryFolder(), 'a'.repeat(120));
-    const app = await startServer(PSA_DATA_DIR);
+    const app = await startServerWithoutFiles(PSA_DATA_DIR);
     onTestFinished(() => app.close());
     const pointer = join(PSA_DATA_DIR, 'psa.sock.path');
     const path = readFileSync(pointer, 'utf8');
@@ -264,19 +279,9 @@ describe('on a folder that a running server has', () => {
   });
 
   test('takes the place of a socket that a killed server has left', async () => {
-    const PSA_DATA_DIR = await startedFolder();
-    const path = join(PSA_DATA_DIR, 'psa.sock');
-    const killed = spawn(
-      process.execPath,
-      ['-e', `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    );
-    await new Promise((resolve) => killed.stdout.once('data', resolve));
-    killed.kill('SIGKILL');
-    await new Promise((resolve) => killed.once('exit', resolve));
-    expect(statSync(path).isSocket()).toBe(true);
-    expect((await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys).toHaveLength(2);
-    const app = await startServer(PSA_DATA_DIR);
+    const PSA_DATA_DIR = temporaryFolder();
+    await leaveDeadSocket(PSA_DATA_DIR);
+    const app = await startServerWithoutFiles(PSA_DATA_DIR);
     onTestFinished(() => app.close());
     expect((await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys).toHaveLength(2);
     expect(app.faults).toEqual([]);
@@ -285,7 +290,7 @@ describe('on a folder that a running server has', () => {
   test('leaves alone what is no socket, and the server runs without', async () => {
     const PSA_DATA_DIR = temporaryFolder();
     writeFileSync(join(PSA_DATA_DIR, 'psa.sock'), 'mine');
-    const app = await startServer(PSA_DATA_DIR);
+    const app = await startServerWithoutFiles(PSA_DATA_DIR);
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
     await app.close();
     expect(app.faults).toMatchObject([{ err: { message: expect.stringContaining('is not a socket') } }]);
@@ -294,7 +299,7 @@ describe('on a folder that a running server has', () => {
 
   test('checks what comes over the socket as what is typed, and bounds it', async () => {
     const PSA_DATA_DIR = temporaryFolder();
-    const app = await startServer(PSA_DATA_DIR);
+    const app = await startServerWithoutFiles(PSA_DATA_DIR);
     onTestFinished(() => app.close());
     const ask = (operation: string, input: unknown) =>
       exchange(PSA_DATA_DIR, `${JSON.stringify({ protocol: 1, operation, input })}\n`);
@@ -331,18 +336,95 @@ describe('on a folder that a running server has', () => {
 
   test('does not wait for who connects and says nothing, when it stops', async () => {
     const PSA_DATA_DIR = temporaryFolder();
-    const app = await startServer(PSA_DATA_DIR);
+    const app = await startServerWithoutFiles(PSA_DATA_DIR);
     const idle = connect(join(PSA_DATA_DIR, 'psa.sock'));
     await new Promise((resolve) => idle.once('connect', resolve));
     const gone = new Promise((resolve) => idle.once('close', resolve));
     await app.close();
     await gone;
   });
+
+  test('saves its folder in a file of its own, restores it into another, and says what it cannot do', async () => {
+    const folder = temporaryFolder();
+    const { dataDir, app } = await runningServer();
+    const caller = { INIT_CWD: folder };
+    const saved = await answer({ ...caller, PSA_DATA_DIR: dataDir }, 'backup', 'one.gz');
+    expect(saved).toMatchObject({ file: join(folder, 'one.gz'), engine: 'pglite', rows: { account: 1 } });
+    expect(statSync(saved.file).mode & 0o777).toBe(0o600);
+
+    for (const [args, says] of [
+      [['backup', 'one.gz'], 'one.gz is there already: name another, or move it away'],
+      [['restore', 'two.gz'], 'There is no file [^\n]*two.gz'],
+      [
+        ['restore', 'one.gz'],
+        'A server uses [^\n]*data: name a new folder in PSA_DATA_DIR, and start it there',
+      ],
+    ] as const) {
+      const { code, stdout, stderr } = await psa({ ...caller, PSA_DATA_DIR: dataDir }, ...args);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(new RegExp(`^[^\n]*${says}[^\n]*\n$`));
+    }
+    expect(app.faults).toEqual([]);
+
+    const restored = { ...caller, PSA_DATA_DIR: join(folder, 'restored') };
+    const { code, stdout, stderr } = await psa(restored, 'restore', 'one.gz');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Restored: \d+ rows of \d+ tables/);
+    expect(await answer(restored, 'keys', 'list')).toEqual(
+      await answer({ ...caller, PSA_DATA_DIR: dataDir }, 'keys', 'list'),
+    );
+  });
+
+  test('takes its socket away when it stops', async () => {
+    const PSA_DATA_DIR = await stoppedFolder();
+    expect(existsSync(join(PSA_DATA_DIR, 'psa.sock'))).toBe(false);
+  });
+});
+
+// Behind the tests that ask the server of this folder.
+describe('on a folder without a server', () => {
+  test('opens it itself, one command behind the other, and leaves it to the next', async () => {
+    const PSA_DATA_DIR = await stoppedFolder();
+    // Where the server was killed, this is in the way of neither.
+    await leaveDeadSocket(PSA_DATA_DIR);
+    const [listed, { key, secret }] = await Promise.all([
+      answer({ PSA_DATA_DIR }, 'keys', 'list', '--all'),
+      answer({ PSA_DATA_DIR }, 'keys', 'create', '--sandbox'),
+    ]);
+    const app = await startServer(PSA_DATA_DIR);
+    onTestFinished(() => app.close());
+    const viewer = await createClient(`${app.url}/graphql`, secret).request(VIEWER);
+    expect(viewer.viewer).toEqual({ environment: 'SANDBOX', permissions: [] });
+    const { keys } = await answer({ PSA_DATA_DIR }, 'keys', 'list', '--all');
+    expect(keys).toContainEqual(key);
+    const others = keys.filter(({ id }: { id: string }) => id !== key.id);
+    expect(listed.keys.filter(({ id }: { id: string }) => id !== key.id)).toEqual(others);
+    expect(others.length).toBeGreaterThanOrEqual(2);
+    expect(app.faults).toEqual([]);
+  });
+
+  test('where none has run makes nothing, and says so', async () => {
+    for (const PSA_DATA_DIR of [join(temporaryFolder(), 'typo'), temporaryFolder()]) {
+      const { code, stdout, stderr } = await psa({ PSA_DATA_DIR }, 'keys', 'create', '--live');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toBe(
+        `No server has run on ${PSA_DATA_DIR} yet. Start it once, with npm start: that makes the first account, and shows its keys\n`,
+      );
+      expect(existsSync(join(PSA_DATA_DIR, 'pgdata'))).toBe(false);
+    }
+  });
+
+  test('in memory cannot, and says why', async () => {
+    const { code, stderr } = await psa({ PSA_DATA_DIR: 'memory' }, 'keys', 'list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^PSA_DATA_DIR is memory: [^\n]*PSA_BOOTSTRAP_LIVE_KEY[^\n]*\n$/);
+  });
 });
 
 describe('a folder that another has, who does not answer', () => {
   test('is waited for while a server may be starting', async () => {
-    const PSA_DATA_DIR = await startedFolder();
+    const PSA_DATA_DIR = temporaryFolder();
+    mkdirSync(join(PSA_DATA_DIR, 'pgdata'));
     const unlock = await lockDataDir(PSA_DATA_DIR);
     const asked = answer({ PSA_DATA_DIR }, 'keys', 'list');
     // Its first look at the socket that is not there yet.
@@ -370,7 +452,7 @@ describe('a folder that another has, who does not answer', () => {
 });
 
 describe('a mistake', () => {
-  test.each([
+  const mistakes: [string[], RegExp][] = [
     [
       ['keys', 'create', '--live', '--permission', 'tudo'],
       /^--permission "tudo" is unknown; there are subcontas\.gerenciar and subcontas\.sacar\. See /,
@@ -382,7 +464,8 @@ describe('a mistake', () => {
     [['keys', 'create', '--live', '--name', ''], /^--name must not be empty\. See /],
     [['keys', 'creat'], /^There is no "keys creat".* See npm run psa -- --help$/m],
     [['keys', 'create', '--alive'], /^Unknown option '--alive'\. See npm run psa -- keys create --help$/m],
-  ])('is told in one line, with 2: %j', async (args, says) => {
+  ];
+  test.each(sampled(mistakes, 4))('is named in one line, with 2: %j', async (args, says) => {
     // Nothing is opened for it, so none of this has to be there.
     const { code, stdout, stderr } = await psa({ DATABASE_URL: 'postgres://u@127.0.0.1:1/nothing' }, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -418,36 +501,3 @@ async function exchange(dataDir: string, line: string): Promise<string> {
   await new Promise((resolve) => socket.once('close', resolve));
   return text;
 }
-
-test('saves the folder of a running server in a file of its own, restores it into another, and says what it cannot do', async () => {
-  const folder = temporaryFolder();
-  const dataDir = join(folder, 'data');
-  const app = await startServer(dataDir);
-  const caller = { INIT_CWD: folder };
-  const saved = await answer({ ...caller, PSA_DATA_DIR: dataDir }, 'backup', 'one.gz');
-  expect(saved).toMatchObject({ file: join(folder, 'one.gz'), engine: 'pglite', rows: { account: 1 } });
-  expect(statSync(saved.file).mode & 0o777).toBe(0o600);
-
-  for (const [args, says] of [
-    [['backup', 'one.gz'], 'one.gz is there already: name another, or move it away'],
-    [['restore', 'two.gz'], 'There is no file [^\n]*two.gz'],
-    [
-      ['restore', 'one.gz'],
-      'A server uses [^\n]*data: name a new folder in PSA_DATA_DIR, and start it there',
-    ],
-  ] as const) {
-    const { code, stdout, stderr } = await psa({ ...caller, PSA_DATA_DIR: dataDir }, ...args);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^[^\n]*${says}[^\n]*\n$`));
-  }
-  await app.close();
-  expect(app.faults).toEqual([]);
-
-  const restored = { ...caller, PSA_DATA_DIR: join(folder, 'restored') };
-  const { code, stdout, stderr } = await psa(restored, 'restore', 'one.gz');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^Restored: \d+ rows of \d+ tables/);
-  expect(await answer(restored, 'keys', 'list')).toEqual(
-    await answer({ ...caller, PSA_DATA_DIR: dataDir }, 'keys', 'list'),
-  );
-});

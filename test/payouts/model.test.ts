@@ -26,6 +26,7 @@ import {
   withOneMore,
 } from '../../server/src/payouts/model.ts';
 import { withdrawableOf } from '../../server/src/wallet/model.ts';
+import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const HOUR = 3_600_000;
@@ -327,7 +328,7 @@ describe('what the bank says', () => {
           expect(payoutFromJson(JSON.parse(JSON.stringify(payout)))).toEqual(payout);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: generated(500) },
     );
   });
 

@@ -69,11 +69,11 @@ it('leaves nothing behind of a source that is gone, and keeps what others put th
 it('shows what is wrong with a source that does not compile, and does not take it for built', async () => {
   house.write('server/src/main.ts', 'const = 1;');
 
-  const { code, output } = await house.script('server/scripts/build.mjs');
+  const { code, output, stderr } = await house.script('server/scripts/build.mjs');
 
   expect(code).toBe(1);
   expect(output).toContain('server/src/main.ts:1:6:');
-  expect(output.trimEnd().split('\n').at(-1)).toBe('✗ server could not be built.');
+  expect(stderr.trimEnd().split('\n').at(-1)).toBe('✗ server could not be built.');
   expect(await build()).toEqual([]);
   expect((await house.script('server/scripts/build.mjs')).code).toBe(1);
 });

@@ -93,6 +93,6 @@ it('ends with one clear line when the registry cannot be reached, and tries agai
 
   expect(first.code).toBe(1);
   expect(first.output).toContain('ENOTFOUND');
-  expect(first.output.trimEnd().split('\n').at(-1)).toMatch(/^✗ The dependencies could not be installed/);
+  expect(first.stderr.trimEnd().split('\n').at(-1)).toMatch(/^✗ The dependencies could not be installed/);
   expect(second.output).toContain('✓ dependencies installed');
 });

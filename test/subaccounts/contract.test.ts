@@ -13,6 +13,7 @@ import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
 import { embedded } from '../support/harness.ts';
+import { generated } from '../support/scale.ts';
 import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { DENIED, describePort, HELD, KEY, MASKED, REFUSED } from './port.ts';
 
@@ -343,7 +344,7 @@ describeOnDatabase('subaccounts', (open) => {
         ).toBe(10_000);
         expect(core.faults).toEqual([]);
       }),
-      { numRuns: 15, endOnFailure: true },
+      { numRuns: generated(15), endOnFailure: true },
     );
   });
 

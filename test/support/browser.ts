@@ -6,6 +6,7 @@ import {
   type Page,
 } from 'playwright-core';
 import { launchOptions } from './launch-options.ts';
+import { runsAll } from './scale.ts';
 
 /** What `<psa-checkout>` said to its page. */
 export interface WidgetEvent {
@@ -48,6 +49,8 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
     locale: 'pt-BR',
     timezoneId: 'America/Sao_Paulo',
     viewport: { width: 1280, height: 900 },
+    // Movement takes CPU time as long as anything is waited for.
+    reducedMotion: runsAll() ? 'no-preference' : 'reduce',
     ...options,
   });
   context.setDefaultTimeout(PATIENCE_MS);

@@ -18,6 +18,22 @@ export function launchOptions(kind: 'shell' | 'browser' = 'shell'): {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--disable-features=${NOT_NEEDED.join()}`,
+      // V8's better compilers cost more than so short a life of a page gives back.
+      ...(kind === 'shell' ? ['--js-flags=--no-turbofan,--no-maglev'] : []),
     ],
   };
 }
+
+/**
+ * Features of the whole browser: the suggestions under its address line, which are two pages of their own in each window
+ * and take more CPU time than most tests, and a process that is kept ready. Where a flag is given twice the last one counts,
+ * so these are also the ones that Playwright turns off.
+ */
+const NOT_NEEDED = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'SpareRendererForSitePerProcess'],
+  ...['AimEnabled', 'AvoidCorsURLLoaderRestartOnRedirect', 'AvoidUnnecessaryBeforeUnloadCheckSync'],
+  ...['DestroyProfileOnBrowserClose', 'HttpsFirstBalancedModeAutoEnable', 'HttpsUpgrades', 'LensOverlay'],
+  ...['MediaRouter', 'NetworkTimeServiceQuerying', 'OptimizationHints', 'PaintHolding'],
+  ...['PreconnectToSearch', 'ThirdPartyStoragePartitioning'],
+];

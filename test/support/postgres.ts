@@ -52,7 +52,13 @@ const BRIEF = [
     'wal_level=minimal',
     'max_wal_senders=0',
   ],
-  ...['checkpoint_timeout=1h', 'max_wal_size=32GB', 'autovacuum=off', 'jit=off'],
+  ...[
+    'checkpoint_timeout=1h',
+    'max_wal_size=32GB',
+    'autovacuum=off',
+    'jit=off',
+    'plan_cache_mode=force_generic_plan',
+  ],
 ];
 
 interface User {

@@ -13,33 +13,33 @@ const SIZES = {
   /** Kills at each of these places. */
   BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */
-  FAULTY_CALLS: [300, 1_500, 4_000, 10_000],
+  FAULTY_CALLS: [200, 1_500, 4_000, 10_000],
   /** Connections to PostgreSQL that are cut around a COMMIT, before it arrives and as often after it was done. */
-  CUTS: [4, 20, 60, 300],
+  CUTS: [2, 20, 60, 300],
   /** The same of PGlite, which is lost with its worker. */
   WORKER_DEATHS: [1, 1, 5, 300],
   /** Fields with a bad value, one at a time. */
-  BAD_INPUTS: [2_000, 11_000, 20_000, 50_000],
+  BAD_INPUTS: [800, 11_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
-  KILLS: [8, 8, 25, 300],
+  KILLS: [5, 8, 25, 300],
   /** Rounds of 64 callers with one idempotency key, on each database. */
-  ONE_KEY: [2, 5, 50, 500],
+  ONE_KEY: [1, 5, 50, 500],
   /** Ways in which a payment's approval meets its expiry. */
   EXPIRIES: [40, 40, 200, 1_000],
   /** Amounts of cents, from 0, that are written in reais and read back. */
   AMOUNTS: [1_000_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
-  SEEDS: [25, 200, 500, 500],
+  SEEDS: [12, 200, 500, 500],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the places at which a facade's credential is changed. */
-  PLACES_APART: [9, 9, 3, 1],
+  PLACES_APART: [17, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
-  HANGING_RECEIVERS: [12, 12, 25, 100],
+  HANGING_RECEIVERS: [6, 12, 25, 100],
   /** WebSockets that are open at once. */
-  SOCKETS: [50, 200, 2_000, 10_000],
+  SOCKETS: [20, 200, 2_000, 10_000],
   /** Followers that read nothing, by each transport. */
-  PAUSED: [4, 10, 50, 200],
+  PAUSED: [2, 10, 50, 200],
   /** Events for them: a queue holds 256, and buffers on the way some more. */
   PAUSED_EVENTS: [450, 450, 1_000, 5_000],
   /** Operations that one socket begins. */
@@ -76,6 +76,11 @@ export function runsAll(): boolean {
 export function sampled<Case>(cases: readonly Case[], each: number): readonly Case[] {
   if (runsAll()) return cases;
   return cases.filter((_, index) => index % each === 0 || index === cases.length - 1);
+}
+
+/** How many of up to `most` generated cases are tried: a quarter of them in `npm test`, and all in `npm run test:all`. */
+export function generated(most: number): number {
+  return runsAll() ? most : Math.ceil(most / 4);
 }
 
 /** The first of `cases` in `npm test`; all of them in `npm run test:all`. For what repeats one thing in another form. */

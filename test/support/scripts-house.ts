@@ -8,7 +8,10 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Ended {
   code: number | null;
+  /** Both streams as they came: of two lines that stand on different ones, either may be the first. */
   output: string;
+  stdout: string;
+  stderr: string;
 }
 
 /** A script that writes the files of its first argument. */
@@ -105,11 +108,14 @@ export class ScriptsHouse implements Disposable {
         env: { PATH: join(this.#top, 'bin'), ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      let output = '';
-      child.stdout.on('data', (chunk: Buffer) => (output += chunk));
-      child.stderr.on('data', (chunk: Buffer) => (output += chunk));
+      const said = { output: '', stdout: '', stderr: '' };
+      for (const stream of ['stdout', 'stderr'] as const)
+        child[stream].setEncoding('utf8').on('data', (text: string) => {
+          said[stream] += text;
+          said.output += text;
+        });
       child.on('error', reject);
-      child.on('close', (code) => resolve({ code, output }));
+      child.on('close', (code) => resolve({ code, ...said }));
     });
   }
 

@@ -17,6 +17,7 @@ import { isWallet, type Wallet, walletOf, withdrawableOf } from '../../server/sr
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { embedded } from '../support/harness.ts';
+import { generated } from '../support/scale.ts';
 import { failStatements } from '../support/statements.ts';
 import { describePort } from './port.ts';
 
@@ -78,7 +79,7 @@ describeOnDatabase('the wallet', (open) => {
           expect(expected.withdrawableCents).toBeGreaterThanOrEqual(0);
         }
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: generated(20), endOnFailure: true },
     );
   });
 

@@ -6,6 +6,7 @@ import { touchObserved } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase, openFreshDatabase } from '../support/database.ts';
+import { generated, sampled } from '../support/scale.ts';
 import { recordStatements } from '../support/statements.ts';
 import {
   cardPaid,
@@ -114,12 +115,13 @@ describe('a signature', () => {
     expect(receiving.faults).toHaveLength(2);
   });
 
-  test('10,000 forged ones are refused, and none of them reaches the database', async () => {
+  const FORGED = generated(10_000);
+  test(`${FORGED} forged ones are refused, and none of them reaches the database`, async () => {
     const { database: watched, statements } = recordStatements(database);
     const receiving = await startReceiving({ database: watched, secrets: ['first', SECRET] });
     statements.length = 0;
-    const forgeries = fc.sample(forgery(body), { numRuns: 10_000, seed: 4 });
-    expect(forgeries).toHaveLength(10_000);
+    const forgeries = fc.sample(forgery(body), { numRuns: FORGED, seed: 4 });
+    expect(forgeries).toHaveLength(FORGED);
     const statuses = new Map<number | undefined, number>();
     for (let start = 0; start < forgeries.length; start += 100) {
       const answers = await Promise.all(
@@ -127,7 +129,7 @@ describe('a signature', () => {
       );
       for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
-    expect([...statuses]).toEqual([[401, 10_000]]);
+    expect([...statuses]).toEqual([[401, FORGED]]);
     expect(statements).toEqual([]);
     expect(receiving.faults).toHaveLength(1);
   }, 120_000);
@@ -506,7 +508,7 @@ describe('in all orders, each once to seven times', () => {
       seed: 72,
     });
     const places = fc.sample(fc.infiniteStream(fc.nat(1_000_000)), { numRuns: orders.length, seed: 7 });
-    for (const [index, order] of orders.entries()) {
+    for (const [index, order] of sampled([...orders.entries()], 6)) {
       const receiving = await startReceiving({ database, clock });
       // Repeats come anywhere behind the first of their kind.
       const sequence: Name[] = [...order];

@@ -3,6 +3,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckoutPhase } from '../../widget/src/psa-checkout.ts';
 import { launchOptions } from '../support/launch-options.ts';
+import { sampled } from '../support/scale.ts';
 import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
 
 // Paying without a pointer, without a screen, and without losing one's place, on a page as a merchant has it.
@@ -90,7 +91,7 @@ describe('the focus', () => {
     expect(await focused()).toBe('button');
   });
 
-  it.each(['PAID', 'EXPIRED', 'FAILED', 'REFUNDED'] as const)(
+  it.each(sampled(['PAID', 'EXPIRED', 'FAILED', 'REFUNDED'] as const, 2))(
     'is kept when a payment becomes %s',
     async (status) => {
       await place();

@@ -150,6 +150,46 @@ describe('the tab', () => {
     expect(result.value).toBe(orderCode);
   });
 
+  it('shows the same as another tab with the same payment', async () => {
+    const { page, context } = stand;
+    await shop();
+    await page.click(button);
+    await connected('live');
+    const orderCode = await element((checkout) => checkout.payment?.orderCode);
+    const other = await context.newPage();
+    await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await connected('live', other);
+    await act(status('PAID'));
+    await until('paid');
+    await until('paid', other);
+    expect((await stand.heard()).filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
+    await element((checkout) => checkout.reset());
+    await other.reload();
+    await until('paid', other);
+  });
+
+  it('asks when the device wakes up past the expiry', async () => {
+    const { page, context } = stand;
+    await shop();
+    await page.click(button);
+    await connected('live');
+    const devtools = await context.newCDPSession(page);
+    const orderCode = await element((checkout) => checkout.payment?.orderCode);
+    await devtools.send('Page.setWebLifecycleState', { state: 'frozen' });
+    // Its connection has died, and nobody could tell it so.
+    await fetch(`${stand.server.url}/act`, {
+      method: 'POST',
+      body: JSON.stringify({ orderCode, deaf: true, ...status('EXPIRED') }),
+    });
+    await devtools.send('Page.setWebLifecycleState', { state: 'active' });
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+    await until('expired');
+  });
+});
+
+describe('in a browser as people have it', () => {
+  stand.inBrowser();
+
   it.each([true, false])('comes back by the back button, from the browser’s cache: %s', async (cached) => {
     const { page, server } = stand;
     await page.addInitScript(() => {
@@ -174,24 +214,6 @@ describe('the tab', () => {
     expect((await told(token)).starts).toHaveLength(1);
   });
 
-  it('shows the same as another tab with the same payment', async () => {
-    const { page, context } = stand;
-    await shop();
-    await page.click(button);
-    await connected('live');
-    const orderCode = await element((checkout) => checkout.payment?.orderCode);
-    const other = await context.newPage();
-    await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
-    await connected('live', other);
-    await act(status('PAID'));
-    await until('paid');
-    await until('paid', other);
-    expect((await stand.heard()).filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
-    await element((checkout) => checkout.reset());
-    await other.reload();
-    await until('paid', other);
-  });
-
   it('follows the payment in the payment’s own tab too, when that comes back to the shop', async () => {
     const { page } = stand;
     await shop({}, 'tab');
@@ -206,22 +228,17 @@ describe('the tab', () => {
     await until('paid');
   });
 
-  it('asks when the device wakes up past the expiry', async () => {
-    const { page, context } = stand;
-    await shop();
-    await page.click(button);
-    await connected('live');
-    const devtools = await context.newCDPSession(page);
-    const orderCode = await element((checkout) => checkout.payment?.orderCode);
-    await devtools.send('Page.setWebLifecycleState', { state: 'frozen' });
-    // Its connection has died, and nobody could tell it so.
-    await fetch(`${stand.server.url}/act`, {
-      method: 'POST',
-      body: JSON.stringify({ orderCode, deaf: true, ...status('EXPIRED') }),
-    });
-    await devtools.send('Page.setWebLifecycleState', { state: 'active' });
-    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
-    await until('expired');
+  it('of another site’s page it pays in a window', async () => {
+    const { page, server } = stand;
+    const { token } = await stand.scenario();
+    await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/quadro?token=${token}&mode=popup`);
+    const frame = page.frame({ url: /compra/ });
+    if (!frame) throw new Error('no frame');
+    const [popup] = await Promise.all([page.waitForEvent('popup'), frame.click(button)]);
+    await popup.waitForURL(/\/checkout\/PSA-/);
+    await connected('live', frame);
+    await act(status('PAID'), frame);
+    await until('paid', frame);
   });
 });
 
@@ -297,19 +314,6 @@ describe('a payment page', () => {
 });
 
 describe('in a frame', () => {
-  it('of another site’s page it pays in a window', async () => {
-    const { page, server } = stand;
-    const { token } = await stand.scenario();
-    await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/quadro?token=${token}&mode=popup`);
-    const frame = page.frame({ url: /compra/ });
-    if (!frame) throw new Error('no frame');
-    const [popup] = await Promise.all([page.waitForEvent('popup'), frame.click(button)]);
-    await popup.waitForURL(/\/checkout\/PSA-/);
-    await connected('live', frame);
-    await act(status('PAID'), frame);
-    await until('paid', frame);
-  });
-
   it.each(['localhost', '127.0.0.1'])(
     'leaves the whole page at %s, for the payment page lets itself into no frame',
     async (host) => {
