@@ -63,7 +63,7 @@ function inNode(name: InNode, include: string[], options: Options = {}): TestPro
         isolate: false,
         setupFiles: [here('support/cpu.ts')],
         // V8's better compiler costs more, while PGlite runs, than so short a life gives back.
-        execArgv: ['--liftoff-only'],
+        execArgv: ['--liftoff-only', '--single-threaded-gc'],
         // For what hangs, not for what is slow: a busy machine takes several times as long as a quiet one.
         testTimeout: 240_000,
         hookTimeout: 240_000,

@@ -9,6 +9,9 @@ import {
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { approved, approvedLate, approvedSoon, declined, declinedForGood } from '../support/cards.ts';
 import type { Harness, StartHarness } from '../support/harness.ts';
+import { scale } from '../support/scale.ts';
+
+const CALLERS = scale('CALLERS');
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -66,7 +69,7 @@ export function describePort(start: StartHarness): void {
       expect(found.map((payment) => payment?.orderCode)).toEqual([second, undefined, first, second]);
     });
 
-    test('with the same key and input are one, though 64 ask at once', async () => {
+    test(`with the same key and input are one, though ${CALLERS} ask at once`, async () => {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const input = {
@@ -80,7 +83,7 @@ export function describePort(start: StartHarness): void {
         valueCents: 4990,
       };
       const all = await Promise.all(
-        Array.from({ length: 64 }, (_, n) => cardPayments.create(tenant, n % 2 ? input : reordered)),
+        Array.from({ length: CALLERS }, (_, n) => cardPayments.create(tenant, n % 2 ? input : reordered)),
       );
       expect(new Set(all.map(({ payment }) => payment.orderCode)).size).toBe(1);
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);

@@ -5,6 +5,9 @@ import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { PayoutRange, RequestPayoutInput, ShownPayout } from '../../server/src/payouts/model.ts';
 import { fund } from '../support/funds.ts';
 import type { Harness, StartHarness } from '../support/harness.ts';
+import { scale } from '../support/scale.ts';
+
+const CALLERS = scale('CALLERS');
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -371,11 +374,11 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await merchant.service.balances()).toMatchObject({ merchant_ltc: 0, merchant_balance: 100_000 });
     });
 
-    test('never overdraw, though 64 ask at once of two instances', async () => {
+    test(`never overdraw, though ${CALLERS} ask at once of two instances`, async () => {
       const first = await start();
       const second = await first.another();
       const results = await Promise.allSettled(
-        Array.from({ length: 64 }, (_, n) => request(n % 2 ? first : second, { amountCents: 15_000 })),
+        Array.from({ length: CALLERS }, (_, n) => request(n % 2 ? first : second, { amountCents: 15_000 })),
       );
       const paid = results.filter(({ status }) => status === 'fulfilled');
       expect(paid).toHaveLength(6);
@@ -396,12 +399,12 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('with a key', () => {
-    test('are one, though 64 ask at once of two instances', async () => {
+    test(`are one, though ${CALLERS} ask at once of two instances`, async () => {
       const merchant = await start();
       const second = await merchant.another();
       const input = { amountCents: 40_000, idempotencyKey: 'saque-1' };
       const all = await Promise.all(
-        Array.from({ length: 64 }, (_, n) => request(n % 2 ? merchant : second, input)),
+        Array.from({ length: CALLERS }, (_, n) => request(n % 2 ? merchant : second, input)),
       );
       expect(new Set(all.map(({ payout }) => payout.withdrawalId)).size).toBe(1);
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);

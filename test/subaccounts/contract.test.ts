@@ -13,9 +13,11 @@ import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
 import { embedded } from '../support/harness.ts';
-import { generated } from '../support/scale.ts';
+import { generated, scale } from '../support/scale.ts';
 import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { DENIED, describePort, HELD, KEY, MASKED, REFUSED } from './port.ts';
+
+const CALLERS = scale('CALLERS');
 
 const SECOND = 1_000;
 
@@ -80,7 +82,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect((await statementOf(core, id))[0]!.refId).toBe(refused!.code);
     });
 
-    test('with a key are one debit and one transfer, though 64 ask at once of two instances', async () => {
+    test(`with a key are one debit and one transfer, though ${CALLERS} ask at once of two instances`, async () => {
       const sent: Transfer[] = [];
       const bank = (simulated: Bank): Bank => ({
         ...simulated,
@@ -93,7 +95,7 @@ describeOnDatabase('subaccounts', (open) => {
       const second = await start({ tenant: core.tenant, bank });
       const id = await openSubaccount(core, 10_000);
       const all = await Promise.all(
-        Array.from({ length: 64 }, (_, n) =>
+        Array.from({ length: CALLERS }, (_, n) =>
           request([core, second][n % 2]!, id, { idempotencyKey: 'saque-1' }),
         ),
       );

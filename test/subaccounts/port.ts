@@ -9,7 +9,10 @@ import {
 import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/model.ts';
 import { fund } from '../support/funds.ts';
 import type { Harness, StartHarness } from '../support/harness.ts';
+import { scale } from '../support/scale.ts';
 import { expectStatementsHold, FEES, MARKUP } from '../support/subaccounts.ts';
+
+const CALLERS = scale('CALLERS');
 
 const SECOND = 1_000;
 export const KEY = 'bia@cliente.example';
@@ -49,10 +52,10 @@ export function describePort(startMerchant: StartHarness): void {
       for (const created of await Promise.all(elsewhere)) expect(created.replayed).toBe(false);
     });
 
-    test('with the same externalId and name are one, though 64 ask at once; with another name none', async () => {
+    test(`with the same externalId and name are one, though ${CALLERS} ask at once; with another name none`, async () => {
       const { subaccounts, tenant } = await start();
       const input = { name: 'Bia', externalId: 'cliente-1' };
-      const all = await Promise.all(Array.from({ length: 64 }, () => subaccounts.create(tenant, input)));
+      const all = await Promise.all(Array.from({ length: CALLERS }, () => subaccounts.create(tenant, input)));
       expect(new Set(all.map(({ subaccount }) => subaccount.id)).size).toBe(1);
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
       const refused = await failure(subaccounts.create(tenant, { ...input, name: 'Ana' }));
@@ -152,13 +155,15 @@ export function describePort(startMerchant: StartHarness): void {
       await subaccounts.transfer(tenant, { ...input, amountCents: 6_000 });
     });
 
-    test('with a key have it once, though 64 ask at once; with another input not at all', async () => {
+    test(`with a key have it once, though ${CALLERS} ask at once; with another input not at all`, async () => {
       const merchant = await start();
       const { subaccounts, tenant } = merchant;
       const [id, other] = [await openSubaccount(merchant), await openSubaccount(merchant)];
       await fund(merchant.service, { cents: 10_000 });
       const input = { subaccountId: id, amountCents: 1_000, idempotencyKey: 'repasse-1' };
-      const all = await Promise.all(Array.from({ length: 64 }, () => subaccounts.transfer(tenant, input)));
+      const all = await Promise.all(
+        Array.from({ length: CALLERS }, () => subaccounts.transfer(tenant, input)),
+      );
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
       expect(new Set(all.map(({ entry }) => entry.refId)).size).toBe(1);
       await subaccounts.transfer(tenant, { subaccountId: id, amountCents: 5 });
@@ -173,13 +178,13 @@ export function describePort(startMerchant: StartHarness): void {
         );
     });
 
-    test('never have more than there was, though 64 ask at once of two instances', async () => {
+    test(`never have more than there was, though ${CALLERS} ask at once of two instances`, async () => {
       const merchant = await start();
       const second = await merchant.another();
       const ids = [await openSubaccount(merchant), await openSubaccount(merchant)];
       await fund(merchant.service, { cents: 1_000 });
       const all = await Promise.allSettled(
-        Array.from({ length: 64 }, (_, n) =>
+        Array.from({ length: CALLERS }, (_, n) =>
           [merchant, second][n % 2]!.subaccounts.transfer(merchant.tenant, {
             subaccountId: ids[n % 3 ? 0 : 1]!,
             amountCents: 100,
@@ -405,12 +410,12 @@ export function describePort(startMerchant: StartHarness): void {
       expect(refused).toMatchObject({ code: 'NOT_IN_SANDBOX' });
     });
 
-    test('with a key are one debit, though 64 ask at once of two instances', async () => {
+    test(`with a key are one debit, though ${CALLERS} ask at once of two instances`, async () => {
       const merchant = await start();
       const second = await merchant.another();
       const id = await openSubaccount(merchant, 10_000);
       const all = await Promise.all(
-        Array.from({ length: 64 }, (_, n) =>
+        Array.from({ length: CALLERS }, (_, n) =>
           request([merchant, second][n % 2]!, id, { idempotencyKey: 'saque-1' }),
         ),
       );
@@ -447,14 +452,16 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await found(other, theirs, 'saq_idem_saque-1')).toEqual(their.payout);
     });
 
-    test('never overdraw, though 64 ask at once of two instances', async () => {
+    test(`never overdraw, though ${CALLERS} ask at once of two instances`, async () => {
       const merchant = await start();
       const second = await merchant.another();
       const id = await openSubaccount(merchant, 10_000);
       await openSubaccount(merchant, 10_000);
       await fund(merchant.service, { cents: 10_000 });
       const all = await Promise.allSettled(
-        Array.from({ length: 64 }, (_, n) => request([merchant, second][n % 2]!, id, { amountCents: 1_000 })),
+        Array.from({ length: CALLERS }, (_, n) =>
+          request([merchant, second][n % 2]!, id, { amountCents: 1_000 }),
+        ),
       );
       expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
       for (const result of all)

@@ -19,17 +19,19 @@ const SIZES = {
   /** The same of PGlite, which is lost with its worker. */
   WORKER_DEATHS: [1, 1, 5, 300],
   /** Fields with a bad value, one at a time. */
-  BAD_INPUTS: [800, 11_000, 20_000, 50_000],
+  BAD_INPUTS: [500, 11_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
   KILLS: [5, 8, 25, 300],
   /** Rounds of 64 callers with one idempotency key, on each database. */
   ONE_KEY: [1, 5, 50, 500],
+  /** Callers that ask for the same, or for the same money, at once. */
+  CALLERS: [24, 64, 64, 64],
   /** Ways in which a payment's approval meets its expiry. */
   EXPIRIES: [40, 40, 200, 1_000],
   /** Amounts of cents, from 0, that are written in reais and read back. */
   AMOUNTS: [1_000_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
-  SEEDS: [12, 200, 500, 500],
+  SEEDS: [10, 200, 500, 500],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the places at which a facade's credential is changed. */
