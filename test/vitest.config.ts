@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -62,7 +63,8 @@ function inNode(name: InNode, include: string[], options: Options = {}): TestPro
         pool: 'forks',
         isolate: false,
         setupFiles: [here('support/cpu.ts')],
-        // V8's better compiler costs more, while PGlite runs, than so short a life gives back.
+        // V8's better compiler costs more, while PGlite runs, than so short a life gives back; and threads of its own to
+        // collect garbage take a core from other tests.
         execArgv: ['--liftoff-only', '--single-threaded-gc'],
         // For what hangs, not for what is slow: a busy machine takes several times as long as a quiet one.
         testTimeout: 240_000,
@@ -113,9 +115,8 @@ export default defineConfig(async () => ({
   root: here('.'),
   test: {
     sequence: { sequencer: LongestFirst },
-    // More than the cores of a small machine: many tests wait for another process, or for a browser.
-    maxWorkers: 3,
-    experimental: { fsModuleCache: true },
+    // One more than there are cores: many tests wait for another process, or for a browser.
+    maxWorkers: availableParallelism() + 1,
     projects: await projects(),
   },
 }));
