@@ -70,7 +70,7 @@ describe('in front of the service', () => {
           // An answer of the moment before is given again for two seconds.
           await newest(page, 'saques').getByText('O banco de destino recusou').waitFor({ timeout: 5_000 });
         },
-        { timeout: 30_000 },
+        { timeout: 90_000 },
       );
     });
 
