@@ -144,7 +144,7 @@ describe('in front of the service', () => {
       const orderCode = await product.orderCode();
 
       await shop.stand.service.stop();
-      // Who comes back now is told what was known last.
+      // Who comes back now sees what was known last.
       await visitor.page.reload();
       await product.says('Aguardando o pagamento');
       const connection = () => product.element.evaluate((element: PsaCheckout) => element.connection);

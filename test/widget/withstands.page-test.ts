@@ -120,13 +120,18 @@ describe('a reload', () => {
   });
 });
 
+/** A payment that the page follows live. Returns its order code. */
+async function startPayment() {
+  await shop();
+  await stand.page.click(button);
+  await connected('live');
+  return element((checkout) => checkout.payment?.orderCode);
+}
+
 describe('the tab', () => {
   it('goes on where it stood after it was discarded', async () => {
     const { page, context } = stand;
-    await shop();
-    await page.click(button);
-    await connected('live');
-    const orderCode = await element((checkout) => checkout.payment?.orderCode);
+    const orderCode = await startPayment();
     // What the browser does to save memory: it ends the page's process, and loads the page again when it is shown.
     const devtools = await context.newCDPSession(page);
     await devtools.send('Page.enable');
@@ -151,11 +156,8 @@ describe('the tab', () => {
   });
 
   it('shows the same as another tab with the same payment', async () => {
-    const { page, context } = stand;
-    await shop();
-    await page.click(button);
-    await connected('live');
-    const orderCode = await element((checkout) => checkout.payment?.orderCode);
+    const { context } = stand;
+    const orderCode = await startPayment();
     const other = await context.newPage();
     await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
     await connected('live', other);
