@@ -152,9 +152,9 @@ function write(file, contents) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** Code caches of bundles that are no more. */
+/** Code caches of bundles that are no more, and what a process that was killed had begun to write. */
 function removeCaches() {
-  for (const name of readdirSync(join(root, DIST)).filter((file) => file.endsWith('.cache')))
+  for (const name of readdirSync(join(root, DIST)).filter((file) => /\.cache(\.\d+)*$/.test(file)))
     rmSync(join(root, DIST, name), { force: true });
 }
 
