@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import type { Sql } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { endConnections, keepConnections, keptProcesses } from './kept-connections.ts';
 import { copyTemplate, readShape, silent } from './templates.ts';
 
 /**
@@ -19,6 +20,7 @@ const released: string[] = [];
 
 export async function takePostgres(): Promise<FreshPostgres> {
   const url = (await takeReleased()) ?? (await copyTemplate(inject('templates').postgresUrl, 'psa_template'));
+  keepConnections(url);
   let isTaken = true;
   return {
     url,
@@ -30,7 +32,10 @@ export async function takePostgres(): Promise<FreshPostgres> {
 }
 
 async function takeReleased(): Promise<string | undefined> {
-  for (let url = released.pop(); url !== undefined; url = released.pop()) if (await empty(url)) return url;
+  for (let url = released.pop(); url !== undefined; url = released.pop()) {
+    if (await empty(url)) return url;
+    await endConnections(url);
+  }
   return undefined;
 }
 
@@ -39,7 +44,7 @@ async function empty(databaseUrl: string): Promise<boolean> {
   const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
   try {
     const isAsMigrated = (await readShape(database.sql)) === inject('templates').postgresShape;
-    if (!isAsMigrated || (await hasOthers(database.sql))) return false;
+    if (!isAsMigrated || (await hasOthers(database.sql, keptProcesses(databaseUrl)))) return false;
     await sql.raw(EMPTY).execute(database.sql);
     return true;
   } finally {
@@ -47,10 +52,12 @@ async function empty(databaseUrl: string): Promise<boolean> {
   }
 }
 
-async function hasOthers(connection: Sql): Promise<boolean> {
+async function hasOthers(connection: Sql, kept: number[]): Promise<boolean> {
   const { rows } = await sql<{ others: number }>`
     select count(*)::int as others from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`.execute(connection);
+    where datname = current_database() and pid <> pg_backend_pid() and pid <> all(${kept})`.execute(
+    connection,
+  );
   return rows[0]!.others > 0;
 }
 

@@ -70,12 +70,14 @@ export async function preparePostgres(postgresUrl: string): Promise<string> {
   }
 }
 
-/** A fingerprint of the tables, indexes, triggers, functions and settings of a database. */
+/** A fingerprint of a database: tables, indexes, triggers, functions, settings, and whether it has been analysed. */
 export async function readShape(connection: Sql): Promise<string> {
   const { rows } = await sql<{ shape: string }>`
     select md5(concat(
       (select string_agg(concat(relname, relkind, relnatts, relchecks, relhastriggers), ',' order by oid)
         from pg_class where relnamespace = 'public'::regnamespace),
+      (select count(*) from pg_class
+        where relnamespace = 'public'::regnamespace and relkind = 'r' and reltuples >= 0),
       (select string_agg(concat(tgname, tgenabled), ',' order by oid) from pg_trigger where not tgisinternal),
       (select count(*) from pg_proc where pronamespace = 'public'::regnamespace),
       (select count(*) from pg_db_role_setting
