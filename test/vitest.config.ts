@@ -36,7 +36,7 @@ const strange = LONGEST.find((name) => !files.some(({ path }) => path === `${nam
 if (strange) throw new Error(`LONGEST names ${strange}, which is no test file.`);
 
 /** In this order: a worker is kept while the next file is of its project. What waits most begins first. */
-const PROJECTS = ['journey', 'facade', 'programs', 'page', 'server', 'unit'];
+const PROJECTS = ['journey', 'journey and page', 'facade', 'programs', 'page', 'server', 'unit'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
@@ -48,7 +48,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-type InNode = Exclude<Project, 'component' | 'beside'> | 'facade';
+type InNode = Exclude<Project, 'component' | 'beside'> | 'facade' | 'journey and page';
 
 /** Tests in a process of Node's that a file shares with those before it: loading the server takes longer than most. */
 function inNode(name: InNode, include: string[], options: Options = {}): TestProjectInlineConfiguration[] {
@@ -87,6 +87,13 @@ const THROUGH_A_FACADE = ['outcomes', 'pages', 'paying', 'popup-blocked', 'resta
   (name) => `e2e/${name}.test.ts`,
 );
 
+/** In the same processes: to load what drives a browser takes a second. Pages alone wait for no database. */
+function inBrowsers(journeys: string[], pages: string[]): TestProjectInlineConfiguration[] {
+  if (journeys.length === 0) return inNode('page', pages);
+  const name = pages.length > 0 ? 'journey and page' : 'journey';
+  return inNode(name, [...journeys, ...pages], onPostgres('service'));
+}
+
 /** Plugins of projects without a chosen file are not loaded. */
 async function projects(): Promise<TestProjectInlineConfiguration[]> {
   const [inPage, inOtherPages] = [filesOf('component'), filesOf('beside')];
@@ -96,7 +103,7 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
     ...inNode('server', filesOf('server'), onPostgres('service')),
     // A process for each: they look at what a process leaves behind.
     ...inNode('programs', filesOf('programs'), { ...onPostgres('service'), isolate: true }),
-    ...inNode('journey', filesOf('journey'), onPostgres('service')),
+    ...inBrowsers(filesOf('journey'), filesOf('page')),
     ...(runsAll()
       ? inNode(
           'facade',
@@ -104,8 +111,6 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
           onPostgres('facade'),
         )
       : []),
-    // Longer than any wait in them, each of which says what it has waited for.
-    ...inNode('page', filesOf('page'), { testTimeout: 60_000, hookTimeout: 60_000 }),
     ...(browser && inPage.length > 0 ? [browser.component(inPage)] : []),
     ...(browser && inOtherPages.length > 0 ? [await browser.beside(inOtherPages)] : []),
   ];

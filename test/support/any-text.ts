@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+
+const SURROGATES = { first: 0xd800, last: 0xdfff };
+
+/**
+ * Text of any code points but halves of pairs. The library has that too, as `unit: 'binary'`, and first makes a list of
+ * all of them, which takes a second.
+ */
+export const anyText = fc.oneof(
+  // With the texts that are known to be dangerous, such as `__proto__`.
+  fc.string(),
+  fc.string({
+    unit: fc
+      .integer({ min: 0, max: 0x10ffff })
+      .filter((point) => point < SURROGATES.first || point > SURROGATES.last)
+      .map((point) => String.fromCodePoint(point)),
+  }),
+);
