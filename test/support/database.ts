@@ -3,6 +3,7 @@ import type { Database, DatabaseMeter } from '../../server/src/db/database.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
+import { takePglite } from './pglite-pool.ts';
 import { takePostgres } from './postgres-pool.ts';
 import { runsAll } from './scale.ts';
 import { administrate, copyTemplate, onFatal, silent } from './templates.ts';
@@ -66,12 +67,14 @@ export function openFreshDatabase(
   return ENGINES[DEFAULT_ENGINE](clock, meter);
 }
 
-export function openFreshPglite(
+export async function openFreshPglite(
   clock: Clock = createSystemClock(),
   meter?: DatabaseMeter,
 ): Promise<Database> {
-  const { pglite } = inject('templates');
-  return openPglite({ ...pglite, dataDir: 'memory', clock, log: silent, onFatal, meter });
+  return openPglite({
+    ...{ dataDir: 'memory', backend: await takePglite() },
+    ...{ clock, log: silent, onFatal, meter },
+  });
 }
 
 async function openFreshPostgres(

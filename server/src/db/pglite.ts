@@ -22,6 +22,8 @@ export interface PgliteOptions {
   seed?: string;
   /** The compiled worker, for a source to start in place of its own: that one is compiled at each start. */
   worker?: string;
+  /** One that runs already, in place of a new one. */
+  backend?: Backend;
   meter?: DatabaseMeter | undefined;
 }
 
@@ -38,14 +40,16 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
   const { dataDir, clock, log, onFatal, meter } = options;
   const inMemory = dataDir === 'memory';
   const unlock = inMemory ? undefined : await lockDataDir(dataDir);
-  const backend = await startBackend(
-    options.worker ?? workerPath('pglite-worker'),
-    { dataDir: inMemory ? null : dataDir, seed: options.seed ?? builtSeed() },
-    onFatal,
-  ).catch(async (error) => {
-    await unlock?.();
-    throw error;
-  });
+  const startOwn = () =>
+    startBackend(
+      options.worker ?? workerPath('pglite-worker'),
+      { dataDir: inMemory ? null : dataDir, seed: options.seed ?? builtSeed() },
+      onFatal,
+    ).catch(async (error) => {
+      await unlock?.();
+      throw error;
+    });
+  const backend = options.backend ?? (await startOwn());
   const connections = openConnections(
     {
       user: 'postgres',
@@ -110,7 +114,8 @@ function builtSeed(): string | null {
   return existsSync(path) ? path : null;
 }
 
-interface Backend {
+/** PGlite in its worker. */
+export interface Backend {
   /** A new conversation for `pg`. There is one at a time: its pool holds one connection. */
   connect(): Duplex;
   flushes(): number;
@@ -119,7 +124,11 @@ interface Backend {
 }
 
 /** Resolves when PGlite is ready in its worker. `onFatal` is for what happens after that. */
-function startBackend(file: string, input: WorkerInput, onFatal: (error: Error) => void): Promise<Backend> {
+export function startBackend(
+  file: string,
+  input: WorkerInput,
+  onFatal: (error: Error) => void,
+): Promise<Backend> {
   const worker = new Worker(file, { workerData: input });
   const post = (message: ToWorker) =>
     worker.postMessage(message, message instanceof Uint8Array ? [message.buffer] : []);
