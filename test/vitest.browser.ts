@@ -5,7 +5,7 @@ import type { TestProjectInlineConfiguration } from 'vitest/config';
 import type { BrowserConfigOptions } from 'vitest/node';
 import { leanLit } from '../widget/scripts/lean-lit.ts';
 import { squeezeTemplates } from '../widget/scripts/squeeze-templates.ts';
-import { launchOptions } from './support/launch-options.ts';
+import { launchOptions, STILL } from './support/launch-options.ts';
 
 const SETUP = [fileURLToPath(new URL('widget/global-setup.ts', import.meta.url))];
 
@@ -69,7 +69,10 @@ function inChromium(): BrowserConfigOptions {
     enabled: true,
     headless: true,
     screenshotFailures: false,
-    provider: playwright({ launchOptions: launchOptions('browser') }),
+    provider: playwright({
+      launchOptions: launchOptions('browser'),
+      contextOptions: STILL,
+    }),
     instances: [{ browser: 'chromium' }],
   };
 }

@@ -14,7 +14,7 @@ import {
   PAGES,
   servePage,
 } from '../card-payments/hosted-checkout.ts';
-import { launchOptions } from '../support/launch-options.ts';
+import { launchOptions, STILL } from '../support/launch-options.ts';
 import { firstInSample, runsAll } from '../support/scale.ts';
 
 /** A folder that every page looked at is also drawn into. */
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 async function openPage(options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ locale: 'pt-BR', ...options });
+  const context = await browser.newContext({ locale: 'pt-BR', ...STILL, ...options });
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));

@@ -5,8 +5,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import { launchOptions } from './launch-options.ts';
-import { runsAll } from './scale.ts';
+import { launchOptions, STILL } from './launch-options.ts';
 
 /** What `<psa-checkout>` said to its page. */
 export interface WidgetEvent {
@@ -49,8 +48,7 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
     locale: 'pt-BR',
     timezoneId: 'America/Sao_Paulo',
     viewport: { width: 1280, height: 900 },
-    // Movement takes CPU time as long as anything is waited for.
-    reducedMotion: runsAll() ? 'no-preference' : 'reduce',
+    ...STILL,
     ...options,
   });
   context.setDefaultTimeout(PATIENCE_MS);

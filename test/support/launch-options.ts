@@ -1,3 +1,5 @@
+import { runsAll } from './scale.ts';
+
 /**
  * How every test starts a browser that is installed here; no browser is downloaded. The `shell` has no window and none of
  * what surrounds a page, which is a quarter of the CPU time; a popup blocker, a back/forward cache and a pointer are
@@ -24,6 +26,9 @@ export function launchOptions(kind: 'shell' | 'browser' = 'shell'): {
     ],
   };
 }
+
+/** Movement takes CPU time as long as anything is waited for: pages of `npm test` are for people who want none. */
+export const STILL: { reducedMotion?: 'reduce' } = runsAll() ? {} : { reducedMotion: 'reduce' };
 
 /**
  * Features of the whole browser: the suggestions under its address line, which are two pages of their own in each window

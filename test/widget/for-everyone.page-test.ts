@@ -2,9 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckoutPhase } from '../../widget/src/psa-checkout.ts';
-import { launchOptions } from '../support/launch-options.ts';
+import { launchOptions, STILL } from '../support/launch-options.ts';
 import { sampled } from '../support/scale.ts';
 import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
+import { LOOK } from './page-stand.ts';
 
 // Paying without a pointer, without a screen, and without losing one's place, on a page as a merchant has it.
 const SHOP =
@@ -22,7 +23,7 @@ beforeAll(async () => {
     pages: { '/loja': { body: SHOP } },
   });
   browser = await chromium.launch(launchOptions());
-  context = await browser.newContext();
+  context = await browser.newContext(STILL);
 });
 afterAll(async () => {
   await browser?.close();
@@ -346,13 +347,13 @@ async function press(part: string): Promise<void> {
 }
 
 async function until(phase: CheckoutPhase): Promise<void> {
-  await page.waitForFunction((phase) => document.querySelector('psa-checkout')?.phase === phase, phase);
+  await page.waitForFunction((phase) => document.querySelector('psa-checkout')?.phase === phase, phase, LOOK);
   await page.evaluate(() => document.querySelector('psa-checkout')?.updateComplete);
 }
 
 async function tell(status: string): Promise<void> {
   const orderCode = await page.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
-  await page.waitForFunction(() => document.querySelector('psa-checkout')?.connection === 'live');
+  await page.waitForFunction(() => document.querySelector('psa-checkout')?.connection === 'live', null, LOOK);
   await post('/act', { orderCode, values: { status } });
 }
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Frame, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { launchOptions } from '../support/launch-options.ts';
+import { launchOptions, STILL } from '../support/launch-options.ts';
 import { savePages } from '../support/screenshots.ts';
 import { type FakeServer, type FakeServerOptions, type Scenario, startFakeServer } from './fake-server.ts';
 
@@ -31,6 +31,9 @@ export interface PageStand {
   /** The tests of this `describe` run in a whole browser: with a popup blocker and a back/forward cache. */
   inBrowser(): void;
 }
+
+/** At each frame, as Playwright looks, the browser makes frames that nobody sees. */
+export const LOOK = { polling: 25 };
 
 type BrowserKind = 'shell' | 'browser';
 
@@ -63,7 +66,7 @@ export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): P
       });
       browsers.set(kind, browser);
     }
-    context = await browser.newContext();
+    context = await browser.newContext(STILL);
     await context.addInitScript(listen);
     page = await context.newPage();
     problems.length = 0;
@@ -99,12 +102,17 @@ export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): P
       await post('/act', { orderCode, ...action });
     },
     async until(phase, on = page) {
-      await on.waitForFunction((wanted) => document.querySelector('psa-checkout')?.phase === wanted, phase);
+      await on.waitForFunction(
+        (wanted) => document.querySelector('psa-checkout')?.phase === wanted,
+        phase,
+        LOOK,
+      );
     },
     async connected(connection, on = page) {
       await on.waitForFunction(
         (wanted) => document.querySelector('psa-checkout')?.connection === wanted,
         connection,
+        LOOK,
       );
     },
     inBrowser() {
