@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGraphQLSockets } from '../../server/src/graphql/websocket.ts';
@@ -47,6 +48,69 @@ describe('an upgrade', () => {
       expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
     },
   );
+});
+
+describe('an upgrade to what is no WebSocket', () => {
+  const query = JSON.stringify({ query: '{ __typename }' });
+  const head = (upgrade: string[], length = query.length) =>
+    [
+      'POST /graphql HTTP/1.1',
+      'Host: localhost',
+      ...upgrade,
+      `Authorization: Bearer ${LIVE_KEY}`,
+      'Content-Type: application/json',
+      `Content-Length: ${length}`,
+      '\r\n',
+    ].join('\r\n');
+  const H2C = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAEAAEAAAAIAAAAB'];
+  const last = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+  const statusesOf = (said: string) => said.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(-3));
+
+  test.each([
+    ['of Java and of curl', H2C],
+    ['of Apache', ['Upgrade: TLS/1.2', 'Connection: Upgrade']],
+    ['that keeps the connection', ['Connection: keep-alive, Upgrade', 'Upgrade: h2c']],
+    ['to two', ['Connection: Upgrade', 'Upgrade: websocket, h2c']],
+    ['to nothing', ['Connection: Upgrade', 'Upgrade: ']],
+  ])('%s is ignored, and the connection goes on', async (_, upgrade) => {
+    const said = await sendRaw(app.port, head(upgrade) + query + last);
+    expect(statusesOf(said)).toEqual(['200', '200']);
+    expect(said).toContain('{"data":{"__typename":"Query"}}');
+  });
+
+  test('is ignored where its body comes later', async () => {
+    const socket = connect(app.port, '127.0.0.1');
+    sockets.push(socket);
+    let said = '';
+    socket.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+    socket.write(head(H2C));
+    await new Promise((passed) => setImmediate(passed));
+    for (const part of [query.slice(0, 5), query.slice(5), head(H2C), query, last]) socket.write(part);
+    await once(socket, 'close');
+    expect(statusesOf(said)).toEqual(['200', '200', '200']);
+  });
+
+  test('waits for what was asked before it on the same connection', async () => {
+    const slow = `{ payouts(first: 1) { nodes { id } } wallet { currency } }`;
+    const body = JSON.stringify({ query: slow });
+    const said = await sendRaw(app.port, head([], body.length) + body + head(H2C) + query + last);
+    expect(statusesOf(said)).toEqual(['200', '200', '200']);
+    expect(said.indexOf('"currency"')).toBeLessThan(said.indexOf('"__typename":"Query"'));
+  });
+
+  test('of a server that has nobody for WebSockets is one of any kind', async () => {
+    const { server, serve, listen } = createHttpServer({
+      onFault: (fault) => expect.unreachable(String(fault)),
+    });
+    onTestFinished(() => void server.close());
+    serve([{ methods: ['GET'], path: /^\/x$/, handle: ({ response }) => send(response, 200, 'x', {}) }]);
+    const port = await listen(0, '127.0.0.1');
+    expect(
+      statusesOf(await sendRaw(port, `GET /x HTTP/1.1\r\n${UPGRADE.join('\r\n')}\r\n\r\n`, /x$/)),
+    ).toEqual(['200']);
+  });
 });
 
 test('a connection is promised more rest than proxies give theirs', async () => {

@@ -20,7 +20,7 @@ import type { Caller } from '../access/model.ts';
 import type { Opened } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
 import type { ClientAddress } from '../http/client-address.ts';
-import { endSocket } from '../http/server.ts';
+import { endSocket, isWebSocket } from '../http/server.ts';
 import { PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
@@ -271,6 +271,7 @@ export function createGraphQLSockets({
   }, PING_MS / PING_ROUNDS);
 
   server.on('upgrade', (request, socket, head) => {
+    if (!isWebSocket(request)) return;
     socket.on('error', destroy);
     if (pathOf(request) !== '/graphql') return endSocket(socket, '404 Not Found');
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));

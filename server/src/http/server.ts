@@ -115,6 +115,25 @@ export function createHttpServer({
     if (left === 0) refuse();
   });
 
+  // Any other protocol that a client would rather speak is ours to ignore, as HTTP has it: its request is answered.
+  server.on('upgrade', (request, socket, head) => {
+    // While the server starts nobody else listens.
+    if (isWebSocket(request) && server.listenerCount('upgrade') > 1) return;
+    socket.on('error', () => socket.destroy());
+    const again = () => {
+      socket.unshift(Buffer.concat([headWithoutUpgrade(request), head]));
+      server.emit('connection', socket);
+    };
+    const before = underWay.all().filter(({ response: { req } }) => req.socket === socket);
+    let left = before.length;
+    for (const { response } of before)
+      response.once('close', () => {
+        left -= 1;
+        if (left === 0) again();
+      });
+    if (left === 0) again();
+  });
+
   const isBusy = (socket: Duplex) => underWay.all().some(({ response: { req } }) => req.socket === socket);
 
   function answer(request: IncomingMessage, own: UnderWay): Promise<void> | void {
@@ -218,6 +237,30 @@ function createPlaces<Item>() {
   };
 }
 
+/** Whether a request asks for the one protocol that is spoken here beside HTTP. */
+export function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** The request's head as it came, but for what asks for another protocol. */
+function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    if (OF_UPGRADE.test(name)) continue;
+    const rest = /^connection$/i.test(name)
+      ? value
+          .split(',')
+          .filter((option) => !OF_UPGRADE.test(option.trim()))
+          .join(',')
+      : value;
+    head += `${name}: ${rest}\r\n`;
+  }
+  return Buffer.from(`${head}\r\n`, 'latin1');
+}
+
+const OF_UPGRADE = /^(?:upgrade|http2-settings)$/i;
+
 /** `/checkout/{orderCode}/status`, of a route's path: what it is called where its values must not be. */
 function templateOf(path: RegExp): string {
   return path.source
@@ -292,8 +335,9 @@ function parseUrl(url: string): URL {
 }
 
 const LONGEST_KEPT = 100;
-const urls = createRecent<URL>(100);
-const hosts = createRecent<true>(100);
+const URL_BYTES = 2_000;
+const urls = createRecent<URL>(200_000, () => URL_BYTES);
+const hosts = createRecent<true>(50_000);
 
 const NO_PARAMS = {};
 
