@@ -29,6 +29,9 @@ export interface Victim {
   stop(): Promise<void>;
 }
 
+/** Little, so that what grows with what anybody sends ends it. */
+const HEAP = ['--max-old-space-size=256'];
+
 const program = (name: string) => new URL(name, import.meta.url).href;
 
 /** On a PostgreSQL, so that no database is in the figures of its process. */
@@ -39,7 +42,7 @@ export async function startVictim({
   environment?: Record<string, string>;
   tuning?: object;
 } = {}): Promise<Victim> {
-  const child = startChild(program('victim.mjs'));
+  const child = startChild(program('victim.mjs'), {}, HEAP);
   const { url, port } = await child.ask('start', {
     environment: {
       DATABASE_URL: await createPostgresDatabase(),

@@ -4,8 +4,11 @@ import { createRecent } from '../../server/src/kernel/recent.ts';
 const keysOf = (recent: { get(key: string): unknown }, keys: string) =>
   [...keys].filter((key) => recent.get(key) !== undefined).join('');
 
+/** What each entry takes whose key has one character. */
+const EMPTY = 202;
+
 test('the last that were set are kept, and what is asked for stays', () => {
-  const recent = createRecent<number>(3);
+  const recent = createRecent<number>(3 * EMPTY);
   for (const key of 'abcdef') {
     recent.set(key, 1);
     recent.get('a');
@@ -16,13 +19,45 @@ test('the last that were set are kept, and what is asked for stays', () => {
   expect(keysOf(recent, 'abcdef')).toBe('');
 });
 
-test('what weighs more leaves room for fewer; set again, it weighs no more', () => {
-  const recent = createRecent<number>(10, (weight) => weight);
-  for (let time = 0; time < 5; time += 1) recent.set('a', 4);
-  for (const key of 'bcdefg') recent.set(key, 4);
-  expect(keysOf(recent, 'abc')).toBe('');
-  expect(keysOf(recent, 'defg')).toBe('defg');
-  recent.set('z', 1_000);
-  recent.set('y', 1);
-  expect(keysOf(recent, 'yz')).toBe('yz');
+test('a null is kept as any value is', () => {
+  const recent = createRecent<null>(EMPTY);
+  recent.set('a', null);
+  expect(recent.get('a')).toBeNull();
+});
+
+test('what takes more leaves room for fewer; set again, it takes no more', () => {
+  const recent = createRecent<number>(2 * (EMPTY + 400), (bytes) => bytes);
+  for (let time = 0; time < 5; time += 1) recent.set('a', 400);
+  for (const key of 'bcdefg') recent.set(key, 400);
+  expect(keysOf(recent, 'abcd')).toBe('');
+  expect(keysOf(recent, 'efg')).toBe('efg');
+});
+
+test('what grows is counted as it is now', () => {
+  const recent = createRecent<number>(2 * (EMPTY + 400), (bytes) => bytes);
+  recent.set('a', 0);
+  recent.set('a', 1_000);
+  recent.set('b', 0);
+  recent.set('c', 0);
+  recent.set('d', 1_000);
+  expect(keysOf(recent, 'a')).toBe('');
+});
+
+test('what is larger than all of it is not kept, and leaves nothing of before in its place', () => {
+  const recent = createRecent<number>(1_000, (bytes) => bytes);
+  recent.set('a', 1);
+  recent.set('b', 1);
+  recent.set('a', 10_000);
+  expect(recent.get('a')).toBeUndefined();
+  expect(recent.get('b')).toBe(1);
+});
+
+test('an entry takes something though it holds nothing, and its key takes its characters', () => {
+  const few = createRecent<true>(100 * EMPTY);
+  for (let index = 0; index < 10_000; index += 1) few.set(String(index), true);
+  const kept = Array.from({ length: 10_000 }, (_, index) => few.get(String(index))).filter(Boolean);
+  expect(kept.length).toBeLessThan(250);
+  const long = createRecent<true>(100 * EMPTY);
+  for (let index = 0; index < 100; index += 1) long.set(`${'x'.repeat(5_000)}${index}`, true);
+  expect(long.get(`${'x'.repeat(5_000)}95`)).toBeUndefined();
 });

@@ -52,6 +52,8 @@ const SIZES = {
   EXPIRING: [10, 20, 200, 2_000],
   /** How often each refusal is requested: its cost is a median. */
   REFUSALS: [1, 1, 5, 20],
+  /** Requests of which no two are alike. */
+  DISTINCT_REQUESTS: [1_000, 20_000, 100_000, 1_000_000],
   /** Requests that are never sent to their end. */
   HALF_OPEN: [20, 60, 200, 1_000],
   /** Requests of a well-behaved client beside them. */

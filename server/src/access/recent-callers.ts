@@ -6,7 +6,10 @@ import type { AccessService, Caller } from './model.ts';
 
 /** How long a revocation that nobody told of may go unnoticed. */
 const REMEMBERED_MS = 1_000;
-const REMEMBERED = 10_000;
+/** Of those that are remembered: ten thousand. */
+const REMEMBERED_BYTES = 11_000_000;
+const CALLER_BYTES = 800;
+const MOST_TENANTS = 10_000;
 
 export interface RecentCallers {
   /**
@@ -30,7 +33,7 @@ export function createRecentCallers({
   access: Pick<AccessService, 'authenticate'>;
   clock: Clock;
 }): RecentCallers {
-  const remembered = createRecent<{ caller: Caller; at: number; unchanged: Unchanged }>(REMEMBERED);
+  const remembered = createRecent<Remembered>(REMEMBERED_BYTES, () => CALLER_BYTES);
   /** Of each tenant that something is remembered of, until it changes. */
   const tenants = new Map<string, Unchanged>();
   /** What has changed while each of them asks: it may have been told what was so before. */
@@ -39,7 +42,7 @@ export function createRecentCallers({
   function unchangedOf(key: string): Unchanged {
     const before = tenants.get(key);
     if (before) return before;
-    if (tenants.size >= REMEMBERED) forgetAll();
+    if (tenants.size >= MOST_TENANTS) forgetAll();
     const unchanged = { holds: true };
     tenants.set(key, unchanged);
     return unchanged;
@@ -97,6 +100,12 @@ export function createRecentCallers({
       tenants.delete(key);
     },
   };
+}
+
+interface Remembered {
+  caller: Caller;
+  at: number;
+  unchanged: Unchanged;
 }
 
 interface Unchanged {

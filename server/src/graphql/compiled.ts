@@ -35,7 +35,7 @@ import { createRecent, type Recent } from '../kernel/recent.ts';
 export interface CompiledOperation {
   /** `root` is of a subscription what it is told of. */
   (context: unknown, variables: Variables, root?: unknown): Answer | Promise<Answer>;
-  /** How many it is made of, wherever they are written: some 2 kB of memory each. */
+  /** How many it is made of, wherever they are written. */
   readonly fields: number;
   /** The names of its root fields, in their order, each as often as it is asked for. */
   readonly rootFields: readonly string[];
@@ -106,20 +106,21 @@ export function compileOperation(
   });
 }
 
-/** Fields of all that are kept together, each some 2 kB. */
-const MOST_KEPT = 10_000;
+/** Of all that are kept together. */
+const KEPT_BYTES = 8_000_000;
+/** A field's functions, and the part of the document that it was made from. */
+const FIELD_BYTES = 3_000;
 
 /** Those that were asked for lately, by the operation's name and the document's text; null for what is left to `execute`. */
 export function createCompiled(): Recent<CompiledOperation | null> {
-  return createRecent(MOST_KEPT, weightOfCompiled);
+  return createRecent(KEPT_BYTES, bytesOfCompiled);
 }
 
-/** What it takes to keep one under its text, in fields: the text may be long and ask for little. */
-export function weightOfCompiled(run: CompiledOperation | null, text: string): number {
-  return (run?.fields ?? 1) + Math.ceil(text.length / CHARACTERS_OF_FIELD);
+/** The memory that one takes. */
+export function bytesOfCompiled(run: CompiledOperation | null): number {
+  return (run?.fields ?? 0) * FIELD_BYTES;
 }
 
-const CHARACTERS_OF_FIELD = 1_000;
 /** To compile so many takes some 25 ms. */
 const MOST_FIELDS = 500;
 const LEFT_TO_EXECUTE = new Error('left to execute');

@@ -13,20 +13,23 @@ import { type Body, endTogether } from '../http/routes.ts';
 import { createRecent } from '../kernel/recent.ts';
 import { isTracing } from '../kernel/traces.ts';
 import type { ContextFactory, Presented, Taken } from './caller-context.ts';
-import { type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
+import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
 import type { Context, OnRootField } from './context.ts';
+import { bytesOf } from './documents.ts';
 import { asksForSchema } from './introspection.ts';
 import { createKeptAnswers } from './kept-answers.ts';
 import { tooManyListItems } from './list-items.ts';
 
-/** Characters of all the documents that are kept: parsed, some 150 bytes each. */
-const DOCUMENTS = 200_000;
-/** Fields that are kept by whole requests, of which nothing has to be looked at again: each counts for ten at least. */
-const BODIES = 10_000;
-const LEAST_OF_BODY = 10;
+/** Bytes of the documents that are kept, and of whole requests of which nothing has to be looked at again. */
+const DOCUMENTS_BYTES = 16_000_000;
+const BODIES_BYTES = 16_000_000;
 /** Characters of such a request. */
 const LONGEST_BODY = 4_000;
-const MEDIA_TYPES = 100;
+/** Its variables: an object takes some 20 bytes for each character that it was read from. */
+const VARIABLES_BYTES = 20;
+const ACCEPTS_BYTES = 200_000;
+/** The headers of an answer. */
+const HEADERS_BYTES = 1_000;
 
 export interface FastPath {
   /** Whether the request is answered; if not, it is Yoga's. */
@@ -71,10 +74,13 @@ export function createFastPath({
   /** How often Yoga answers a query before it is compiled. */
   compileAfter?: number | undefined;
 }): FastPath {
-  const documents = createRecent<KnownDocument>(DOCUMENTS, (_, text) => text.length);
+  const documents = createRecent<KnownDocument>(DOCUMENTS_BYTES, ({ document }) => bytesOf(document));
   const compiled = createCompiled();
-  const bodies = createRecent<Operation>(BODIES, ({ run }) => Math.max(LEAST_OF_BODY, run.fields));
-  const headersByAccept = createRecent<string[]>(MEDIA_TYPES);
+  const bodies = createRecent<Operation>(
+    BODIES_BYTES,
+    ({ run }, body) => bytesOfCompiled(run) + VARIABLES_BYTES * body.length,
+  );
+  const headersByAccept = createRecent<string[]>(ACCEPTS_BYTES, () => HEADERS_BYTES);
   const keptAnswers = createKeptAnswers(writes);
   let prepared = 0;
   const answers = { compiled: 0, kept: 0 };

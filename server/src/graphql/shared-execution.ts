@@ -137,8 +137,8 @@ function runner(operation: Operation): (item: object, context: Context) => Execu
 const COMPILE_AFTER = 2;
 /** A process has one schema. */
 const compiled = createCompiled();
-/** Characters of the operations that are counted. */
-const answered = createRecent<number>(200_000, (_, name) => name.length);
+/** By the operation's name and the document's text. */
+const answered = createRecent<number>(1_000_000);
 
 function written(executed: Executed, onFault: OnFault): Answer {
   const { data, errors } = executed;

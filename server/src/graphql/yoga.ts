@@ -3,14 +3,14 @@ import { execute, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, NO_SNIFFING, type Route, readBody, send, sendJson } from '../http/routes.ts';
-import { createRecent } from '../kernel/recent.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context, OnRootField } from './context.ts';
+import { documentsPlugin } from './documents.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { introspectionGuard } from './introspection.ts';
-import { MAX_WRONG_VARIABLES, parseDocument, refuseTooLarge } from './limits.ts';
+import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 import { subscribeShared } from './shared-execution.ts';
 
@@ -25,8 +25,6 @@ export interface GraphQLServer {
 const STILL_TABS = '<style>.graphiql-tab{transform:none!important}</style>';
 
 const BODY_LIMIT_BYTES = 100_000;
-/** Characters of all that is kept: a parsed document takes some 150 bytes for each. */
-const TEXTS = 200_000;
 
 export function createGraphQLServer({
   schema,
@@ -75,11 +73,11 @@ export function createGraphQLServer({
     multipart: false,
     // Yoga's own cap rebuilds each request through a stream, which costs two thirds of its speed; `graphqlRoute` has one.
     maxRequestBodySize: false,
-    // Anybody may fill it, and of its own it keeps a thousand documents, whatever they take.
-    parserAndValidationCache: { documentCache: createTexts(), errorCache: createTexts() },
+    // It keeps errors, and with the stack of each the request that it was made for.
+    parserAndValidationCache: false,
     logging: false,
     plugins: [
-      limitsPlugin,
+      documentsPlugin(),
       referenceEngine(onFault),
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
@@ -87,10 +85,6 @@ export function createGraphQLServer({
     ],
   });
   return { yoga, fastPath };
-}
-
-function createTexts<Value>() {
-  return createRecent<Value>(TEXTS, (_, text) => text.length);
 }
 
 /** The path itself, with what Yoga would let through: its body's size, and forms that another site could post. */
@@ -109,7 +103,7 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
           if (url.search === '' && (await fastPath.answer(request, response, body))) return;
           // Yoga takes this one spelling alone, and looks here for a body that was read before it.
           request.headers['content-type'] = 'application/json';
-          Object.assign(request, { body });
+          Object.assign(request, { body: parsedFor(body) });
         }
         setHeaders(response, request.method === 'OPTIONS' ? OPEN_HEADERS : HEADERS);
         if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
@@ -125,6 +119,24 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
     },
   };
 }
+
+/**
+ * What Yoga takes for a body that was read before it. Of a text it would first list all indices, which costs 100 times what
+ * reading it does; what is no object of any members it would not take at all, so that is told as a short text of its kind.
+ */
+function parsedFor(body: string): object | string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return NO_JSON;
+  }
+  if (typeof parsed === 'object' && parsed !== null)
+    return Object.keys(parsed).length > 0 ? parsed : Array.isArray(parsed) ? '[]' : '{}';
+  return typeof parsed === 'string' ? '""' : String(parsed);
+}
+
+const NO_JSON = '{';
 
 function setHeaders(response: ServerResponse, headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -237,14 +249,3 @@ function answersPlugin(onFault: (fault: unknown) => void): Plugin {
     },
   };
 }
-
-const limitsPlugin: Plugin = {
-  onParse({ setParseFn }) {
-    setParseFn(parseDocument);
-  },
-  onValidate({ params: { documentAST }, setResult }) {
-    // Before the rules of GraphQL, of which some compare each field with each other.
-    const refused = refuseTooLarge(documentAST);
-    if (refused.length > 0) setResult(refused);
-  },
-};

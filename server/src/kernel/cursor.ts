@@ -14,7 +14,9 @@ export type CursorsFor = (tenant: Tenant, purpose: string) => Cursors;
 
 const BLOCK = 16;
 const CHECK = 8;
-const CHECKS_KEPT = 1_000;
+/** Of those that are kept; each is a few bytes of a buffer of its own. */
+const CHECKS_BYTES = 500_000;
+const CHECK_BYTES = 200;
 const CURSOR_LENGTH = Math.ceil((BLOCK * 8) / 6);
 
 export function newCursorKey(): Uint8Array {
@@ -31,7 +33,7 @@ export function createCursors(key: Uint8Array): CursorsFor {
   const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
 
-  const checks = createRecent<Buffer>(CHECKS_KEPT);
+  const checks = createRecent<Buffer>(CHECKS_BYTES, () => CHECK_BYTES);
 
   function checkOf(text: string): Buffer {
     const before = checks.get(text);

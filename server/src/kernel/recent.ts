@@ -5,26 +5,39 @@ export interface Recent<Value> {
   clear(): void;
 }
 
+/** What each takes beside its value and the characters of its key: a place in a map, and the head of a text. */
+const ENTRY_BYTES = 200;
+
 /**
- * Keeps the last that were asked for or set, of together `limit`, and up to as much from before: there is nothing to do at a
- * hit. Each counts for one, or for what `weightOf` says.
+ * Keeps the last that were asked for or set, of together `bytes` of memory, and up to as much from before: there is nothing
+ * to do at a hit. `bytesOf` says what a value takes. What is larger than all of it is not kept.
  */
 export function createRecent<Value>(
-  limit: number,
-  weightOf: (value: Value, key: string) => number = () => 1,
+  bytes: number,
+  bytesOf: (value: Value, key: string) => number = () => 0,
 ): Recent<Value> {
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
-  let weight = 0;
+  let used = 0;
+
+  const sizeOf = (key: string, value: Value) => ENTRY_BYTES + 2 * key.length + bytesOf(value, key);
 
   function set(key: string, value: Value): void {
-    if (weight >= limit) {
+    const size = sizeOf(key, value);
+    const before = young.get(key);
+    if (before !== undefined) {
+      used -= sizeOf(key, before);
+      young.delete(key);
+    }
+    old.delete(key);
+    if (size > bytes) return;
+    if (used + size > bytes) {
       old = young;
       young = new Map();
-      weight = 0;
+      used = 0;
     }
-    if (!young.has(key)) weight += weightOf(value, key);
     young.set(key, value);
+    used += size;
   }
 
   return {
@@ -39,7 +52,7 @@ export function createRecent<Value>(
     clear() {
       young = new Map();
       old = new Map();
-      weight = 0;
+      used = 0;
     },
   };
 }

@@ -22,6 +22,8 @@ export interface Windows {
 }
 
 const MINUTE_MS = 60_000;
+/** Of which this instance has something at once: anybody may come from as many networks. */
+const MOST_SHARES = 50_000;
 
 /** This instance's part in a window. */
 interface Share {
@@ -83,6 +85,8 @@ export function createWindows({
         const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), inHand: granted };
         shares.delete(key);
         shares.set(key, share);
+        // The one that ends first. What it has in hand stays unused.
+        if (shares.size > MOST_SHARES) shares.delete(shares.keys().next().value!);
         for (; share.inHand > 0 && waiters.length > 0; share.inHand -= 1) waiters.shift()!.resolve(true);
         if (share.used >= limit) for (const waiter of waiters.splice(0)) waiter.resolve(false);
       } catch (error) {

@@ -9,9 +9,13 @@ export interface Child {
 }
 
 /** One of the programs beside this file, in a process of its own, as in production: no loader, no checks. */
-export function startChild(program: string, env: Record<string, string> = {}): Child {
+export function startChild(
+  program: string,
+  env: Record<string, string> = {},
+  options: readonly string[] = [],
+): Child {
   const child = fork(fileURLToPath(new URL(program, import.meta.url)), {
-    execArgv: (process.env.PSA_BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean),
+    execArgv: [...options, ...(process.env.PSA_BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)],
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
   });
   const pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();

@@ -1,0 +1,62 @@
+import type { DocumentNode, ParseOptions, Source } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { createRecent } from '../kernel/recent.ts';
+import { parseDocument, refuseTooLarge } from './limits.ts';
+
+/** Of all that are kept, twice: what was asked for lately, and as much from before. */
+const BYTES = 8_000_000;
+/** What a document takes: a token, and what it is a part of. Measured, the densest take 490. */
+const TOKEN_BYTES = 500;
+const DOCUMENT_BYTES = 1_000;
+
+const bytes = new WeakMap<DocumentNode, number>();
+
+/** The memory that a parsed document takes. */
+export function bytesOf(document: DocumentNode): number {
+  const known = bytes.get(document);
+  if (known !== undefined) return known;
+  let count = 0;
+  for (let token = document.loc?.startToken; token; token = token.next ?? undefined) count += 1;
+  const size = DOCUMENT_BYTES + count * TOKEN_BYTES + 2 * (document.loc?.source.body.length ?? 0);
+  bytes.set(document, size);
+  return size;
+}
+
+/**
+ * Parses and validates what may come from anyone. A document that is allowed is kept, and looked at once. What is refused
+ * is refused each time: an error holds on to its stack, and with it to the whole request that it was made for.
+ */
+export function documentsPlugin(): Plugin {
+  const allowed = createRecent<DocumentNode>(BYTES, bytesOf);
+  const valid = new WeakSet<DocumentNode>();
+  return {
+    onParse({ params, setParsedDocument, setParseFn }) {
+      const known = allowed.get(textOf(params.source));
+      if (known) setParsedDocument(known);
+      else
+        setParseFn((source: string | Source, options: ParseOptions) =>
+          parseDocument(detached(textOf(source)), options),
+        );
+    },
+    onValidate({ params: { documentAST: document }, setResult }) {
+      if (valid.has(document)) return setResult([]);
+      // Before the rules of GraphQL, of which some compare each field with each other.
+      const refused = refuseTooLarge(document);
+      if (refused.length > 0) return setResult(refused);
+      return ({ valid: isValid }) => {
+        if (!isValid) return;
+        valid.add(document);
+        if (document.loc) allowed.set(document.loc.source.body, document);
+      };
+    },
+  };
+}
+
+function textOf(source: string | Source): string {
+  return typeof source === 'string' ? source : source.body;
+}
+
+/** A text of its own: cut out of a longer one, such as an address, it would hold on to all of that. */
+function detached(text: string): string {
+  return Buffer.from(text).toString();
+}
