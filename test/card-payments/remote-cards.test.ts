@@ -19,7 +19,8 @@ const LIST = '/v1/card-payments?limit=100';
 const MINUTE = 60_000;
 const ATTEMPT = 'attempt_0123456789abcdef';
 const OTHER = 'attempt_fedcba9876543210';
-const MAY_HAVE = { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: true };
+/** No money can have moved, and the same key does it again. */
+const UNANSWERED = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false };
 
 let database: Database;
 beforeAll(async () => {
@@ -218,7 +219,7 @@ describe('a creation whose answer was lost', () => {
   ])('%s', async (_, { pages, looks }) => {
     const { person, tenant, script, create, made, clock, facade, cards } = await startLost({ listed: false });
     script.on('GET', LIST, timeout);
-    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(MAY_HAVE);
+    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(UNANSWERED);
     clock.advance(MINUTE);
     await facade.work.settled();
     for (let index = 0; index < 250; index += 1) made.push(create(1_000 + index));
@@ -239,17 +240,17 @@ describe('a creation whose answer was lost', () => {
     clock.advance(MINUTE);
     script.on('POST', PATH, timeout);
     script.on('GET', LIST, () => ok({ cardPayments: [old], total: 1 }));
-    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(MAY_HAVE);
+    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(UNANSWERED);
     script.on('GET', LIST, () =>
       ok({ cardPayments: [{ ...old, createdAt: clock.now().toISOString(), metadata: '1' }], total: 1 }),
     );
-    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(MAY_HAVE);
+    await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(UNANSWERED);
   });
 
   test('without a list is unknown, and the same key makes another: on the first nobody can pay', async () => {
     const { person, tenant, made, script } = await startLost({ listed: false });
     const input = { valueCents: 80, idempotencyKey: 'order-1' };
-    await expect(person.create(tenant, input)).rejects.toMatchObject(MAY_HAVE);
+    await expect(person.create(tenant, input)).rejects.toMatchObject(UNANSWERED);
     expect(made).toHaveLength(1);
     const { payment } = await person.create(tenant, input);
     expect(payment.orderCode).toBe(made[1]!.orderCode);
@@ -262,7 +263,7 @@ describe('a creation whose answer was lost', () => {
   test('is asked for in the background until whatever was made has expired', async () => {
     const { person, tenant, clock, facade } = await startLost({ listed: false });
     await expect(person.create(tenant, { valueCents: 80, idempotencyKey: 'k' })).rejects.toMatchObject(
-      MAY_HAVE,
+      UNANSWERED,
     );
     const states = async () =>
       (
@@ -309,7 +310,7 @@ describe('a creation whose answer was lost', () => {
     });
     const lost = person.create(tenant, { valueCents: 80 });
     const other = person.create(tenant, { valueCents: 80 });
-    await expect(lost).rejects.toMatchObject(MAY_HAVE);
+    await expect(lost).rejects.toMatchObject(UNANSWERED);
     answer.resolve();
     expect((await other).payment).toMatchObject({ orderCode: (made[1] as { orderCode: string }).orderCode });
   });
@@ -367,7 +368,7 @@ describe('a checkout token in front of the service', () => {
     for (let time = 0; time < 2; time += 1)
       await expect(
         payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT }),
-      ).rejects.toMatchObject(MAY_HAVE);
+      ).rejects.toMatchObject(UNANSWERED);
     expect(script.asked.length).toBeGreaterThan(3);
     for (const { errand } of script.asked) expect(errand).toEqual({ class: 'payer', subject: given.id });
     expect(facade.faults).toEqual([]);
@@ -383,7 +384,9 @@ describe('a checkout token in front of the service', () => {
       code: 'CARD_PAYMENTS_NOT_CONFIGURED',
     });
     answer = timeout;
-    await expect(service.startCheckout(tenant, given, { attemptId: OTHER })).rejects.toMatchObject(MAY_HAVE);
+    await expect(service.startCheckout(tenant, given, { attemptId: OTHER })).rejects.toMatchObject(
+      UNANSWERED,
+    );
     answer = () => ok({ orderCode: `P${objectId()}` });
     await expect(service.startCheckout(tenant, given, { attemptId: ATTEMPT })).rejects.toMatchObject({
       code: 'CHECKOUT_TOKEN_USED',
@@ -392,7 +395,7 @@ describe('a checkout token in front of the service', () => {
     const lost = token();
     answer = timeout;
     const again = payer(lost.id);
-    await expect(again.startCheckout(tenant, lost, { attemptId: OTHER })).rejects.toMatchObject(MAY_HAVE);
+    await expect(again.startCheckout(tenant, lost, { attemptId: OTHER })).rejects.toMatchObject(UNANSWERED);
     clock.advance(31 * MINUTE);
     answer = () => ok({ orderCode: `P${objectId()}` });
     expect((await again.startCheckout(tenant, lost, { attemptId: ATTEMPT })).status).toBe('pending');

@@ -69,6 +69,12 @@ describe('a PIX key', () => {
     expect(pixKeyText.safeParse(text).success).toBe(false);
   });
 
+  test('with a letter outside ASCII is none, though its lower case is one of ASCII', () => {
+    expect('\u212a'.toLowerCase()).toBe('k');
+    expect(parsePixKey('ana@pa\u212a.example')).toBeNull();
+    expect(parsePixKey('jos\u00e9@padaria.example')).toBeNull();
+  });
+
   test('of at most 77 characters is an e-mail', () => {
     expect(parsePixKey(`${'a'.repeat(72)}@x.br`)?.kind).toBe('email');
   });

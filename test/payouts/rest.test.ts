@@ -6,6 +6,7 @@ import { payoutRequestWire, payoutToWire, payoutWebhook, payoutWire } from '../.
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { fund } from '../support/funds.ts';
+import type { RestClient } from '../support/rest.ts';
 
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 const PIX = { amount: 149.9, method: 'pix', walletAddress: '12345678909' };
@@ -31,6 +32,66 @@ async function pass(ms: number): Promise<void> {
   app.clock.advance(ms);
   await app.work.settled();
 }
+
+describe('Idempotency-Key', () => {
+  const ask = (rest: RestClient, path: string, headers: Record<string, string>, body: object) =>
+    rest.send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  test('is the key of the body, and an answer for which nothing was done says so', async () => {
+    const rest = await merchant();
+    const asked = () => ask(rest, '/payouts', { 'Idempotency-Key': 'saque-7' }, PIX);
+    const first = await asked();
+    expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null]);
+    const again = await asked();
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+    expect(again.body).toEqual(first.body);
+    const inBody = await rest.post('/payouts', { ...PIX, idempotencyKey: 'saque-7' });
+    expect([inBody.body.id, inBody.headers.get('idempotent-replayed')]).toEqual([first.body.id, 'true']);
+    // As the draft of the IETF writes it.
+    const quoted = await ask(rest, '/payouts', { 'Idempotency-Key': '"saque-7"' }, PIX);
+    expect(quoted.body.id).toBe(first.body.id);
+    expect((await rest.get('/payouts')).body.total).toBe(1);
+  });
+
+  test('that differs from the one of the body is refused, and moves nothing', async () => {
+    const rest = await merchant();
+    const { status, body } = await ask(
+      rest,
+      '/payouts',
+      { 'Idempotency-Key': 'a' },
+      { ...PIX, idempotencyKey: 'b' },
+    );
+    expect([status, body.error]).toEqual([409, 'Idempotency-Key and idempotencyKey are different']);
+    const same = await ask(rest, '/payouts', { 'Idempotency-Key': 'a' }, { ...PIX, idempotencyKey: 'a' });
+    expect(same.status).toBe(201);
+    expect((await rest.get('/payouts')).body.total).toBe(1);
+  });
+
+  test.each(['a b', '', 'x'.repeat(129)])('%j is refused by its name', async (key) => {
+    const rest = await merchant();
+    const { status, body } = await ask(rest, '/payouts', { 'Idempotency-Key': key }, PIX);
+    expect([status, body.error]).toEqual([400, expect.stringMatching(/^idempotencyKey: must be 1 to 128 /)]);
+    expect((await rest.get('/payouts')).body.total).toBe(0);
+  });
+
+  test('is refused where nothing is done once for a key, and no matter to what only reads', async () => {
+    const rest = await merchant();
+    const given = { 'Idempotency-Key': 'a' };
+    const { status, body } = await ask(rest, '/products', given, { name: 'Caneca', priceCents: 100 });
+    expect([status, body.error]).toEqual([400, 'Idempotency-Key: is of no use to POST /v1/products']);
+    expect((await rest.send('/payouts', { headers: given })).status).toBe(200);
+  });
+});
+
+test('a parameter that is given twice is refused by its name', async () => {
+  const rest = await merchant();
+  const { status, body } = await rest.get('/payouts?limit=1&offset=0&limit=2');
+  expect([status, body.error]).toEqual([400, 'limit: is given twice']);
+});
 
 describe('POST /v1/payouts', () => {
   test('withdraws, 201, in reais and with the key masked', async () => {

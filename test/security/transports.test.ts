@@ -312,6 +312,16 @@ describe('a request', () => {
     expect(said).not.toContain('200 OK');
   });
 
+  test('to two hosts is refused', async () => {
+    for (const second of ['x', 'y']) {
+      const said = await sendRaw(
+        app.port,
+        `GET /healthz HTTP/1.1\r\nHost: x\r\nhost: ${second}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(said).toMatch(/^HTTP\/1\.1 400 [\s\S]*Two Host headers/);
+    }
+  });
+
   test.each(['[', 'a b', 'x:99999'])('to the host %j is refused without a word about ours', async (host) => {
     const said = await answer(app.port, [
       'GET /graphql?query={__typename} HTTP/1.1',

@@ -35,8 +35,8 @@ export function createCardPaymentRoutes({
         409: 'Cards are not configured for the account, or the idempotency key was used with another input',
       },
       async handle({ caller, body }) {
-        const { payment } = await cardPayments.create(caller.tenant, body);
-        return { status: 201, body: cardPaymentToWire(payment, publicUrl) };
+        const { payment, replayed } = await cardPayments.create(caller.tenant, body);
+        return { status: 201, body: cardPaymentToWire(payment, publicUrl), replayed };
       },
     }),
     restOperation({

@@ -2,6 +2,7 @@ import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTyp
 import type { GraphQLFieldResolver } from 'graphql';
 import { entered, isTracing } from '../kernel/traces.ts';
 import { type Context, callerOf } from './context.ts';
+import { tellReplay, withKeyOfHeader } from './idempotency-header.ts';
 
 export const ROOT_FIELDS = 'rootFields' as const;
 
@@ -44,7 +45,12 @@ function admitted<Types extends SchemaTypes>(
     const { clock, onRootField } = context as Context;
     const begunAt = clock.ms();
     const tell = (error: unknown) => onRootField(kind, name, error, clock.ms() - begunAt);
-    const begin = () => resolve(parent, args, context, info);
+    const begin = kind === 'mutation' ? change : () => resolve(parent, args, context, info);
+    async function change() {
+      const result = await resolve(parent, withKeyOfHeader(args, context), context, info);
+      tellReplay(result, context, info.operation.selectionSet.selections.length === 1);
+      return result;
+    }
     const answer = () => {
       callerOf(context as Context);
       const admission = (context as Context).takeRootField();

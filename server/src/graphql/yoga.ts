@@ -9,6 +9,7 @@ import { documentsPlugin } from './documents.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
+import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
@@ -79,6 +80,7 @@ export function createGraphQLServer({
     plugins: [
       documentsPlugin(),
       referenceEngine(onFault),
+      idempotencyHeaderPlugin(),
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
       fastPath.plugin,
@@ -146,7 +148,7 @@ const OPEN_HEADERS = {
   [NO_SNIFFING[0]]: NO_SNIFFING[1],
   // Any page may embed the widget; nothing is allowed by a cookie, so there is nothing to protect from a page.
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'retry-after',
+  'access-control-expose-headers': 'retry-after, idempotent-replayed',
 };
 
 const HEADERS = {
@@ -159,7 +161,7 @@ const HEADERS = {
 
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers': 'authorization, content-type, accept',
+  'access-control-allow-headers': 'authorization, content-type, accept, idempotency-key',
   'access-control-max-age': '86400',
 };
 

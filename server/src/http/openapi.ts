@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RestOperation } from './rest.ts';
+import { type RestOperation, takesKey } from './rest.ts';
 
 type Json = Record<string, unknown>;
 
@@ -64,7 +64,11 @@ function describe(operation: RestOperation, named: Json): Json {
     summary,
     description: description ? `${description}\n\n${needs}` : needs,
     tags: [tag],
-    parameters: [...parametersOf(params, 'path', named), ...parametersOf(query, 'query', named)],
+    parameters: [
+      ...parametersOf(params, 'path', named),
+      ...parametersOf(query, 'query', named),
+      ...(takesKey(operation) ? [KEY_HEADER] : []),
+    ],
     ...(body && {
       requestBody: {
         required: true,
@@ -74,6 +78,15 @@ function describe(operation: RestOperation, named: Json): Json {
     responses: { ...answersOf(operation, named), ...refusalsOf(operation) },
   };
 }
+
+const KEY_HEADER = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'In place of `idempotencyKey` in the body. An answer for which nothing was done anew says `Idempotent-Replayed: true`.',
+  schema: { type: 'string' },
+};
 
 function parametersOf(fields: z.ZodObject | undefined, place: 'path' | 'query', named: Json): Json[] {
   return Object.entries(fields?.shape ?? {}).map(([name, field]) => {

@@ -11,12 +11,14 @@ import {
 import type { Clock } from '../kernel/clock.ts';
 import {
   type ErrorCode,
+  IdempotencyError,
   PaymentError,
   PermissionError,
   RateLimitError,
   UnauthenticatedError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { type Exchange, HttpError, type Route, readBody, sendJson } from './routes.ts';
 
 // ── Declaring an operation ──────────────────────────────────────────────────────────────────────
@@ -65,7 +67,7 @@ interface Definition<
     readonly params: z.output<Params>;
     readonly query: z.output<Query>;
     readonly body: z.output<Body>;
-  }): Promise<{ status: Status } & Answered<Answers, Status>>;
+  }): Promise<{ status: Status; replayed?: boolean } & Answered<Answers, Status>>;
 }
 
 /** Each status with the body of its own. */
@@ -192,10 +194,11 @@ export function createRestRoutes({
     const answered = await operation.handle({
       caller,
       params: operation.params ? parse(operation.params, params) : {},
-      query: operation.query ? parse(operation.query, Object.fromEntries(url.searchParams)) : {},
-      body: operation.body && parse(operation.body, await readObject(request)),
+      query: operation.query ? parse(operation.query, queryOf(url)) : {},
+      body: operation.body && parse(operation.body, withKey(operation, request, await readObject(request))),
     });
     const status = Number(answered.status);
+    if (answered.replayed) response.setHeader(...REPLAYED_HEADER);
     return { status, body: z.encode(operation.answers[status].schema, answered.body) };
   }
 
@@ -214,6 +217,43 @@ export function createRestRoutes({
     },
   ];
 }
+
+/** @throws ValidationError for a parameter that is given twice: of two nobody could say which is meant */
+function queryOf({ searchParams }: URL): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of searchParams) {
+    if (Object.hasOwn(query, name)) throw new ValidationError([{ path: name, message: 'is given twice' }]);
+    query[name] = value;
+  }
+  return query;
+}
+
+/** The body with the header's key. @throws ValidationError, IdempotencyError where both differ */
+function withKey(operation: RestOperation, request: IncomingMessage, body: object): object {
+  const key = keyInHeader(request);
+  if (key === null) return body;
+  if (!takesKey(operation)) {
+    const message = `is of no use to ${operation.method} ${operation.path}`;
+    throw new ValidationError([{ path: 'Idempotency-Key', message }]);
+  }
+  const own = (body as { idempotencyKey?: unknown }).idempotencyKey ?? key;
+  if (own !== key) throw new IdempotencyError('Idempotency-Key and idempotencyKey are different');
+  return { ...body, idempotencyKey: key };
+}
+
+/** Whether what it does is done once for a key. */
+export function takesKey({ body }: Pick<RestOperation, 'body'>): boolean {
+  if (!body) return false;
+  let takes = keyTakers.get(body);
+  if (takes === undefined) {
+    takes =
+      'idempotencyKey' in (z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }).properties ?? {});
+    keyTakers.set(body, takes);
+  }
+  return takes;
+}
+
+const keyTakers = new WeakMap<z.ZodType, boolean>();
 
 /** A browser's token is no key, whatever it grants elsewhere. @throws UnauthenticatedError */
 async function authenticate(
@@ -269,7 +309,7 @@ function pathPattern({ path }: RestOperation): RegExp {
 }
 
 /** The body, which is to be JSON and an object. @throws HttpError 400, 413 */
-export async function readObject(request: IncomingMessage): Promise<unknown> {
+export async function readObject(request: IncomingMessage): Promise<object> {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
     .map((part) => part.trim().toLowerCase());

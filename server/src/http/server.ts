@@ -318,13 +318,22 @@ const ANSWER_GRACE_MS = 5_000;
  * Nobody may change it: the next request of the same path gets the same.
  * @throws HttpError for a path or a host that is none: whoever makes a URL of the two behind here may rely on it
  */
-function requestUrl({ url = '/', headers: { host = '' } }: IncomingMessage): URL {
+function requestUrl({ url = '/', headers: { host = '' }, rawHeaders }: IncomingMessage): URL {
+  // Node reads the first, and a proxy in front of it may have read the second.
+  if (countHosts(rawHeaders) > 1) throw new HttpError(400, 'Two Host headers');
   const known = urls.get(url) ?? parseUrl(url);
   if (host !== '' && !hosts.get(host)) {
     if (!URL.canParse(`http://${host}`)) throw new HttpError(400, 'Malformed Host');
     hosts.set(host, true);
   }
   return known;
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === 'host') count += 1;
+  return count;
 }
 
 function parseUrl(url: string): URL {

@@ -14,7 +14,9 @@ let reaisFormat: Intl.NumberFormat | undefined;
 /** For people: `R$ 1.234,56`. */
 export function reaisText(cents: Cents): string {
   reaisFormat ??= new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
-  return reaisFormat.format(cents / 100).replace('\u00a0', ' ');
+  // Text, for above 2⁴⁶ reais a number cannot tell one cent from the next.
+  const text = `${cents < 0 ? '-' : ''}${String(Math.abs(cents)).padStart(3, '0').replace(/..$/, '.$&')}`;
+  return reaisFormat.format(text as Intl.StringNumericLiteral).replace('\u00a0', ' ');
 }
 
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────

@@ -18,12 +18,13 @@ const PHONE = /^\+55\d{10,11}$/;
 const EMAIL =
   /^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
 const EMAIL_MAX = 77;
+const ASCII = /^[\x20-\x7e]*$/;
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** What a text is as a PIX key, in its normal form; null where it is none. */
 export function parsePixKey(text: string): PixKey | null {
-  // No other kind has one.
-  if (text.includes('@')) return parseEmail(text.toLowerCase());
+  // No other kind has one. Letters outside ASCII have lower cases in it: the Kelvin sign's is k.
+  if (text.includes('@')) return ASCII.test(text) ? parseEmail(text.toLowerCase()) : null;
   if (CPF.test(text)) {
     const key = text.replace(/\D/g, '');
     return endsWithItsDigits(key, cpf) ? { kind: 'cpf', key } : null;

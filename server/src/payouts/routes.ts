@@ -33,8 +33,8 @@ export function createPayoutRoutes({ payouts }: { payouts: PayoutService<Payout>
         502: 'No quote for LTC can be had; nothing was debited',
       },
       async handle({ caller, body }) {
-        const { payout } = await payouts.request(caller.tenant, body).catch(asOnTheWire);
-        return { status: 201, body: payoutToWire(payout) };
+        const { payout, replayed } = await payouts.request(caller.tenant, body).catch(asOnTheWire);
+        return { status: 201, body: payoutToWire(payout), replayed };
       },
     }),
     restOperation({

@@ -54,7 +54,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       },
       async handle({ caller, body }) {
         const { subaccount, replayed } = await subaccounts.create(caller.tenant, body);
-        return { status: replayed ? 200 : 201, body: subaccount };
+        return { status: replayed ? 200 : 201, body: subaccount, replayed };
       },
     }),
     restOperation({
@@ -121,8 +121,9 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       answers: { 201: { description: 'Its entry in the statement', schema: transferWire } },
       errors: { 404: NO_SUBACCOUNT, 409: 'The idempotency key was used with another input' },
       async handle({ caller, params, body }) {
-        const { entry } = await subaccounts.transfer(caller.tenant, { subaccountId: params.id, ...body });
-        return { status: 201, body: entry };
+        const input = { subaccountId: params.id, ...body };
+        const { entry, replayed } = await subaccounts.transfer(caller.tenant, input);
+        return { status: 201, body: entry, replayed };
       },
     }),
     restOperation({
@@ -155,6 +156,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
         return {
           status: requested.underVerification ? 202 : 201,
           body: requestedPayoutToWire(requested),
+          replayed: requested.replayed,
         };
       },
     }),

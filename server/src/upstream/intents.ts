@@ -100,8 +100,8 @@ export interface Intents {
    * asked at once, and then on and on in the background until it knows. What another instance is sending, and the
    * service does not show whole, is waited for a little. A key that was refused may be used anew; so may one that was
    * found to have done nothing, with the same input, once the service has said so again.
-   * @throws what `open` and `send` throw; IdempotencyError; UpstreamError, with `moneyMayHaveMoved` where the outcome is
-   *   not known
+   * @throws what `open` and `send` throw; IdempotencyError; UpstreamError where the outcome is not known:
+   *   `moneyMayHaveMoved`, or `retryable` of what is harmless if lost
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<{ resourceId: string; replayed: boolean }>;
   /** Of one kind, those whose outcome is not known yet. */
@@ -247,7 +247,7 @@ export function createIntents({
       if (!(error instanceof UpstreamFault || error instanceof UpstreamError)) onFault(error);
       await doubt(tenant, intent);
       const outcome = await lookNow(tenant, { ...intent, state: 'in_doubt' }, operation);
-      if (outcome === 'not_done') throw inDoubt(operation.lookupReference(intent));
+      if (outcome === 'not_done') throw unanswered(operation, intent);
       return { ...outcome, replayed: false };
     }
     try {
@@ -257,7 +257,7 @@ export function createIntents({
       // The service has done it, and its task will find it.
       onFault(fault);
       await doubt(tenant, intent);
-      throw inDoubt(operation.lookupReference(intent));
+      throw unanswered(operation, intent);
     }
   }
 
@@ -285,7 +285,7 @@ export function createIntents({
       // Nothing was under way any more: it may be tried again when the service can be asked.
       else if (intent.state === 'absent') throw error instanceof UpstreamFault ? unavailable(error) : error;
     }
-    throw inDoubt(operation.lookupReference(intent));
+    throw unanswered(operation, intent);
   }
 
   /** Resolves when what another instance sends is over, or takes long: that instance may have ended. */
@@ -505,10 +505,16 @@ function isSameTry(left: Intent, right: Intent): boolean {
   return left.createdAt.getTime() === right.createdAt.getTime();
 }
 
-function inDoubt(lookupReference: string | null): UpstreamError {
+/** What a caller is told whose outcome nobody knows. */
+function unanswered<Input>(operation: Operation<Input>, intent: Intent): UpstreamError {
+  if (operation.harmlessIfLost)
+    return new UpstreamError(
+      'The payments service did not say whether it has done this. No money has moved: repeat it with the same key',
+      { retryable: true, moneyMayHaveMoved: false },
+    );
   return new UpstreamError(
     'The payments service did not say whether it has done this. It may have: do not repeat it under another key',
-    { retryable: false, moneyMayHaveMoved: true, lookupReference },
+    { retryable: false, moneyMayHaveMoved: true, lookupReference: operation.lookupReference(intent) },
   );
 }
 
