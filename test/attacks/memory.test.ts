@@ -10,7 +10,7 @@ import { LIVE_KEY, type Memory, report, startVictim, type Victim } from './victi
 const REQUESTS = scale('DISTINCT_REQUESTS');
 const AT_ONCE = 32;
 /** All that it may keep, and what it takes itself. */
-const MOST_HELD_MB = 190;
+const MOST_HELD_MB = 120;
 /** In the last quarter, when every cache is full. A sample fills none. */
 const MOST_GROWTH_MB = 12;
 const QUARTERS = 4;

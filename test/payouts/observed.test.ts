@@ -87,7 +87,7 @@ describe('what is known of a payout', () => {
     expect(first).toMatchObject({
       code: ID,
       destination: NOT_TOLD,
-      feeCents: 0,
+      feeCents: null,
       method: 'unknown',
       version: 1,
     });

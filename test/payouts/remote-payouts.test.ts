@@ -203,7 +203,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
         method: 'ltc',
         status: 'pending',
         destination: LTC,
-        feeCents: 0,
+        feeCents: null,
         requestedAt: null,
       });
     });

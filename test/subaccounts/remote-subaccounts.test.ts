@@ -8,12 +8,13 @@ import {
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
+  RateLimitError,
   UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import type { ShownSubaccountPayout } from '../../server/src/subaccounts/model.ts';
+import { guidanceOf, type ShownSubaccountPayout } from '../../server/src/subaccounts/model.ts';
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote.ts';
 import { createBudget } from '../../server/src/upstream/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
@@ -255,7 +256,7 @@ describe('a payout of a subaccount', () => {
     expect(asked('POST') - posts).toBe(1);
   });
 
-  test('in doubt is looked up as nothing yet, and told to whoever waits for it once it is known', async () => {
+  test('in doubt is looked up as one that is under way, and followed until it is known', async () => {
     const facade = await start();
     const { subaccounts, tenant, remote } = facade;
     const id = await open();
@@ -268,9 +269,19 @@ describe('a payout of a subaccount', () => {
       retryable: false,
       lookupReference: 'saq_idem_k-5',
     });
-    expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toBeNull();
+    const underWay = {
+      ...{ id: expect.stringMatching(/^sqp_/), version: 0, status: 'processing', payoutId: 'saq_idem_k-5' },
+      ...{ withdrawalId: null, code: null, amountCents: 4_000, pixKey: 'b***@cliente.example' },
+      ...{ feeCents: null, netAmountCents: null, subaccountId: id },
+    };
+    expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toMatchObject(underWay);
     const reserved = await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-5'));
-    expect(reserved).toMatchObject({ payout: null, id: expect.stringMatching(/^sqp_/) });
+    expect(reserved).toMatchObject({ payout: underWay, id: expect.stringMatching(/^sqp_/) });
+    expect(await subaccounts.findPayouts(tenant, [reserved!.id])).toMatchObject([underWay]);
+    expect(guidanceOf(reserved!.payout)).toBe('WAIT');
+    // Another instance knows it, too.
+    const other = await start({ tenant });
+    expect(await going(other.subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toMatchObject(underWay);
     // Nobody waits for one that was never requested.
     const none = await failure(going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_none')));
     expect(none).toBeInstanceOf(UpstreamError);
@@ -287,17 +298,68 @@ describe('a payout of a subaccount', () => {
     expect(asked('POST')).toBe(posts);
   });
 
-  test('accepted and not shown is in doubt until it is shown', async () => {
+  test('accepted and not shown is under way, as its answer names it, until it is shown', async () => {
     const facade = await start();
+    const { subaccounts, tenant } = facade;
     const id = await open();
     proxy.plan = inTurn([PASS], () => BROKEN);
-    expect(await failure(going(request(facade, id, { idempotencyKey: 'k-6' })))).toMatchObject({
-      moneyMayHaveMoved: true,
-      lookupReference: 'saq_idem_k-6',
+    const { payout } = await going(request(facade, id, { idempotencyKey: 'k-6' }));
+    expect(payout).toMatchObject({
+      ...{
+        status: 'processing',
+        payoutId: 'saq_idem_k-6',
+        pixKey: 'b***@cliente.example',
+        amountCents: 4_000,
+      },
+      // Nobody has said what it costs.
+      ...{ feeCents: null, platformFeeCents: null, netAmountCents: null },
     });
+    expect(payout.code).toMatch(/^TURBO-/);
     proxy.plan = () => PASS;
-    await resolved(facade);
-    expect(await going(request(facade, id, { idempotencyKey: 'k-6' }))).toMatchObject({ replayed: true });
+    expect(await going(request(facade, id, { idempotencyKey: 'k-6' }))).toMatchObject({
+      replayed: true,
+      payout: { id: payout.id },
+    });
+    clock.advance(MINUTE);
+    expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-6'))).toMatchObject({
+      ...{ id: payout.id, code: payout.code, feeCents: expect.any(Number) },
+    });
+  });
+
+  test.each([
+    [
+      'with all names',
+      { withdrawal: { id: 'c'.repeat(24) }, code: 'TURBO-9', status: 'processing' },
+      'TURBO-9',
+    ],
+    ['before it has one', { withdrawal: { id: null }, code: null }, null],
+  ])('accepted %s with the last request of the budget is under way', async (_, body, code) => {
+    const upstream = scriptedUpstream(({ method }) => {
+      if (method === 'POST') return { status: 201, body };
+      throw new RateLimitError('120 requests a minute', 30);
+    });
+    const { subaccounts, tenant } = await start({ upstream });
+    const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey: 'last' };
+    const { payout } = await subaccounts.requestPayout(tenant, input);
+    expect(payout).toMatchObject({ status: 'processing', code, payoutId: 'saq_idem_last', amountCents: 100 });
+    expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
+    expect(await subaccounts.requestPayout(tenant, input)).toMatchObject({
+      replayed: true,
+      payout: { id: payout.id },
+    });
+    expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
+  });
+
+  test('accepted and refused before any bank is in doubt until that is shown', async () => {
+    const upstream = scriptedUpstream(({ method }) => {
+      if (method === 'POST') return { status: 201, body: { withdrawal: { id: null }, code: 'SUB-9' } };
+      throw new RateLimitError('120 requests a minute', 30);
+    });
+    const { subaccounts, tenant } = await start({ upstream });
+    const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY };
+    expect(await failure(subaccounts.requestPayout(tenant, input))).toMatchObject({
+      moneyMayHaveMoved: true,
+    });
   });
 
   test('that never reached the service is none, and its key may be used once that is certain', async () => {
@@ -307,6 +369,10 @@ describe('a payout of a subaccount', () => {
     proxy.plan = inTurn([NEVER]);
     expect(await failure(request(facade, id, { idempotencyKey: 'k-7' }))).toMatchObject({
       moneyMayHaveMoved: true,
+    });
+    // The service says that there is none, and the request may be on its way to it.
+    expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-7'))).toMatchObject({
+      ...{ status: 'processing', version: 0 },
     });
     await resolved(facade);
     expect(await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-7'))).toBeNull();

@@ -52,6 +52,15 @@ describe('the first page', () => {
     expect(says[4]).toBe('Negado O banco de destino recusou');
   });
 
+  it('shows no fee where none is told', async () => {
+    const { element } = await table({ count: 2 });
+    const fee = (index: number) => rows(element)[index]?.querySelector('.amount small')?.textContent ?? null;
+    expect(fee(0)).toContain('1,00');
+    await act(element, { change: { number: 2, values: { feeCents: null, status: 'COMPLETED', version: 2 } } });
+    await shows(() => fee(0), null);
+    expect(fee(1)).toContain('1,00');
+  });
+
   it('of none says so, and the page may say it in its own words', async () => {
     const { element } = await table({ count: 0 });
     expect(text(element, 'empty')).toBe('Nenhum saque ainda.');

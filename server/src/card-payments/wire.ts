@@ -10,6 +10,7 @@ import {
   recordTold,
   type Told,
   wholeTextTold,
+  wordTold,
 } from '../kernel/told.ts';
 import {
   type CardPayment,
@@ -129,7 +130,7 @@ export function cardPaymentEventFromWire(payload: unknown): CardPaymentClaim | n
   if (!told) return null;
   const words = Object.values(told).filter((value) => typeof value === 'string');
   const kind = words.find((word) => word.startsWith('card_payment.'))?.slice('card_payment.'.length);
-  const status = told.status ?? kind ?? words.find((word) => STATUSES.has(word));
+  const status = told.status ?? kind ?? words.find((word) => STATUSES.has(wordTold(word)));
   return {
     ...commonOf(told),
     status: statusOf(status),
@@ -148,7 +149,8 @@ const STATUSES: ReadonlySet<unknown> = new Set<CardPaymentStatus>([
 
 function statusOf(word: unknown): CardPaymentClaim['status'] {
   if (typeof word !== 'string') return null;
-  return STATUSES.has(word) ? (word as CardPaymentStatus) : 'unknown';
+  const told = wordTold(word);
+  return STATUSES.has(told) ? (told as CardPaymentStatus) : 'unknown';
 }
 
 /** What has an order code: the answer, or what lies in it. */

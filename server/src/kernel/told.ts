@@ -51,6 +51,14 @@ export function textTold(value: unknown): string | null {
   return value.slice(0, LONGEST_TEXT).toWellFormed().replaceAll('\u0000', '');
 }
 
+/** A word of a small set, such as a status, in lower case and without accents: `Concluído` is `concluido`. */
+export function wordTold(value: unknown): string | null {
+  if (typeof value !== 'string' || value === '' || value.length > LONGEST_WORD) return null;
+  return value.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+const LONGEST_WORD = 50;
+
 /** As it is or not at all: longer than this, or no text to store, it is nothing of ours to keep. */
 export function wholeTextTold(value: unknown, { max }: { max: number }): string | null {
   if (typeof value !== 'string' || value === '' || value.length > max) return null;

@@ -53,9 +53,11 @@ export interface Payout {
 }
 
 /** A payout as far as the service behind a facade tells of it, which may know more words than we do. */
-export interface ShownPayout extends Omit<Payout, 'method' | 'status' | 'requestedAt'> {
+export interface ShownPayout extends Omit<Payout, 'method' | 'status' | 'feeCents' | 'requestedAt'> {
   method: PayoutMethod | 'unknown';
   status: PayoutStatus | 'unknown';
+  /** Null where nobody has told it. */
+  feeCents: Cents | null;
   requestedAt: Date | null;
 }
 
@@ -475,7 +477,7 @@ export function mergeClaim(known: ShownPayout | null, claim: PayoutClaim): Shown
     method,
     status,
     amountCents,
-    feeCents: claim.feeCents ?? known?.feeCents ?? 0,
+    feeCents: claim.feeCents ?? known?.feeCents ?? null,
     litoshi: known?.litoshi ?? null,
     destination: destinationAfter(known, method, claim.destination),
     requestedAt: known?.requestedAt ?? claim.requestedAt,

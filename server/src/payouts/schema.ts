@@ -76,7 +76,9 @@ builder.node(PayoutRef, {
     }),
     feeCents: t.expose('feeCents', {
       type: 'Cents',
-      description: 'Of the amount, what the service keeps; the destination receives the rest.',
+      nullable: true,
+      description:
+        'Of the amount, what the service keeps; the destination receives the rest. Null where the service behind the facade has not told it.',
     }),
     destination: t.string({
       description: 'PIX key (masked), LTC address or USDT address.',

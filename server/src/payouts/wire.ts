@@ -14,6 +14,7 @@ import {
   recordTold,
   type Told,
   textTold,
+  wordTold,
 } from '../kernel/told.ts';
 import {
   maskDestination,
@@ -197,13 +198,13 @@ function idIn(told: Told): string | null {
 }
 
 function statusOf(value: unknown): PayoutStatus | null {
-  return typeof value === 'string' && Object.hasOwn(FROM_THE_WIRE, value)
-    ? FROM_THE_WIRE[value as WireStatus]
-    : null;
+  const word = wordTold(value);
+  return word !== null && Object.hasOwn(FROM_THE_WIRE, word) ? FROM_THE_WIRE[word as WireStatus] : null;
 }
 
 function methodOf(value: unknown): PayoutMethod | null {
-  return PAYOUT_METHODS.find((method) => method === value) ?? null;
+  const word = wordTold(value);
+  return PAYOUT_METHODS.find((method) => method === word) ?? null;
 }
 
 /** A masked key, or an address, which its checksum tells. */

@@ -85,8 +85,8 @@ export interface ShownSubaccountPayout {
   reversed: boolean;
   /** Gross: what the subaccount was debited. */
   amountCents: Cents;
-  /** Of it, what the integrator keeps. */
-  feeCents: Cents;
+  /** Of it, what the integrator keeps; null where nobody has told it. */
+  feeCents: Cents | null;
   /** Of it, what the service keeps; this and the next are null until it was assembled. */
   platformFeeCents: Cents | null;
   /** What the PIX key receives. */
@@ -103,6 +103,7 @@ export interface ShownSubaccountPayout {
 }
 
 export interface SubaccountPayout extends ShownSubaccountPayout {
+  feeCents: Cents;
   payoutId: string;
   status: SubaccountPayoutStatus;
   pixKey: string;
@@ -263,17 +264,17 @@ export interface SubaccountService<
   statement(tenant: Tenant, subaccountId: string, page: PlacePage): Promise<Placed<E>>;
   statementPage(tenant: Tenant, subaccountId: string, page: NumberedPage): Promise<Numbered<E>>;
   countStatement(tenant: Tenant, subaccountId: string): Promise<number>;
-  /** By any of the five forms of 2.2; null where there is none of this subaccount, or the form is none of them. */
-  findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<P | null>;
   /**
-   * Also tells the version of the tenant's log that the state holds for. Of one whose request has an outcome that is not
-   * known yet, only the id is told, under which it will be known: `payout` is null.
+   * By any of the five forms of 2.2; null where there is none of this subaccount, or the form is none of them. One that was
+   * requested, and of which nobody knows yet what became of it, is processing.
    */
+  findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<P | null>;
+  /** Also tells the version of the tenant's log that the state holds for, and the id that its changes are told by. */
   findPayoutWithVersion(
     tenant: Tenant,
     subaccountId: string,
     reference: string,
-  ): Promise<{ version: number; id: string; payout: P | null } | null>;
+  ): Promise<{ version: number; id: string; payout: P } | null>;
   /** By our own id, in the order asked, null where not found. */
   findPayouts(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
   payouts(
@@ -666,6 +667,7 @@ export function mergeSeen(
       withdrawalId: newer.withdrawalId ?? older.withdrawalId,
       // A payout refused by the bank after all has its TURBO-… replaced.
       code: newer.code ?? older.code,
+      feeCents: known.feeCents ?? seen.feeCents,
       platformFeeCents: newer.platformFeeCents ?? older.platformFeeCents,
       netAmountCents: newer.netAmountCents ?? older.netAmountCents,
       pixKey: known.pixKey ?? seen.pixKey,

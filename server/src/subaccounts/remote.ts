@@ -43,7 +43,6 @@ import {
   ofOne,
   payoutIn,
   RESOURCE,
-  reservedId,
 } from './observed.ts';
 import {
   createSubaccountRequests,
@@ -241,17 +240,29 @@ export function createRemoteSubaccounts(
       try {
         const { payout, read } = await answered(fetchPayout(tenant, subaccountId, reference, { errand }));
         asker.saw(known && read.stale ? known.observedAt : read.at, read.stale);
-        // A payout never goes away again.
-        return payout ?? last;
+        // A payout never goes away again; and what the service does not know of may be on its way to it.
+        return payout ?? last ?? (await findInDoubt(tenant, subaccountId, reference));
       } catch (error) {
         if (!cannotTell(error)) throw error;
         if (known) {
           asker.saw(known.observedAt, true);
           return last;
         }
-        if (await requests.isInDoubt(tenant, subaccountId, reference)) return null;
-        throw error;
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        if (!doubt) throw error;
+        asker.saw(doubt.createdAt, true);
+        return doubt;
       }
+    }
+
+    async function findInDoubt(
+      tenant: Tenant,
+      subaccountId: string,
+      reference: string,
+    ): Promise<ShownSubaccountPayout | null> {
+      const isIt = (payout: ShownSubaccountPayout) =>
+        payout.payoutId === reference && isSame(payout.subaccountId, subaccountId);
+      return (await requests.inDoubt(tenant)).find(isIt) ?? null;
     }
 
     return {
@@ -309,8 +320,8 @@ export function createRemoteSubaccounts(
         const id = known?.id ?? (await findPayout(tenant, subaccountId, reference))?.id;
         const found = id === undefined ? null : await selectObservedWithHead(sql, tenant, RESOURCE, id);
         if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
-        if (await requests.isInDoubt(tenant, subaccountId, reference))
-          return { version: head, id: reservedId(subaccountId, reference)!, payout: null };
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        if (doubt) return { version: head, id: doubt.id, payout: doubt };
         // It may have become known just now, and its intent have ended.
         const late = await mirror.findOf(tenant, subaccountId, reference);
         return late && { version: head, id: late.id, payout: payoutIn(late) };
@@ -331,6 +342,9 @@ export function createRemoteSubaccounts(
           if (!final)
             asker.saw(observedAt, asked.some(({ status }) => status === 'rejected') && observedAt < old);
         const found = new Map(now.map((one) => [one.id, payoutIn(one)]));
+        if (ids.some((id) => !found.has(id)))
+          for (const payout of await requests.inDoubt(tenant))
+            if (!found.has(payout.id)) found.set(payout.id, payout);
         return ids.map((id) => found.get(id) ?? null);
       },
 

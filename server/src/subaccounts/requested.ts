@@ -6,6 +6,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { maskPixKey } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { pageTold } from '../kernel/told.ts';
 import {
@@ -30,10 +31,11 @@ import type {
   RequestPayoutInput,
   ShownStatementEntry,
   ShownSubaccount,
+  ShownSubaccountPayout,
   TransferInput,
 } from './model.ts';
 import { referenceKind, type SeenPayout } from './model.ts';
-import { IDEM, isSame, observationOf, RESOURCE } from './observed.ts';
+import { IDEM, isSame, observationOf, RESOURCE, reservedId } from './observed.ts';
 import {
   readRequestedPayout,
   readStatementEntry,
@@ -61,8 +63,11 @@ export interface SubaccountRequests {
   ): Promise<{ id: string; held: boolean; replayed: boolean }>;
   /** Some payout's outcome is not known yet. */
   hasDoubts(tenant: Tenant): Promise<boolean>;
-  /** The outcome of the payout that somebody looks for by its key is not known yet. */
-  isInDoubt(tenant: Tenant, subaccountId: string, reference: string): Promise<boolean>;
+  /**
+   * Payouts whose outcome is not known yet, as far as it is known what they are: nobody may take them for none, and request
+   * them again.
+   */
+  inDoubt(tenant: Tenant): Promise<ShownSubaccountPayout[]>;
   looks: Readonly<Record<string, Look>>;
 }
 
@@ -93,6 +98,8 @@ const NEAR_MS = 60 * 60_000;
 interface Summary {
   subaccountId: string;
   amountCents: number;
+  /** Of a payout, where its PIX key is sent to, masked. */
+  pixKey?: string | null;
 }
 
 export function createSubaccountRequests({
@@ -152,13 +159,19 @@ export function createSubaccountRequests({
         },
       });
     // It is requested: whatever goes wrong from here on changes nothing of that.
-    const names = [IDEM + key, ...readRequestedPayout(answer.body)];
+    const at = clock.now();
+    const told = readRequestedPayout(answer.body);
+    const names = [IDEM + key, told?.withdrawalId, told?.code].filter((name) => name != null);
     const errand: Errand = { class: 'money', waitMs: 2_000 };
     const found = await lookUpPayout(tenant, { subaccountId, amountCents }, names, errand).catch(
       () => 'unclear' as const,
     );
-    if (typeof found === 'string') throw notShown();
-    return { made: found.found, held: answer.status === 202 };
+    const held = answer.status === 202;
+    if (typeof found !== 'string') return { made: found.found, held };
+    // Nobody could be asked, but the answer says that it is under way. With `SUB-` it was refused, and why is not said.
+    if (found === 'not_there' || !told || told.code?.startsWith('SUB-')) throw notShown();
+    const seen = justRequested({ ...told, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
+    return { made: observationOf(seen, { reference: IDEM + key, at }), held };
   }
 
   /** By the first of these names that leads to it. */
@@ -334,7 +347,7 @@ export function createSubaccountRequests({
           name: PAYOUT,
           input,
           key: idempotencyKey ?? null,
-          summary: summaryOf,
+          summary: (wanted) => ({ ...summaryOf(wanted), pixKey: maskPixKey(wanted.pixKey) }),
           async send(intent) {
             const { made, held } = await sendPayout(tenant, input, intent);
             isHeld = held;
@@ -347,18 +360,43 @@ export function createSubaccountRequests({
     },
 
     hasDoubts: async (tenant) => (await intents.open(tenant, PAYOUT)).length > 0,
-    async isInDoubt(tenant, subaccountId, reference) {
-      if (!reference.startsWith(IDEM)) return false;
-      const isIt = ({ key, summary }: Intent) =>
-        IDEM + key === reference && isSame((summary as Summary).subaccountId, subaccountId);
-      return (await intents.open(tenant, PAYOUT)).some(isIt);
-    },
+    inDoubt: async (tenant) => (await intents.open(tenant, PAYOUT)).map(asPayout),
 
     looks: {
       [PAYOUT]: (tenant, { key, summary }) =>
         lookUpPayout(tenant, summary as Summary, [IDEM + key], { class: 'query' }),
       [TRANSFER]: lookForTransfer,
     },
+  };
+}
+
+/** All that is known of a payout when its request was accepted. */
+function justRequested({
+  at,
+  ...told
+}: Pick<SeenPayout, 'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey'> & {
+  at: Date;
+}): SeenPayout {
+  return {
+    ...told,
+    ...{ payoutId: null, status: 'processing', reversed: false, createdAt: at },
+    ...{ feeCents: null, platformFeeCents: null, netAmountCents: null, endToEndId: null },
+    ...{ recipientName: null, recipientBankName: null, failureReason: null },
+    ...{ completedAt: null, reversedAt: null },
+  };
+}
+
+/** What is known of one that was sent, or may have been: the money may have left. */
+function asPayout({ key, summary, createdAt }: Intent): ShownSubaccountPayout {
+  const { subaccountId, amountCents, pixKey = null } = summary as Summary;
+  const payoutId = IDEM + key;
+  const names = { withdrawalId: null, code: null };
+  return {
+    ...justRequested({ ...names, subaccountId, amountCents, pixKey, at: createdAt }),
+    payoutId,
+    id: reservedId(subaccountId, payoutId)!,
+    // Whatever the service shows of it is newer.
+    version: 0,
   };
 }
 

@@ -237,7 +237,9 @@ builder.node(SubaccountPayoutRef, {
     }),
     feeCents: t.expose('feeCents', {
       type: 'Cents',
-      description: 'The markup, included in the gross amount.',
+      nullable: true,
+      description:
+        'The markup, included in the gross amount. Null where the service behind the facade has not told it.',
     }),
     platformFeeCents: t.expose('platformFeeCents', {
       type: 'Cents',
@@ -344,7 +346,7 @@ builder.queryFields((t) => ({
   subaccountPayout: t.field({
     type: SubaccountPayoutRef,
     nullable: true,
-    description: `By any of its references: ${REFERENCE_FORMS}. A malformed one is an error, so that nobody takes a slip for a payout that was never made.`,
+    description: `By any of its references: ${REFERENCE_FORMS}. A malformed one is an error, so that nobody takes a slip for a payout that was never made. Of one whose request is in doubt the status is PROCESSING; null says that there is none.`,
     args: {
       subaccountId: t.arg.string({ required: true, validate: { schema: subaccountIdText } }),
       reference: t.arg.string({ required: true, validate: { schema: payoutReferenceText } }),
@@ -512,9 +514,8 @@ builder.subscriptionFields((t) => ({
         after,
         begin: async () => ({
           version,
-          // Of one that was requested and whose outcome is not known yet, the first that is told is what became of it.
-          first: payout && ((cursor: string) => stateUpdate(payout, cursor)),
-          over: payout !== null && isFinal(payout),
+          first: (cursor: string) => stateUpdate(payout, cursor),
+          over: isFinal(payout),
         }),
         toItem: eventUpdate,
         isLast: (event) => event.resource === 'subaccount_payout' && isFinal(event.snapshot),

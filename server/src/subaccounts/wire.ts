@@ -10,6 +10,7 @@ import {
   recordTold,
   type Told,
   textTold,
+  wordTold,
 } from '../kernel/told.ts';
 import {
   type RequestedPayout,
@@ -116,15 +117,20 @@ const EVENT = 'subaccount.payout';
  * `subaccount.payout` at each change of status and at the reversal, with the object of 2.2. Null for a payout that
  * was just requested: what is announced carries its code, so it is announced once it has one.
  */
-export function subaccountPayoutWebhook({ status, ...payout }: ShownSubaccountPayout) {
-  if (payout.code === null || status === 'unknown') return null;
-  return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, status }) };
+export function subaccountPayoutWebhook({ status, feeCents, ...payout }: ShownSubaccountPayout) {
+  if (payout.code === null || status === 'unknown' || feeCents === null) return null;
+  return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status }) };
 }
 
 // ── What another service says of them ───────────────────────────────────────────────────────────
 // What the document shows is read by its name. What it does not show may be called otherwise, or not be there.
 
 const STATUSES: ReadonlySet<unknown> = new Set(subaccountPayoutWire.shape.status.options);
+
+function statusOf(value: unknown): SeenPayout['status'] {
+  const word = wordTold(value);
+  return STATUSES.has(word) ? (word as SubaccountPayoutStatus) : 'unknown';
+}
 
 /** The document's 2.2 as it is read: whatever may be null may also be missing. Null where it is no payout. */
 export function readSubaccountPayout(body: unknown): SeenPayout | null {
@@ -133,14 +139,13 @@ export function readSubaccountPayout(body: unknown): SeenPayout | null {
   const amountCents = centsTold(told?.amountCents);
   const feeCents = centsTold(told?.feeCents);
   const createdAt = instantTold(told?.createdAt);
-  if (!told || subaccountId === undefined || amountCents === null || feeCents === null || !createdAt)
-    return null;
+  if (!told || subaccountId === undefined || amountCents === null || !createdAt) return null;
   return {
     payoutId: textTold(told.payoutId),
     withdrawalId: textTold(told.withdrawalId),
     code: textTold(told.code),
     subaccountId,
-    status: STATUSES.has(told.status) ? (told.status as SubaccountPayoutStatus) : 'unknown',
+    status: statusOf(told.status),
     reversed: told.reversed === true,
     amountCents,
     feeCents,
@@ -157,10 +162,17 @@ export function readSubaccountPayout(body: unknown): SeenPayout | null {
   };
 }
 
-/** The names that the answer to a payout request gives: those by which the payout can be looked up. */
-export function readRequestedPayout(body: unknown): string[] {
+/**
+ * The names that the answer to a payout request gives, which it may not have yet: those by which the payout can be looked up.
+ * Null for what is no such answer.
+ */
+export function readRequestedPayout(
+  body: unknown,
+): { withdrawalId: string | null; code: string | null } | null {
   const told = recordTold(body);
-  return [recordTold(told?.withdrawal)?.id, told?.code].filter((name) => typeof name === 'string');
+  const withdrawal = recordTold(told?.withdrawal);
+  const code = textTold(told?.code);
+  return withdrawal || code !== null ? { withdrawalId: textTold(withdrawal?.id), code } : null;
 }
 
 /** An event of a payout: the whole of it where it carries that, else its code and whose it is, if it says so. */

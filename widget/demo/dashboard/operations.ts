@@ -17,7 +17,7 @@ export interface Payout {
   code: string;
   method: PayoutMethod;
   amountCents: number;
-  feeCents: number;
+  feeCents: number | null;
   destination: string;
   status: PayoutStatus;
   version: number;

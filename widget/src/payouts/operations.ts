@@ -14,7 +14,8 @@ export interface Payout {
   method: PayoutMethod;
   /** What it takes from the merchant, the fee included. In cents of BRL. */
   amountCents: number;
-  feeCents: number;
+  /** Null where nobody has told it. */
+  feeCents: number | null;
   /** PIX key (masked), LTC address or USDT address. */
   destination: string;
   status: PayoutStatus;

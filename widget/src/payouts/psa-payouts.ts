@@ -457,7 +457,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       </td>
       <td role="gridcell" class="amount">
         <b>${money(amountCents)}</b>
-        <small>${this.#text('fee', { amount: money(feeCents) })}</small>
+        ${feeCents === null ? nothing : html`<small>${this.#text('fee', { amount: money(feeCents) })}</small>`}
       </td>
       <td role="gridcell" class="destination">
         <span>${METHODS[method] ?? '—'}</span>
