@@ -10,7 +10,6 @@ import { openFreshDatabase } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
 import { createRestClient, type RestClient } from './rest.ts';
 import { said } from './said.ts';
-import { runsAll } from './scale.ts';
 import { silent } from './templates.ts';
 
 export const LIVE_KEY = 'ps_live_test0123456789abcdef';
@@ -114,15 +113,9 @@ function both(one: Log, other: Log): Log {
   return { info: each('info'), warn: each('warn'), error: each('error') };
 }
 
-/** Of so many servers of a process one tells its metrics, in a sample: they differ in their figures. */
-const METRICS_OF_EACH = 4;
-let closed = 0;
-
 /** A server that a test has broken does not tell, and is not waited for. */
 async function saidByMetrics(port: number): Promise<void> {
   if (process.env.PSA_TEST_SAID === undefined) return;
-  closed += 1;
-  if (!runsAll() && closed % METRICS_OF_EACH !== 1) return;
   await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) })
     .then((answer) => answer.text())
     .then(
