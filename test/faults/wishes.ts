@@ -42,12 +42,14 @@ async function ask(wish: Wish, api: GraphQLClient): Promise<Told> {
   if (body.errors) throw new Error(`${JSON.stringify(wish)}: ${JSON.stringify(body.errors)}`);
   const { done } = body.data;
   if (done.code === undefined) return { outcome: 'done', id: idOf(done) };
-  if (done.moneyMayHaveMoved) return { outcome: 'unknown', lookupReference: done.lookupReference };
+  // A card payment whose answer was lost harms nobody, and may be there.
+  const isUnknown = done.moneyMayHaveMoved || (wish.kind === 'cardPayment' && done.retryable);
+  if (isUnknown) return { outcome: 'unknown', lookupReference: done.lookupReference };
   return { outcome: 'refused', code: done.code };
 }
 
 const REFUSED = `... on UserError { code message }
-  ... on UpstreamError { moneyMayHaveMoved lookupReference }`;
+  ... on UpstreamError { retryable moneyMayHaveMoved lookupReference }`;
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer of GraphQL
 type Done = any;

@@ -49,6 +49,17 @@ describe('GraphQL over HTTP', () => {
 });
 
 describe('a query', () => {
+  test('with half of a surrogate pair is refused, not changed', async () => {
+    const answer = await post(JSON.stringify({ query: '{ cardPayment(orderCode: "\ud800") { status } }' }), {
+      ...JSON_TYPE,
+      accept: 'application/graphql-response+json',
+    });
+    expect([answer.status, (await answer.json()).errors[0].message]).toEqual([
+      400,
+      expect.stringContaining('Invalid character'),
+    ]);
+  });
+
   test('is answered to JSON by POST, in either media type', async () => {
     const body = JSON.stringify({ query: WALLET });
     for (const accept of ['application/json', 'application/graphql-response+json']) {

@@ -56,7 +56,10 @@ function textOf(source: string | Source): string {
   return typeof source === 'string' ? source : source.body;
 }
 
-/** A text of its own: cut out of a longer one, such as an address, it would hold on to all of that. */
+/**
+ * A text of its own: cut out of a longer one, such as an address, it would hold on to all of that. One with half of a
+ * surrogate pair, which no bytes can say, is left as it is: it is refused, and not kept.
+ */
 function detached(text: string): string {
-  return Buffer.from(text).toString();
+  return text.isWellFormed() ? Buffer.from(text).toString() : text;
 }
