@@ -134,7 +134,7 @@ function ask(
   });
 }
 
-/** Over a socket, with a key and without one's being asked for more than it may begin. */
+/** Over one socket, one operation after the other. */
 async function askOverSocket(socket: RawSocket, index: number): Promise<void> {
   const query = [`{q${index}}`, `{n${index}:__typename}`, `subscription { q${index} }`, `{${index}`][
     index % 4

@@ -31,13 +31,13 @@ describe('a status that another service writes in its own way', () => {
     ['FAILED', 'failed'],
     [7, 'unknown'],
   ])('of a payout of a subaccount, %j, is %s', (status, known) => {
-    const told = {
+    const body = {
       subaccountId: `sacc_${'0'.repeat(32)}`,
       amountCents: 100,
       createdAt: '2026-03-02T12:00:00Z',
     };
-    // Nobody has said what it costs.
-    expect(readSubaccountPayout({ ...told, status })).toMatchObject({ status: known, feeCents: null });
+    // The answer names no fee.
+    expect(readSubaccountPayout({ ...body, status })).toMatchObject({ status: known, feeCents: null });
   });
 });
 

@@ -100,6 +100,26 @@ describe('an upgrade to what is no WebSocket', () => {
     expect(said.indexOf('"currency"')).toBeLessThan(said.indexOf('"__typename":"Query"'));
   });
 
+  test('again and again on one connection leaves nothing on it', async () => {
+    const warnings: string[] = [];
+    const warn = ({ message }: Error) => warnings.push(message);
+    process.on('warning', warn);
+    onTestFinished(() => void process.off('warning', warn));
+    const said = await sendRaw(app.port, (head(H2C) + query).repeat(30) + last);
+    expect(statusesOf(said)).toEqual(Array(31).fill('200'));
+    expect(warnings).toEqual([]);
+  });
+
+  test('by a client that leaves meanwhile ends nothing else', async () => {
+    for (let time = 0; time < 20; time += 1) {
+      const socket = connect(app.port, '127.0.0.1');
+      socket.write(head([]) + query + head(H2C));
+      socket.destroy();
+      await once(socket, 'close');
+    }
+    expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+  });
+
   test('of a server that has nobody for WebSockets is one of any kind', async () => {
     const { server, serve, listen } = createHttpServer({
       onFault: (fault) => expect.unreachable(String(fault)),

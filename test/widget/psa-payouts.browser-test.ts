@@ -52,7 +52,7 @@ describe('the first page', () => {
     expect(says[4]).toBe('Negado O banco de destino recusou');
   });
 
-  it('shows no fee where none is told', async () => {
+  it('shows no fee where it is unknown', async () => {
     const { element } = await table({ count: 2 });
     const fee = (index: number) => rows(element)[index]?.querySelector('.amount small')?.textContent ?? null;
     expect(fee(0)).toContain('1,00');

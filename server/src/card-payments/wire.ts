@@ -149,8 +149,8 @@ const STATUSES: ReadonlySet<unknown> = new Set<CardPaymentStatus>([
 
 function statusOf(word: unknown): CardPaymentClaim['status'] {
   if (typeof word !== 'string') return null;
-  const told = wordTold(word);
-  return STATUSES.has(told) ? (told as CardPaymentStatus) : 'unknown';
+  const status = wordTold(word);
+  return STATUSES.has(status) ? (status as CardPaymentStatus) : 'unknown';
 }
 
 /** What has an order code: the answer, or what lies in it. */

@@ -48,8 +48,8 @@ export function withKeyOfHeader(args: object, context: object): object {
   return { ...args, input: { ...input, idempotencyKey: key } };
 }
 
-/** Tells over HTTP, too, that nothing was done anew, where that is said of the only field. */
-export function tellReplay(result: unknown, context: object, isOnly: boolean): void {
+/** Marks the HTTP answer as replayed, where the only field of the operation was. */
+export function markReplay(result: unknown, context: object, isOnly: boolean): void {
   const { res } = context as OverHttp;
   if (isOnly && res && !res.headersSent && (result as { replayed?: unknown } | null)?.replayed === true)
     res.setHeader(...REPLAYED_HEADER);

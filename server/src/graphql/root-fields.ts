@@ -2,7 +2,7 @@ import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTyp
 import type { GraphQLFieldResolver } from 'graphql';
 import { entered, isTracing } from '../kernel/traces.ts';
 import { type Context, callerOf } from './context.ts';
-import { tellReplay, withKeyOfHeader } from './idempotency-header.ts';
+import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
 
 export const ROOT_FIELDS = 'rootFields' as const;
 
@@ -48,7 +48,7 @@ function admitted<Types extends SchemaTypes>(
     const begin = kind === 'mutation' ? change : () => resolve(parent, args, context, info);
     async function change() {
       const result = await resolve(parent, withKeyOfHeader(args, context), context, info);
-      tellReplay(result, context, info.operation.selectionSet.selections.length === 1);
+      markReplay(result, context, info.operation.selectionSet.selections.length === 1);
       return result;
     }
     const answer = () => {

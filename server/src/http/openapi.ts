@@ -84,7 +84,7 @@ const KEY_HEADER = {
   in: 'header',
   required: false,
   description:
-    'In place of `idempotencyKey` in the body. An answer for which nothing was done anew says `Idempotent-Replayed: true`.',
+    'In place of `idempotencyKey` in the body. A replayed answer says `Idempotent-Replayed: true`.',
   schema: { type: 'string' },
 };
 

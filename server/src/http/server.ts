@@ -103,35 +103,25 @@ export function createHttpServer({
     // What was slow may still come, and be done: then nothing is said of it, which is the truth.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && before.length > 0) return socket.destroy();
     malformed.add(socket);
-    let left = before.length;
-    const refuse = () => {
+    afterAnswers(before, () => {
       if (socket.writable) endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
-    };
-    for (const { response } of before)
-      response.once('close', () => {
-        left -= 1;
-        if (left === 0) refuse();
-      });
-    if (left === 0) refuse();
+    });
   });
 
-  // Any other protocol that a client would rather speak is ours to ignore, as HTTP has it: its request is answered.
+  // HTTP allows a server to ignore an upgrade: the request is answered as if it had not asked.
   server.on('upgrade', (request, socket, head) => {
     // While the server starts nobody else listens.
     if (isWebSocket(request) && server.listenerCount('upgrade') > 1) return;
-    socket.on('error', () => socket.destroy());
-    const again = () => {
+    const destroy = () => socket.destroy();
+    socket.on('error', destroy);
+    const before = underWay.all().filter(({ response: { req } }) => req.socket === socket);
+    afterAnswers(before, () => {
+      if (socket.destroyed) return;
+      // From here on HTTP listens to it, as to any connection.
+      socket.off('error', destroy);
       socket.unshift(Buffer.concat([headWithoutUpgrade(request), head]));
       server.emit('connection', socket);
-    };
-    const before = underWay.all().filter(({ response: { req } }) => req.socket === socket);
-    let left = before.length;
-    for (const { response } of before)
-      response.once('close', () => {
-        left -= 1;
-        if (left === 0) again();
-      });
-    if (left === 0) again();
+    });
   });
 
   const isBusy = (socket: Duplex) => underWay.all().some(({ response: { req } }) => req.socket === socket);
@@ -235,6 +225,17 @@ function createPlaces<Item>() {
     },
     all: () => places.filter((item) => item !== null),
   };
+}
+
+/** Calls it when all of these are over; at once where there is none. */
+function afterAnswers(exchanges: readonly UnderWay[], then: () => void): void {
+  let left = exchanges.length;
+  for (const { response } of exchanges)
+    response.once('close', () => {
+      left -= 1;
+      if (left === 0) then();
+    });
+  if (left === 0) then();
 }
 
 /** Whether a request asks for the one protocol that is spoken here beside HTTP. */

@@ -56,7 +56,7 @@ export interface Payout {
 export interface ShownPayout extends Omit<Payout, 'method' | 'status' | 'feeCents' | 'requestedAt'> {
   method: PayoutMethod | 'unknown';
   status: PayoutStatus | 'unknown';
-  /** Null where nobody has told it. */
+  /** Null where it is unknown. */
   feeCents: Cents | null;
   requestedAt: Date | null;
 }

@@ -78,7 +78,7 @@ builder.node(PayoutRef, {
       type: 'Cents',
       nullable: true,
       description:
-        'Of the amount, what the service keeps; the destination receives the rest. Null where the service behind the facade has not told it.',
+        'Of the amount, what the service keeps; the destination receives the rest. Null where the service behind the facade does not name it.',
     }),
     destination: t.string({
       description: 'PIX key (masked), LTC address or USDT address.',

@@ -85,7 +85,7 @@ export interface ShownSubaccountPayout {
   reversed: boolean;
   /** Gross: what the subaccount was debited. */
   amountCents: Cents;
-  /** Of it, what the integrator keeps; null where nobody has told it. */
+  /** Of it, what the integrator keeps; null where it is unknown. */
   feeCents: Cents | null;
   /** Of it, what the service keeps; this and the next are null until it was assembled. */
   platformFeeCents: Cents | null;
@@ -269,7 +269,7 @@ export interface SubaccountService<
    * requested, and of which nobody knows yet what became of it, is processing.
    */
   findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<P | null>;
-  /** Also tells the version of the tenant's log that the state holds for, and the id that its changes are told by. */
+  /** With the version of the tenant's log that the state holds for, and the id that its events have. */
   findPayoutWithVersion(
     tenant: Tenant,
     subaccountId: string,

@@ -160,8 +160,8 @@ export function createSubaccountRequests({
       });
     // It is requested: whatever goes wrong from here on changes nothing of that.
     const at = clock.now();
-    const told = readRequestedPayout(answer.body);
-    const names = [IDEM + key, told?.withdrawalId, told?.code].filter((name) => name != null);
+    const requested = readRequestedPayout(answer.body);
+    const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
     const errand: Errand = { class: 'money', waitMs: 2_000 };
     const found = await lookUpPayout(tenant, { subaccountId, amountCents }, names, errand).catch(
       () => 'unclear' as const,
@@ -169,8 +169,8 @@ export function createSubaccountRequests({
     const held = answer.status === 202;
     if (typeof found !== 'string') return { made: found.found, held };
     // Nobody could be asked, but the answer says that it is under way. With `SUB-` it was refused, and why is not said.
-    if (found === 'not_there' || !told || told.code?.startsWith('SUB-')) throw notShown();
-    const seen = justRequested({ ...told, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
+    if (found === 'not_there' || !requested || requested.code?.startsWith('SUB-')) throw notShown();
+    const seen = justRequested({ ...requested, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
     return { made: observationOf(seen, { reference: IDEM + key, at }), held };
   }
 
@@ -373,12 +373,12 @@ export function createSubaccountRequests({
 /** All that is known of a payout when its request was accepted. */
 function justRequested({
   at,
-  ...told
+  ...known
 }: Pick<SeenPayout, 'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey'> & {
   at: Date;
 }): SeenPayout {
   return {
-    ...told,
+    ...known,
     ...{ payoutId: null, status: 'processing', reversed: false, createdAt: at },
     ...{ feeCents: null, platformFeeCents: null, netAmountCents: null, endToEndId: null },
     ...{ recipientName: null, recipientBankName: null, failureReason: null },

@@ -239,7 +239,7 @@ builder.node(SubaccountPayoutRef, {
       type: 'Cents',
       nullable: true,
       description:
-        'The markup, included in the gross amount. Null where the service behind the facade has not told it.',
+        'The markup, included in the gross amount. Null where the service behind the facade does not name it.',
     }),
     platformFeeCents: t.expose('platformFeeCents', {
       type: 'Cents',

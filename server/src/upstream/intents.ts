@@ -505,7 +505,7 @@ function isSameTry(left: Intent, right: Intent): boolean {
   return left.createdAt.getTime() === right.createdAt.getTime();
 }
 
-/** What a caller is told whose outcome nobody knows. */
+/** The error of a caller whose outcome is unknown. */
 function unanswered<Input>(operation: Operation<Input>, intent: Intent): UpstreamError {
   if (operation.harmlessIfLost)
     return new UpstreamError(

@@ -14,7 +14,7 @@ export interface Payout {
   method: PayoutMethod;
   /** What it takes from the merchant, the fee included. In cents of BRL. */
   amountCents: number;
-  /** Null where nobody has told it. */
+  /** Null where it is unknown. */
   feeCents: number | null;
   /** PIX key (masked), LTC address or USDT address. */
   destination: string;
