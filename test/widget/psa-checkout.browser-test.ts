@@ -233,11 +233,13 @@ describe('following', () => {
     const again = connection_(element, 'live');
     await act(element, { drop: 1013 });
     await again;
-    const { subscriptions } = await told(scenario);
-    expect(subscriptions).toEqual([
-      { transport: 'ws', after: null },
-      { transport: 'ws', after: 'c1' },
-    ]);
+    // The subscription reaches the server a moment after the connection is open.
+    await waitFor(async () =>
+      expect((await told(scenario)).subscriptions).toEqual([
+        { transport: 'ws', after: null },
+        { transport: 'ws', after: 'c1' },
+      ]),
+    );
   });
 
   it('stops with unauthorized where the token has ended', async () => {
