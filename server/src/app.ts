@@ -22,6 +22,7 @@ import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
+import { createDoubts } from './modes/doubts.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
 import { copyFolder } from './ops/backup.ts';
@@ -227,7 +228,10 @@ export async function createApp({
         await serveControl({
           dataDir,
           copyFiles: async () => database.copyFiles?.(copyFolder(dataDir).files),
-          administration: createAdministration({ database, committer, clock }),
+          administration: {
+            ...createAdministration({ database, committer, clock }),
+            ...createDoubts({ database, committer, clock }),
+          },
           log,
         }),
       );

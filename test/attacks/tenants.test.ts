@@ -32,6 +32,7 @@ const KINDS = [
     'orderCode',
     'withdrawalId',
     'payoutCode',
+    'payoutNode',
     'subaccountId',
     'reference',
     'productId',
@@ -114,6 +115,7 @@ const PLACES: Record<string, Attack> = {
   'Subscription.payoutUpdates(after)': withOwn('updates', 'after', (own) => ({
     withdrawalId: own.withdrawalId[0],
   })),
+  'Subscription.payoutUpdates(id)': each('payoutNode', 'id'),
   'Subscription.payoutUpdates(withdrawalId)': each('withdrawalId', 'withdrawalId'),
   'Subscription.subaccountPayoutUpdates(after)': (other, own) =>
     own.reference.flatMap((reference) =>
@@ -348,6 +350,7 @@ async function idsOf(
     orderCode: cards.map(({ orderCode }) => orderCode!),
     withdrawalId: nodes('payouts').map(({ withdrawalId }) => withdrawalId!),
     payoutCode: nodes('payouts').map(({ code }) => code!),
+    payoutNode: nodes('payouts').map(({ id }) => id!),
     subaccountId: [subaccount.subaccountId],
     reference: ofSubaccount.flatMap((payout: Record<string, string>) => [
       payout.withdrawalId,
@@ -392,7 +395,8 @@ function unknown(ids: Ids): Ids {
     text.replace(/(?<=-.*)[0-9A-Z]/g, (sign) => READABLE[(READABLE.indexOf(sign) + 5) % READABLE.length]!);
   const change = (kind: Kind, id: string) => {
     if (kind === 'payoutCode' || kind === 'orderCode' || /^[A-Z]+-/.test(id)) return readable(id);
-    if (kind === 'node') return Buffer.from(digits(Buffer.from(id, 'base64').toString())).toString('base64');
+    if (kind === 'node' || kind === 'payoutNode')
+      return Buffer.from(digits(Buffer.from(id, 'base64').toString())).toString('base64');
     if (kind === 'token') return id.slice(0, -43) + letters(id.slice(-43));
     return /^[A-Za-z0-9_-]{22}$/.test(id) ? letters(id) : digits(id);
   };

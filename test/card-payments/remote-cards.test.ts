@@ -36,7 +36,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
     callbackUrl: OURS,
     findProduct: async () => product,
   });
-  Object.assign(facade.looks, cards.looks);
+  Object.assign(facade.requests, cards.requests);
   const saw: { at: Date; stale: boolean }[] = [];
   const asker = (rank: Asker['rank'], subject: string | null = null) =>
     cards.serviceFor({ rank, subject, saw: (at, stale) => saw.push({ at, stale }) });
@@ -229,7 +229,7 @@ describe('a creation whose answer was lost', () => {
       return ok({ cardPayments: [...made].reverse().slice(offset, offset + 100), total: made.length });
     });
     const [intent] = await facade.intents.open(tenant, 'createCardPayment');
-    const found = await cards.looks.createCardPayment!(tenant, intent!);
+    const found = await cards.requests.createCardPayment!.look(tenant, intent!);
     expect(found).toEqual(pages ? expect.objectContaining({ claims: made[0]!.orderCode }) : 'unclear');
     expect(script.paths).toHaveLength(looks);
   });

@@ -9,18 +9,13 @@ import {
   type State,
   type Writes,
 } from '../../server/src/commit/commit.ts';
-import {
-  hashInput,
-  idempotency,
-  idempotencyKeyOf,
-  remember,
-  replayed,
-} from '../../server/src/commit/idempotency.ts';
+import { idempotency, idempotencyKeyOf, remember, replayed } from '../../server/src/commit/idempotency.ts';
 import { CommitOutcomeUnknown, type Database, NoConnection } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
 import { readAfter, readHead } from '../../server/src/events/log.ts';
 import { IdempotencyError, NotFoundError } from '../../server/src/kernel/errors.ts';
+import { hashInput } from '../../server/src/kernel/input-hash.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';

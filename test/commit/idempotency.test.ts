@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Collection, Reader, State } from '../../server/src/commit/commit.ts';
 import {
-  hashInput,
   type IdempotencyRecord,
   idempotency,
   idempotencyKeyOf,
@@ -10,6 +9,7 @@ import {
   replayed,
 } from '../../server/src/commit/idempotency.ts';
 import { IdempotencyError } from '../../server/src/kernel/errors.ts';
+import { hashInput } from '../../server/src/kernel/input-hash.ts';
 
 const RECORD: IdempotencyRecord = {
   operation: 'requestPayout',

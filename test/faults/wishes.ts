@@ -41,6 +41,8 @@ async function ask(wish: Wish, api: GraphQLClient): Promise<Told> {
   });
   if (body.errors) throw new Error(`${JSON.stringify(wish)}: ${JSON.stringify(body.errors)}`);
   const { done } = body.data;
+  const payout = done.payout ?? done.subaccountPayout;
+  if (payout?.inDoubt) return { outcome: 'unknown', lookupReference: payout.payoutId ?? null };
   if (done.code === undefined) return { outcome: 'done', id: idOf(done) };
   // A card payment whose answer was lost harms nobody, and may be there.
   const isUnknown = done.moneyMayHaveMoved || (wish.kind === 'cardPayment' && done.retryable);
@@ -60,7 +62,7 @@ const OPERATIONS: Record<
 > = {
   payout: {
     mutation: `mutation ($input: RequestPayoutInput!) {
-      done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ${REFUSED} }
+      done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId inDoubt } } ${REFUSED} }
     }`,
     input: ({ amountCents, destination }) => ({
       method: destination.startsWith('ltc1') ? 'LTC' : 'PIX',
@@ -72,7 +74,7 @@ const OPERATIONS: Record<
   subaccountPayout: {
     mutation: `mutation ($input: RequestSubaccountPayoutInput!) {
       done: requestSubaccountPayout(input: $input) {
-        ... on SubaccountPayoutSuccess { subaccountPayout { withdrawalId payoutId } } ${REFUSED}
+        ... on SubaccountPayoutSuccess { subaccountPayout { withdrawalId payoutId inDoubt } } ${REFUSED}
       }
     }`,
     input: ({ subaccountId, amountCents, destination: pixKey }) => ({ subaccountId, amountCents, pixKey }),

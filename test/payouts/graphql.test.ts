@@ -31,6 +31,9 @@ const FOLLOW = `subscription ($withdrawalId: String!, $after: String) {
     cursor occurredAt previousStatus payout { withdrawalId status version final destination }
   }
 }`;
+const FOLLOW_ID = `subscription ($id: ID, $withdrawalId: String) {
+  payoutUpdates(id: $id, withdrawalId: $withdrawalId) { payout { id } }
+}`;
 const FOLLOW_ALL = `subscription ($after: String) {
   allPayoutUpdates(after: $after) { cursor previousStatus payout { withdrawalId status version } }
 }`;
@@ -215,7 +218,7 @@ describe('payout', () => {
     expect(node).toEqual({ __typename: 'Payout', id });
   });
 
-  test('is null to another account, to the other environment, and where a reference stands in the other’s place', async () => {
+  test('is null to another account and to the other environment', async () => {
     const [one, other] = [await merchant(), await merchant()];
     const { withdrawalId, code, id } = (await request(one)).payout;
     const sandbox = app.client(await addKey(app, { accountId: one.accountId, environment: 'sandbox' }));
@@ -229,9 +232,23 @@ describe('payout', () => {
         payouts: { totalCount: 0, nodes: [] },
       });
     }
-    expect(await one.client.request(ONE, { withdrawalId: code })).toEqual({ payout: null });
-    expect(await one.client.request(ONE, { code: withdrawalId })).toEqual({ payout: null });
-    expect(await one.client.request(ONE, { code: '\u0000' })).toEqual({ payout: null });
+  });
+
+  test('is asked for by names of the form that this service gives, and no other', async () => {
+    const one = await merchant();
+    const { withdrawalId, code } = (await request(one)).payout;
+    for (const names of [
+      { withdrawalId: code },
+      { withdrawalId: 'A'.repeat(24) },
+      { code: withdrawalId },
+      { code: code.toLowerCase() },
+      { code: '\u0000' },
+    ]) {
+      const { body } = await one.client.send(ONE, names);
+      expect(body.errors).toMatchObject([
+        { extensions: { code: 'BAD_USER_INPUT', fields: [{ path: Object.keys(names)[0] }] } },
+      ]);
+    }
   });
 
   test.each([{}, { withdrawalId: null }, { withdrawalId: 'a', code: 'b' }])(
@@ -445,9 +462,24 @@ describe.each(['ws', 'sse'] as const)('followed over %s', (transport) => {
     await stream.close();
   });
 
-  test.each(['0'.repeat(24), 'x', '\u0000'])('the payout %j is not found', async (withdrawalId) => {
-    await expect((await merchant()).client[transport](FOLLOW, { withdrawalId }).data()).rejects.toThrow(
-      'NOT_FOUND',
-    );
+  test.each([
+    ['0'.repeat(24), 'NOT_FOUND'],
+    ['A'.repeat(24), 'BAD_USER_INPUT'],
+    ['x', 'BAD_USER_INPUT'],
+    ['\u0000', 'BAD_USER_INPUT'],
+  ])('the payout %j: %s', async (withdrawalId, code) => {
+    await expect((await merchant()).client[transport](FOLLOW, { withdrawalId }).data()).rejects.toThrow(code);
+  });
+
+  test('a payout is followed by its id', async () => {
+    const one = await merchant();
+    const { payout } = await request(one);
+    const stream = one.client[transport](FOLLOW_ID, { id: payout.id });
+    expect((await stream.data()).payoutUpdates.payout).toMatchObject({ id: payout.id });
+    await stream.close();
+    const wrong = one.client[transport](FOLLOW_ID, { id: Buffer.from('Wallet:1').toString('base64') });
+    await expect(wrong.data()).rejects.toThrow('BAD_USER_INPUT');
+    const both = one.client[transport](FOLLOW_ID, { id: payout.id, withdrawalId: payout.withdrawalId });
+    await expect(both.data()).rejects.toThrow('BAD_USER_INPUT');
   });
 });

@@ -4,6 +4,7 @@ import {
   areDifferent,
   canBeSame,
   isFinal,
+  isSettled,
   maskDestination,
   mergeClaim,
   NOT_TOLD,
@@ -12,6 +13,7 @@ import {
   type PayoutClaim,
   payoutFromJson,
   type ShownPayout,
+  type Source,
 } from '../../server/src/payouts/model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../../server/src/payouts/wire.ts';
 
@@ -30,11 +32,14 @@ const CLAIM: PayoutClaim = {
   deniedReason: null,
 };
 
+/** The service, at the instant of what is known. */
+const SAME: Source = { by: 'service', at: new Date(1), knownAt: new Date(1) };
+
 /** What is known after these, one after the other; each with what was published of it. */
 function knownAfter(...claims: Partial<PayoutClaim>[]): ShownPayout[] {
   let known: ShownPayout | null = null;
   return claims.flatMap((claim) => {
-    const merged = mergeClaim(known, { ...CLAIM, ...claim });
+    const merged = mergeClaim(known, { ...CLAIM, ...claim }, SAME);
     known = merged ?? known;
     return merged ?? [];
   });
@@ -85,7 +90,7 @@ describe('what is known of a payout', () => {
       { status: 'completed', code: null, processedAt: new Date(5), destination: null, requestedAt: null },
     );
     expect(first).toMatchObject({
-      code: ID,
+      code: null,
       destination: NOT_TOLD,
       feeCents: null,
       method: 'unknown',
@@ -130,7 +135,7 @@ describe('what is known of a payout', () => {
       endToEndId: 'E1',
       deniedReason: 'Conta encerrada',
     };
-    expect(mergeClaim(known, { ...CLAIM, status: 'completed' })).toMatchObject({
+    expect(mergeClaim(known, { ...CLAIM, status: 'completed' }, SAME)).toMatchObject({
       litoshi: 5,
       endToEndId: 'E1',
       deniedReason: 'Conta encerrada',
@@ -153,7 +158,7 @@ describe('what is known of a payout', () => {
   });
 
   test('is nothing without an amount', () => {
-    expect(mergeClaim(null, { ...CLAIM, amountCents: null })).toBeNull();
+    expect(mergeClaim(null, { ...CLAIM, amountCents: null }, SAME)).toBeNull();
   });
 
   test('is not processing any more where it turns out not to be turbo', () => {
@@ -165,10 +170,10 @@ describe('what is known of a payout', () => {
   });
 
   test('has a version for each status that is told, and none for what comes to be known besides', () => {
-    const known = mergeClaim(null, { ...CLAIM, status: 'pending', feeCents: null })!;
-    const detailed = mergeClaim(known, { ...CLAIM, status: 'pending', feeCents: 100 })!;
+    const known = mergeClaim(null, { ...CLAIM, status: 'pending', feeCents: null }, SAME)!;
+    const detailed = mergeClaim(known, { ...CLAIM, status: 'pending', feeCents: 100 }, SAME)!;
     expect(detailed).toMatchObject({ version: 1, feeCents: 100 });
-    expect(mergeClaim(detailed, { ...CLAIM, status: 'completed' })).toMatchObject({ version: 2 });
+    expect(mergeClaim(detailed, { ...CLAIM, status: 'completed' }, SAME)).toMatchObject({ version: 2 });
   });
 
   test('never goes back, whatever is told in whatever order', () => {
@@ -198,6 +203,128 @@ describe('what is known of a payout', () => {
         expect(knownAfter(...claims, claims.at(-1)!)).toHaveLength(published.length);
       }),
     );
+  });
+});
+
+describe('what the service and its webhooks say of an end', () => {
+  const at = (seconds: number) => new Date(Date.UTC(2026, 2, 2, 12, 0, seconds));
+  type Step = [by: Source['by'], seconds: number, status: PayoutClaim['status']];
+
+  /** After these, one after the other, each as it comes. */
+  function afterSteps(...steps: Step[]): ShownPayout {
+    let known: ShownPayout | null = null;
+    let knownAt: Date | null = null;
+    for (const [by, seconds, status] of steps) {
+      const merged: ShownPayout | null = mergeClaim(
+        known,
+        { ...CLAIM, status, deniedReason: status === 'denied' ? 'Conta encerrada' : null },
+        { by, at: at(seconds), knownAt },
+      );
+      known = merged ?? known;
+      if (by === 'service' && known?.status === status) knownAt = at(seconds);
+    }
+    return known!;
+  }
+
+  test.each<[Step[], PayoutClaim['status'], boolean]>([
+    // A webhook alone never makes it final; the service does.
+    [[['event', 0, 'completed']], 'completed', false],
+    [
+      [
+        ['event', 0, 'completed'],
+        ['service', 1, 'completed'],
+      ],
+      'completed',
+      true,
+    ],
+    // The service's newer answer corrects its webhook, and itself.
+    [
+      [
+        ['event', 0, 'completed'],
+        ['service', 1, 'denied'],
+      ],
+      'denied',
+      true,
+    ],
+    [
+      [
+        ['service', 0, 'completed'],
+        ['service', 1, 'denied'],
+      ],
+      'denied',
+      true,
+    ],
+    // An older one does not.
+    [
+      [
+        ['event', 5, 'completed'],
+        ['service', 1, 'denied'],
+      ],
+      'completed',
+      false,
+    ],
+    [
+      [
+        ['service', 5, 'completed'],
+        ['service', 1, 'denied'],
+      ],
+      'completed',
+      true,
+    ],
+    // An end that the service has said holds against webhooks, and against what says that it is still open.
+    [
+      [
+        ['service', 0, 'completed'],
+        ['event', 1, 'denied'],
+      ],
+      'completed',
+      true,
+    ],
+    [
+      [
+        ['service', 0, 'completed'],
+        ['service', 900, 'processing'],
+      ],
+      'completed',
+      true,
+    ],
+    // A webhook is believed for two minutes where the service still says something older.
+    [
+      [
+        ['event', 0, 'completed'],
+        ['service', 119, 'processing'],
+      ],
+      'completed',
+      false,
+    ],
+    [
+      [
+        ['event', 0, 'completed'],
+        ['service', 120, 'processing'],
+      ],
+      'processing',
+      false,
+    ],
+    [
+      [
+        ['event', 0, 'completed'],
+        ['event', 1, 'denied'],
+      ],
+      'completed',
+      false,
+    ],
+  ])('%j: %s, final %s', (steps, status, final) => {
+    const known = afterSteps(...steps);
+    expect([known.status, isSettled(known)]).toEqual([status, final]);
+    expect(known.deniedReason).toBe(status === 'denied' ? 'Conta encerrada' : null);
+  });
+
+  test('is published when it is confirmed, and when it is corrected', () => {
+    const claimed = afterSteps(['event', 0, 'completed']);
+    expect(claimed.version).toBe(1);
+    expect(afterSteps(['event', 0, 'completed'], ['service', 1, 'completed']).version).toBe(2);
+    expect(afterSteps(['event', 0, 'completed'], ['service', 1, 'denied']).version).toBe(2);
+    expect(payoutFromJson(JSON.parse(JSON.stringify(claimed)))).toEqual(claimed);
   });
 });
 

@@ -115,7 +115,8 @@ export function describePort(startMerchant: StartHarness): void {
       const done = await again(merchant, payout);
       expect(done).toEqual({
         ...payout,
-        version: 2,
+        // A service confirms what its webhook has said.
+        version: expect.toBeOneOf([2, 3]),
         status: 'completed',
         processedAt: plusMs(payout.requestedAt!, 2 * SECOND),
         endToEndId: done!.endToEndId,
@@ -149,7 +150,10 @@ export function describePort(startMerchant: StartHarness): void {
         processedAt: null,
       });
       await merchant.pass(3 * SECOND);
-      expect(await again(merchant, payout)).toMatchObject({ status: 'completed', version: 3 });
+      expect(await again(merchant, payout)).toMatchObject({
+        status: 'completed',
+        ...merchant.exact({ version: 3 }),
+      });
       expect(await history(merchant)).toEqual([
         ['payout.pending', null],
         ['payout.processing', 'pending'],
@@ -311,7 +315,7 @@ export function describePort(startMerchant: StartHarness): void {
     test('a sandbox payout is never denied', async () => {
       const merchant = (await start()).inSandbox();
       await fund(merchant.service, { cents: 100_000 });
-      const payouts: ShownPayout[] = [];
+      const payouts: NamedPayout[] = [];
       for (const name of ['nega', 'recusa', 'demora', 'verifica'])
         payouts.push(
           (await request(merchant, { destination: `${name}@psa.example`, amountCents: 10_000 })).payout,
@@ -428,8 +432,9 @@ export function describePort(startMerchant: StartHarness): void {
       for (let n = 0; n < 9; n++) await request(merchant);
       await merchant.pass(2 * SECOND);
       await expect(request(merchant)).rejects.toBeInstanceOf(RateLimitError);
-      expect(await request(merchant, input)).toEqual({
-        payout: await again(merchant, payout),
+      const replay = await request(merchant, input);
+      expect(replay).toEqual({
+        payout: { ...(await again(merchant, payout))!, version: expect.toBeOneOf([2, 3]) },
         replayed: true,
       });
     });
@@ -540,14 +545,35 @@ export function describePort(startMerchant: StartHarness): void {
   });
 }
 
-function request({ payouts, tenant }: Harness, input: Partial<RequestPayoutInput> = {}) {
-  return payouts.request(tenant, { method: 'pix', amountCents: 1_000, destination: KEY, ...input });
+/** One that the service has named. */
+type NamedPayout = ShownPayout & { withdrawalId: string; code: string };
+
+async function request({ payouts, tenant }: Harness, input: Partial<RequestPayoutInput> = {}) {
+  const requested = await payouts.request(tenant, {
+    ...{ method: 'pix' as const, amountCents: 1_000, destination: KEY },
+    ...input,
+  });
+  expect(requested.payout.code).not.toBeNull();
+  return { ...requested, payout: shown(requested.payout) as NamedPayout };
 }
 
-function again({ payouts, tenant }: Harness, { withdrawalId }: ShownPayout): Promise<ShownPayout | null> {
-  return payouts.find(tenant, withdrawalId);
+async function again(
+  { payouts, tenant }: Harness,
+  { withdrawalId }: NamedPayout,
+): Promise<ShownPayout | null> {
+  const payout = await payouts.find(tenant, withdrawalId);
+  return payout && shown(payout);
 }
 
+/** As callers see it. */
+function shown({ inputHash: _, claimedAt: __, ...payout }: ShownPayout): ShownPayout {
+  return payout;
+}
+
+/** Without what changes no status: a service confirms what its webhook has said. */
 async function history(merchant: Harness) {
-  return (await merchant.events('payout')).map(({ kind, previousStatus }) => [kind, previousStatus]);
+  const events = await merchant.events('payout');
+  return events.flatMap(({ kind, previousStatus }) =>
+    kind === `payout.${previousStatus}` ? [] : [[kind, previousStatus]],
+  );
 }

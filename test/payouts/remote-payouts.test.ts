@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
@@ -10,13 +11,14 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
-import type { RequestPayoutInput } from '../../server/src/payouts/model.ts';
+import { isSettled, payoutIdOf, type RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
 import { claimPoll, selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 import type { Wallet } from '../../server/src/wallet/model.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
+import { runsAll } from '../support/scale.ts';
 import { lost, type Script, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
 
 const MINUTE = 60_000;
@@ -78,7 +80,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     const { clock, tenant } = facade;
     const create = (on: typeof facade) => {
       const remote = createRemotePayouts({ ...on, readWallet: async () => WALLET });
-      Object.assign(on.looks, remote.looks);
+      Object.assign(on.requests, remote.requests);
       return remote;
     };
     const remote = create(facade);
@@ -120,13 +122,16 @@ describeOnDatabase('payouts in front of another service', (open) => {
       },
       /** What a webhook says. */
       async tell(payload: object) {
-        const { observation } = remote.sighting(payload)!;
+        const { observation, inputHash } = remote.sighting(payload)!;
         await facade.committer.change({
           tenant,
           read: observation.read,
           decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
         });
+        if (inputHash) await facade.intents.lookSoon(tenant, inputHash);
+        await facade.work.settled();
       },
+      doubts: async () => (await facade.intents.open(tenant, 'requestPayout')).map(({ finding }) => finding),
       posts: () => upstream.requests.filter(({ method }) => method === 'POST'),
       gets: () => upstream.asked.filter((asked) => asked.startsWith('GET')),
       async events() {
@@ -139,6 +144,18 @@ describeOnDatabase('payouts in front of another service', (open) => {
       },
     };
   }
+
+  /** What a webhook says of a payout as it was requested, its key in whole. */
+  const eventOf = ({ id, code, amount = 100, method = 'pix', requestedAt }: Partial<Told>, to = KEY) => ({
+    event: 'withdrawal.requested',
+    withdrawalId: id,
+    code,
+    amount,
+    method,
+    walletAddress: to,
+    status: 'pendente',
+    requestedAt: requestedAt ?? '2026-03-02T12:00:00.000Z',
+  });
 
   const pix = (input: Partial<RequestPayoutInput> = {}): RequestPayoutInput => ({
     method: 'pix',
@@ -199,7 +216,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       const { payout } = await service.request(tenant, pix({ method: 'ltc', destination: LTC }));
       expect(payout).toMatchObject({
         withdrawalId: 'f'.repeat(24),
-        code: 'f'.repeat(24),
+        code: null,
         method: 'ltc',
         status: 'pending',
         destination: LTC,
@@ -208,8 +225,8 @@ describeOnDatabase('payouts in front of another service', (open) => {
       });
     });
 
-    test('whose answer names no payout is found in the list', async () => {
-      const { service, tenant, answering, add, posts } = await start();
+    test('whose answer names no payout is in doubt until a webhook names it', async () => {
+      const { service, tenant, answering, add, posts, tell } = await start();
       answering({
         post({ body }) {
           add(body as Partial<Told>);
@@ -217,8 +234,12 @@ describeOnDatabase('payouts in front of another service', (open) => {
         },
       });
       const { payout, replayed } = await service.request(tenant, pix());
-      expect(payout.code).toBe('SAQ-1');
+      expect(payout).toMatchObject({ inDoubt: true, code: null, withdrawalId: null, status: 'processing' });
       expect(replayed).toBe(false);
+      await tell(eventOf({ id: '1'.padStart(24, '0'), code: 'SAQ-1' }));
+      const [known] = await service.findMany(tenant, [payoutIdOf(payout)]);
+      expect(known).toMatchObject({ code: 'SAQ-1', requestId: payoutIdOf(payout) });
+      expect(known).not.toHaveProperty('inDoubt');
       expect(posts()).toHaveLength(1);
     });
 
@@ -247,8 +268,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     ])('whose answer does not say that it was refused may have been done (%#)', async (said) => {
       const { service, tenant, answering, facade, posts } = await start();
       answering({ post: () => said });
-      const refused = service.request(tenant, pix());
-      await expect(refused).rejects.toMatchObject({ moneyMayHaveMoved: true, retryable: false });
+      expect((await service.request(tenant, pix())).payout).toMatchObject({ inDoubt: true });
       expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(1);
       expect(posts()).toHaveLength(1);
     });
@@ -304,73 +324,169 @@ describeOnDatabase('payouts in front of another service', (open) => {
         return lost();
       };
 
-    test('is found in the list at once, and not sent again', async () => {
-      const { service, tenant, answering, add, posts, events } = await start();
+    test('is a payout in doubt: listed, followed and found by its id, and not sent again', async () => {
+      const { service, tenant, answering, add, posts, events, other } = await start();
       add({ amount: 100 });
       await service.list(tenant, page);
       answering({ post: doneAndLost(add) });
-      const { payout } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
-      expect(payout).toMatchObject({ code: 'SAQ-2', status: 'pending' });
+      const { payout, replayed } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
+      expect(payout).toMatchObject({
+        ...{ inDoubt: true, status: 'processing', withdrawalId: null, code: null, feeCents: null },
+        ...{ amountCents: 10_000, destination: MASKED, method: 'pix', version: 1 },
+      });
+      expect(replayed).toBe(false);
+      const id = payoutIdOf(payout);
       expect(await service.request(tenant, pix({ idempotencyKey: 'one' }))).toEqual({
         payout,
         replayed: true,
       });
       expect(posts()).toHaveLength(1);
-      expect(await events()).toHaveLength(2);
+      expect((await events()).filter(({ resourceId }) => resourceId === id)).toEqual([
+        { kind: 'payout.processing', resourceId: id },
+      ]);
+      for (const { service: each } of [{ service }, await other()]) {
+        expect(await each.findMany(tenant, [id])).toEqual([payout]);
+        expect(await each.findWithVersion(tenant, id)).toMatchObject({ payout });
+        expect((await each.list(tenant, page)).items[0]!.payout).toEqual(payout);
+        expect(await each.count(tenant, {})).toBe(3);
+        expect(await each.count(tenant, { status: ['processing'] })).toBe(1);
+      }
     });
 
-    test('is reported as one that may have moved money until it is found', async () => {
-      const { service, tenant, answering, add, posts, look, facade } = await start();
+    test('keeps its id when it is named, whichever was followed before', async () => {
+      const { service, tenant, answering, add, tell, events, list, remote } = await start();
+      answering({ post: doneAndLost(add) });
+      const { payout } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
+      const id = payoutIdOf(payout);
+      // The list shows what has been made; nobody can say yet that it is this.
+      const [, made] = (await service.list(tenant, page)).items;
+      const { withdrawalId, code } = made!.payout;
+      expect(made!.payout).toMatchObject({ code: 'SAQ-1', status: 'pending' });
+      await tell(eventOf(list[0]!));
+      const named = await service.findMany(tenant, [id, withdrawalId!, code!]);
+      expect(new Set(named.map((each) => payoutIdOf(each!)))).toEqual(new Set([id]));
+      expect(named[0]).toMatchObject({ withdrawalId, code, status: 'pending' });
+      expect(named[0]!.version).toBeGreaterThan(payout.version);
+      expect((await service.list(tenant, page)).items).toMatchObject([{ payout: { code, requestId: id } }]);
+      expect(await remote.poll(tenant, { all: false, ids: [id] })).not.toBeNull();
+      await tell({ ...eventOf(list[0]!), event: 'withdrawal.completed', status: 'concluido' });
+      for (const resourceId of [id, withdrawalId])
+        expect((await events()).filter((event) => event.resourceId === resourceId).at(-1)).toEqual({
+          kind: 'payout.completed',
+          resourceId,
+        });
+      expect(await service.request(tenant, pix({ idempotencyKey: 'one' }))).toMatchObject({
+        replayed: true,
+        payout: { code, status: 'completed', requestId: id },
+      });
+    });
+
+    test('is found in the list at once where that shows the whole of an address', async () => {
+      const { service, tenant, answering, add, posts, list } = await start();
+      answering({
+        post({ body }) {
+          add(body as Partial<Told>);
+          Object.assign(list[0]!, { walletAddress: LTC });
+          return lost();
+        },
+      });
+      const { payout } = await service.request(tenant, pix({ method: 'ltc', destination: LTC }));
+      expect(payout).toMatchObject({ code: 'SAQ-1', status: 'pending' });
+      expect(payout).not.toHaveProperty('inDoubt');
+      expect(posts()).toHaveLength(1);
+    });
+
+    test('is found by a webhook that came before anybody asked', async () => {
+      const { service, tenant, answering, add, tell, posts, list } = await start();
+      answering({
+        async post({ body }) {
+          add(body as Partial<Told>);
+          await tell(eventOf(list[0]!));
+          return lost();
+        },
+      });
+      const { payout } = await service.request(tenant, pix());
+      expect(payout).toMatchObject({ code: 'SAQ-1', status: 'pending' });
+      expect(posts()).toHaveLength(1);
+    });
+
+    test('stays in doubt while the service cannot be asked', async () => {
+      const { service, tenant, answering, add, posts, look, doubts, list, tell } = await start();
       answering({ post: doneAndLost(add), get: lost });
-      const doubt = service.request(tenant, pix({ idempotencyKey: 'one' }));
-      await expect(doubt).rejects.toMatchObject({ moneyMayHaveMoved: true, retryable: false });
+      await service.request(tenant, pix({ idempotencyKey: 'one' }));
       await look();
-      expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(1);
+      expect(await doubts()).toEqual(['The payments service could not be asked']);
       answering({ get: null });
       await look();
-      expect(await facade.intents.open(tenant, 'requestPayout')).toEqual([]);
+      expect(await doubts()).toEqual(['SAQ-1 may be it, as far as the service shows it']);
+      await tell(eventOf(list[0]!));
+      expect(await doubts()).toEqual([]);
       expect((await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout.code).toBe('SAQ-1');
       expect(posts()).toHaveLength(1);
     });
 
-    test('and that was never done may be repeated under its key after a quarter of an hour', async () => {
-      const { service, tenant, answering, add, posts, look } = await start();
+    test('and that was never done is denied after a quarter of an hour, and may be repeated under its key', async () => {
+      const { service, tenant, answering, add, posts, look, facade } = await start();
       add({ amount: 55 });
       answering({ post: () => lost() });
-      const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
-      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
-      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      const again = async () => (await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout;
+      const id = payoutIdOf(await again());
+      expect(await again()).toMatchObject({ inDoubt: true });
       for (let minute = 0; minute < 45; minute += 1) await look();
       expect(posts()).toHaveLength(1);
+      const [over] = await service.findMany(tenant, [id]);
+      expect(over).toMatchObject({ status: 'denied', inDoubt: false, withdrawalId: null });
+      expect(over!.deniedReason).toMatch(/never arrived/);
+      expect(isSettled(over!)).toBe(true);
+      expect(await service.count(tenant, {})).toBe(1);
       answering({ post: ({ body }) => ({ body: add(body as Partial<Told>) }) });
-      expect((await again()).payout.code).toBe('SAQ-2');
+      expect(await again()).toMatchObject({ code: 'SAQ-2', status: 'pending', requestId: id });
       expect(posts()).toHaveLength(2);
+      expect(facade.faults).toEqual([]);
+    });
+
+    test('and that stays in doubt is reported once more when it grows old, and logged', async () => {
+      const { service, tenant, answering, add, look, events, facade } = await start();
+      answering({ post: doneAndLost(add) });
+      const id = payoutIdOf((await service.request(tenant, pix())).payout);
+      const mine = async () => (await events()).filter(({ resourceId }) => resourceId === id);
+      for (let minute = 0; minute < 12; minute += 1) await look();
+      expect(await mine()).toHaveLength(1);
+      for (let minute = 0; minute < 60; minute += 1) await look();
+      expect(await mine()).toHaveLength(2);
+      expect(facade.faults).toEqual([
+        expect.objectContaining({ message: expect.stringMatching(/unknown since .*: see psa doubts list/) }),
+      ]);
     });
 
     test.each([
       ['another amount', { amount: 101 }],
       ['another method', { method: 'pix_turbo' }],
       ['an older one', { requestedAt: '2026-03-02T11:58:00.000Z' }],
+      ['one that was requested long after it', { requestedAt: '2026-03-02T12:17:00.000Z' }],
     ])('is not taken for %s', async (_, told) => {
-      const { service, tenant, answering, add } = await start();
+      const { service, tenant, answering, add, tell, list, doubts } = await start();
       answering({
         post() {
           add(told);
           return lost();
         },
       });
-      await expect(service.request(tenant, pix())).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      await service.request(tenant, pix());
+      await tell(eventOf(list[0]!));
+      expect(await doubts()).toHaveLength(1);
     });
 
     test('is not taken for one that was known before, nor for one that another request has made', async () => {
-      const { service, tenant, answering, add, look, facade } = await start();
+      const { service, tenant, answering, add, look, doubts, tell, list } = await start();
       add();
       await service.list(tenant, page);
       await service.request(tenant, pix());
       answering({ post: () => lost() });
-      await expect(service.request(tenant, pix())).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      await service.request(tenant, pix());
+      for (const each of list) await tell(eventOf(each));
       await look();
-      expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(1);
+      expect(await doubts()).toHaveLength(1);
     });
 
     test.each([
@@ -386,10 +502,10 @@ describeOnDatabase('payouts in front of another service', (open) => {
           return lost();
         },
       });
-      const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
-      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      const again = async () => (await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout;
+      expect(await again()).toMatchObject({ inDoubt: true });
       for (let minute = 0; minute < 25; minute += 1) await look();
-      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      expect(await again()).toMatchObject({ inDoubt: true });
       expect(list).toHaveLength(1);
       expect(posts()).toHaveLength(1);
     });
@@ -408,52 +524,158 @@ describeOnDatabase('payouts in front of another service', (open) => {
           return lost();
         },
       });
-      const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
-      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      const again = async () => (await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout;
+      expect(await again()).toMatchObject({ inDoubt: true });
       for (let minute = 0; minute < 25; minute += 1) await look();
-      await expect(again()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+      expect(await again()).toMatchObject({ inDoubt: true });
       expect(posts()).toHaveLength(1);
     });
 
-    test('with two equal ones in doubt gets each its own payout', async () => {
-      const { service, tenant, answering, add, look, list, facade } = await start();
+    test('with an equal one in doubt beside it is never told from it', async () => {
+      const { service, tenant, answering, add, look, list, doubts, tell } = await start();
       answering({ post: doneAndLost(add), get: lost });
-      for (const idempotencyKey of ['one', 'two'])
-        await expect(service.request(tenant, pix({ idempotencyKey }))).rejects.toBeInstanceOf(UpstreamError);
+      for (const idempotencyKey of ['one', 'two']) await service.request(tenant, pix({ idempotencyKey }));
       answering({ get: null });
-      await look();
-      await look();
-      expect(await facade.intents.open(tenant, 'requestPayout')).toEqual([]);
-      const ids = await Promise.all(
-        ['one', 'two'].map(async (idempotencyKey) => {
-          const { payout, replayed } = await service.request(tenant, pix({ idempotencyKey }));
-          expect(replayed).toBe(true);
-          return payout.withdrawalId;
-        }),
-      );
-      expect(ids.sort()).toEqual(list.map(({ id }) => id).sort());
-    });
-
-    test('with two equal ones in doubt and one payout stays unclear', async () => {
-      const { service, tenant, answering, add, look, facade } = await start();
-      answering({ post: doneAndLost(add), get: lost });
-      await expect(service.request(tenant, pix())).rejects.toBeInstanceOf(UpstreamError);
-      answering({ post: () => lost() });
-      await expect(service.request(tenant, pix())).rejects.toBeInstanceOf(UpstreamError);
-      answering({ get: null });
+      for (const each of [...list].reverse()) await tell(eventOf(each));
       for (let minute = 0; minute < 30; minute += 1) await look();
-      expect(await facade.intents.open(tenant, 'requestPayout')).toHaveLength(2);
+      expect(await doubts()).toEqual(Array(2).fill('SAQ-1, SAQ-2 are all as it was requested'));
     });
 
-    test('to a service that tells no dates is found where something older is known', async () => {
-      const { service, tenant, answering, add } = await start({ dates: false });
-      add();
-      add({ amount: 7 });
-      answering({ post: doneAndLost(add) });
-      // What stands in the list may all have been there before.
-      await expect(service.request(tenant, pix({ amountCents: 700 }))).rejects.toBeInstanceOf(UpstreamError);
-      expect((await service.request(tenant, pix({ amountCents: 900 }))).payout.amountCents).toBe(900);
+    test('with an equal one in doubt and one payout stays unclear', async () => {
+      const { service, tenant, answering, add, look, doubts, tell, list } = await start();
+      answering({ post: doneAndLost(add), get: lost });
+      await service.request(tenant, pix());
+      answering({ post: () => lost() });
+      await service.request(tenant, pix());
+      answering({ get: null });
+      await tell(eventOf(list[0]!));
+      for (let minute = 0; minute < 30; minute += 1) await look();
+      expect(await doubts()).toEqual(
+        Array(2).fill('SAQ-1 may be it, or may be of another request for the same'),
+      );
     });
+
+    test('is not one that was known when it was requested, though that is in doubt, too', async () => {
+      const { service, tenant, answering, add, list, doubts, tell } = await start();
+      answering({ post: doneAndLost(add) });
+      for (const idempotencyKey of ['one', 'two']) await service.request(tenant, pix({ idempotencyKey }));
+      for (const each of [...list].reverse()) await tell(eventOf(each));
+      expect(await doubts()).toEqual([]);
+      for (const [idempotencyKey, code] of [
+        ['one', 'SAQ-1'],
+        ['two', 'SAQ-2'],
+      ])
+        expect((await service.request(tenant, pix({ idempotencyKey }))).payout.code).toBe(code);
+    });
+
+    test('is listed before the rest, page by page in both directions', async () => {
+      const { service, tenant, answering, add, clock } = await start();
+      for (let count = 0; count < 3; count += 1) add({ amount: count + 1 });
+      answering({ post: () => lost() });
+      for (let count = 0; count < 3; count += 1) {
+        clock.advance(1_000);
+        await service.request(tenant, pix({ amountCents: 20_000 + count }));
+      }
+      const amounts = [20_002, 20_001, 20_000, 300, 200, 100];
+      for (const limit of [1, 2, 4, 5]) {
+        const seen: number[] = [];
+        for (let after: number | undefined, more = true; more; ) {
+          const listed = await service.list(tenant, { end: 'first', limit, after });
+          seen.push(...listed.items.map(({ payout }) => payout.amountCents));
+          after = listed.items.at(-1)!.place;
+          more = listed.more;
+        }
+        expect(seen).toEqual(amounts);
+        const back: number[] = [];
+        for (let before: number | undefined, more = true; more; ) {
+          const listed = await service.list(tenant, { end: 'last', limit, before });
+          back.unshift(...listed.items.map(({ payout }) => payout.amountCents));
+          before = listed.items[0]!.place;
+          more = listed.more;
+        }
+        // From the oldest on: each page lies before the one that was read last.
+        expect([...back].sort((left, right) => right - left)).toEqual(amounts);
+      }
+    });
+  });
+
+  /** What a client that follows our guidance sees of payouts to people whose keys are masked alike. */
+  test('no payout is ever reported as another one’s', async () => {
+    const PEOPLE = ['ana@padaria.example', 'andre@padaria.example', 'alba@padaria.example'];
+    const request = fc.record({
+      by: fc.constantFrom('us', 'us', 'us', 'another'),
+      to: fc.constantFrom(...PEOPLE),
+      answer: fc.constantFrom('answered', 'lost', 'never arrives'),
+      end: fc.constantFrom('concluido', 'negado', 'pendente'),
+      webhooks: fc.subarray(['early', 'late', 'ended'] as const),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(request, { minLength: 1, maxLength: 6 }),
+        fc.infiniteStream(fc.nat(1_000)),
+        async (requests, order) => {
+          const { service, tenant, answering, add, list, tell, look, facade, clock } = await start();
+          /** By code, whom the service pays. */
+          const paid = new Map<string, string>();
+          const asked: { to: string; key: string; made: string | null }[] = [];
+          const later: (() => Promise<void>)[] = [];
+          for (const [index, { by, to, answer, end, webhooks }] of requests.entries()) {
+            clock.advance(10);
+            const make = async () => {
+              const payout = add();
+              paid.set(payout.code!, to);
+              const said = eventOf(payout, to);
+              if (webhooks.includes('early')) await tell(said);
+              later.push(async () => {
+                if (end !== 'pendente') payout.status = end;
+                if (webhooks.includes('late')) await tell(said);
+                const event = `withdrawal.${end === 'negado' ? 'denied' : 'completed'}`;
+                if (webhooks.includes('ended') && end !== 'pendente')
+                  await tell({ ...said, event, status: end });
+              });
+              return payout;
+            };
+            if (by === 'another') {
+              await make();
+              continue;
+            }
+            const key = `key-${index}`;
+            let made: string | null = null;
+            answering({
+              async post() {
+                if (answer === 'never arrives') return lost();
+                const payout = await make();
+                made = payout.code!;
+                return answer === 'lost' ? lost() : { status: 201, body: payout };
+              },
+            });
+            await service.request(tenant, pix({ destination: to, idempotencyKey: key }));
+            asked.push({ to, key, made });
+          }
+          // The service lists them in an order of its own.
+          list.sort(() => (order.next().value % 2 === 0 ? 1 : -1));
+          later.sort(() => (order.next().value % 2 === 0 ? 1 : -1));
+          const check = async () => {
+            for (const { to, key, made } of asked) {
+              answering({ post: () => lost() });
+              const { payout } = await service.request(tenant, pix({ destination: to, idempotencyKey: key }));
+              if (payout.withdrawalId === null) continue;
+              expect(paid.get(payout.code!)).toBe(to);
+              // Of several of one amount to one person nobody can say more.
+              if (requests.filter((each) => each.to === to).length === 1) expect(payout.code).toBe(made);
+            }
+          };
+          for (const each of later) {
+            await each();
+            await check();
+          }
+          await look();
+          await check();
+          expect(facade.faults).toEqual([]);
+        },
+      ),
+      { numRuns: runsAll() ? 200 : 15 },
+    );
   });
 
   describe('reading', () => {

@@ -195,10 +195,16 @@ describe('GET /v1/payouts', () => {
     const { id, code } = (await one.post('/payouts', PIX)).body;
     for (const rest of [other, sandbox]) {
       expect((await rest.get('/payouts')).body).toMatchObject({ payouts: [], total: 0 });
-      for (const reference of [id, code, 'x', '%00'])
+      for (const reference of [id, code])
         expect(await rest.get(`/payouts/${reference}`)).toMatchObject({
           status: 404,
           body: { error: 'Payout not found' },
+        });
+      // What this service would never issue is a mistake, and not something that is not there.
+      for (const reference of ['x', '%00', 'A'.repeat(24), code.toLowerCase()])
+        expect(await rest.get(`/payouts/${reference}`)).toMatchObject({
+          status: 400,
+          body: { error: expect.stringMatching(/^id: must be/) },
         });
     }
   });

@@ -4,9 +4,11 @@ import {
   eventOf,
   guidanceOf,
   isFinal,
+  isSettled,
   mergeSeen,
   type SeenPayout,
   type ShownSubaccountPayout,
+  type Source,
 } from '../../server/src/subaccounts/model.ts';
 
 const AT = new Date('2026-03-02T12:00:00.000Z');
@@ -53,9 +55,12 @@ const REVERSED: SeenPayout = { ...FAILED, reversed: true, reversedAt: AT };
 const ODD: SeenPayout = { ...SENT, status: 'unknown' };
 const ALL = [REQUESTED, SENT, COMPLETED, FAILED, REFUSED, REVERSED, ODD];
 
+/** The service, at the instant of what is known. */
+const SAME: Source = { by: 'service', at: AT, knownAt: AT };
+
 function merged(...seen: SeenPayout[]): ShownSubaccountPayout {
   return seen.reduce<ShownSubaccountPayout | null>(
-    (known, next) => mergeSeen(known, next, ID) ?? known,
+    (known, next) => mergeSeen(known, next, ID, SAME) ?? known,
     null,
   )!;
 }
@@ -69,7 +74,7 @@ describe('what is seen of a subaccount’s payout', () => {
   });
 
   test.each(ALL.map((seen) => [seen.status, seen] as const))('twice is nothing new: %s', (_, seen) => {
-    expect(mergeSeen(merged(seen), seen, ID)).toBeNull();
+    expect(mergeSeen(merged(seen), seen, ID, SAME)).toBeNull();
   });
 
   test('late changes nothing but what was not known', () => {
@@ -128,7 +133,7 @@ describe('what is seen of a subaccount’s payout', () => {
       fc.property(fc.array(seen, { minLength: 1, maxLength: 20 }), (history) => {
         let known: ShownSubaccountPayout | null = null;
         for (const next of history) {
-          const after = mergeSeen(known, next, ID);
+          const after = mergeSeen(known, next, ID, SAME);
           if (!after) continue;
           expect(after.version).toBe((known?.version ?? 0) + 1);
           if (after.reversed) expect(after.status).toBe('failed');
@@ -143,13 +148,130 @@ describe('what is seen of a subaccount’s payout', () => {
         }
         // All of it once more has nothing new to say.
         const again = history.filter((next) => {
-          const after = mergeSeen(known, next, ID);
+          const after = mergeSeen(known, next, ID, SAME);
           known = after ?? known;
           return after !== null;
         });
         expect(again.length).toBeLessThanOrEqual(history.length > 1 ? 7 : 0);
-        for (const next of history) expect(mergeSeen(known, next, ID)).toBeNull();
+        for (const next of history) expect(mergeSeen(known, next, ID, SAME)).toBeNull();
       }),
     );
+  });
+});
+
+describe('what the service and its webhooks say of an end', () => {
+  const at = (seconds: number) => new Date(AT.getTime() + seconds * 1_000);
+  type Step = [by: Source['by'], seconds: number, seen: SeenPayout];
+
+  function afterSteps(...steps: Step[]): ShownSubaccountPayout {
+    let known: ShownSubaccountPayout | null = null;
+    let knownAt: Date | null = null;
+    for (const [by, seconds, seen] of steps) {
+      known = mergeSeen(known, seen, ID, { by, at: at(seconds), knownAt }) ?? known;
+      if (by === 'service' && known?.status === seen.status) knownAt = at(seconds);
+    }
+    return known!;
+  }
+
+  test.each<[string, Step[], SeenPayout, boolean]>([
+    ['an event alone', [['event', 0, COMPLETED]], COMPLETED, false],
+    [
+      'confirmed',
+      [
+        ['event', 0, COMPLETED],
+        ['service', 1, COMPLETED],
+      ],
+      COMPLETED,
+      true,
+    ],
+    [
+      'corrected',
+      [
+        ['event', 0, COMPLETED],
+        ['service', 1, REVERSED],
+      ],
+      REVERSED,
+      true,
+    ],
+    [
+      'corrected by itself',
+      [
+        ['service', 0, COMPLETED],
+        ['service', 1, REVERSED],
+      ],
+      REVERSED,
+      true,
+    ],
+    [
+      'the other way',
+      [
+        ['event', 0, REVERSED],
+        ['service', 1, COMPLETED],
+      ],
+      COMPLETED,
+      true,
+    ],
+    [
+      'an older answer',
+      [
+        ['service', 2, COMPLETED],
+        ['service', 1, REVERSED],
+      ],
+      COMPLETED,
+      true,
+    ],
+    [
+      'an event against the service',
+      [
+        ['service', 0, COMPLETED],
+        ['event', 1, REVERSED],
+      ],
+      COMPLETED,
+      true,
+    ],
+    [
+      'failed in between',
+      [
+        ['event', 0, COMPLETED],
+        ['service', 1, FAILED],
+      ],
+      FAILED,
+      false,
+    ],
+    [
+      'too early to doubt it',
+      [
+        ['event', 0, COMPLETED],
+        ['service', 119, SENT],
+      ],
+      COMPLETED,
+      false,
+    ],
+    [
+      'late enough',
+      [
+        ['event', 0, COMPLETED],
+        ['service', 120, SENT],
+      ],
+      SENT,
+      false,
+    ],
+    [
+      'a late answer of an end',
+      [
+        ['service', 0, REVERSED],
+        ['service', 900, FAILED],
+      ],
+      REVERSED,
+      true,
+    ],
+  ])('%s', (_, steps, expected, final) => {
+    const { version: __, id: ___, claimedAt: ____, ...known } = afterSteps(...steps);
+    expect([known.status, known.reversed, known.failureReason]).toEqual([
+      expected.status,
+      expected.reversed,
+      expected.failureReason,
+    ]);
+    expect(isSettled(afterSteps(...steps))).toBe(final);
   });
 });

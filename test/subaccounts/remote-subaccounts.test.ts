@@ -14,7 +14,7 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { guidanceOf, type ShownSubaccountPayout } from '../../server/src/subaccounts/model.ts';
+import { guidanceOf, isSettled, type ShownSubaccountPayout } from '../../server/src/subaccounts/model.ts';
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote.ts';
 import { createBudget } from '../../server/src/upstream/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
@@ -72,7 +72,7 @@ async function start({ tenant, upstream }: { tenant?: Tenant; upstream?: Upstrea
     ...facade,
     readWallet: (tenant) => wallet.current(tenant, { class: 'query' }),
   });
-  Object.assign(facade.looks, remote.looks);
+  Object.assign(facade.requests, remote.requests);
   const ages: { at: Date; stale: boolean }[] = [];
   const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => ages.push({ at, stale }) };
   return { ...facade, remote, ages, subaccounts: remote.serviceFor(asker) };
@@ -262,23 +262,26 @@ describe('a payout of a subaccount', () => {
     const id = await open();
     // Done, and nothing more is heard of the service.
     proxy.plan = inTurn([LOST], () => BROKEN);
-    const doubt = await failure(going(request(facade, id, { idempotencyKey: 'k-5' })));
-    expect(doubt).toBeInstanceOf(UpstreamError);
-    expect(doubt).toMatchObject({
-      moneyMayHaveMoved: true,
-      retryable: false,
-      lookupReference: 'saq_idem_k-5',
-    });
     const underWay = {
-      ...{ id: expect.stringMatching(/^sqp_/), version: 0, status: 'processing', payoutId: 'saq_idem_k-5' },
+      ...{ id: expect.stringMatching(/^sqp_/), version: 1, status: 'processing', payoutId: 'saq_idem_k-5' },
       ...{ withdrawalId: null, code: null, amountCents: 4_000, pixKey: 'b***@cliente.example' },
-      ...{ feeCents: null, netAmountCents: null, subaccountId: id },
+      ...{ feeCents: null, netAmountCents: null, subaccountId: id, inDoubt: true },
     };
+    const doubt = { underVerification: false, replayed: false, payout: underWay };
+    expect(await going(request(facade, id, { idempotencyKey: 'k-5' }))).toMatchObject(doubt);
+    expect(await going(request(facade, id, { idempotencyKey: 'k-5' }))).toMatchObject({
+      ...doubt,
+      replayed: true,
+    });
     expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toMatchObject(underWay);
     const reserved = await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-5'));
     expect(reserved).toMatchObject({ payout: underWay, id: expect.stringMatching(/^sqp_/) });
     expect(await subaccounts.findPayouts(tenant, [reserved!.id])).toMatchObject([underWay]);
     expect(guidanceOf(reserved!.payout)).toBe('WAIT');
+    expect(await subaccounts.payouts(tenant, id, { first: 10 })).toMatchObject({
+      items: [{ item: underWay }],
+    });
+    expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
     // Another instance knows it, too.
     const other = await start({ tenant });
     expect(await going(other.subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toMatchObject(underWay);
@@ -292,9 +295,10 @@ describe('a payout of a subaccount', () => {
     await resolved(facade);
     const [event] = await events(facade, reserved!.version);
     expect(event).toMatchObject({ resourceId: reserved!.id });
-    expect(await subaccounts.findPayouts(tenant, [reserved!.id])).toMatchObject([
-      { payoutId: 'saq_idem_k-5' },
-    ]);
+    const [known] = await subaccounts.findPayouts(tenant, [reserved!.id]);
+    expect(known).toMatchObject({ payoutId: 'saq_idem_k-5', feeCents: expect.any(Number) });
+    expect(known).not.toHaveProperty('inDoubt');
+    expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
     expect(asked('POST')).toBe(posts);
   });
 
@@ -357,8 +361,8 @@ describe('a payout of a subaccount', () => {
     });
     const { subaccounts, tenant } = await start({ upstream });
     const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY };
-    expect(await failure(subaccounts.requestPayout(tenant, input))).toMatchObject({
-      moneyMayHaveMoved: true,
+    expect(await subaccounts.requestPayout(tenant, input)).toMatchObject({
+      payout: { inDoubt: true, status: 'processing', code: null },
     });
   });
 
@@ -367,16 +371,24 @@ describe('a payout of a subaccount', () => {
     const { subaccounts, tenant } = facade;
     const id = await open();
     proxy.plan = inTurn([NEVER]);
-    expect(await failure(request(facade, id, { idempotencyKey: 'k-7' }))).toMatchObject({
-      moneyMayHaveMoved: true,
-    });
+    const { payout } = await request(facade, id, { idempotencyKey: 'k-7' });
+    expect(payout).toMatchObject({ inDoubt: true });
     // The service says that there is none, and the request may be on its way to it.
     expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-7'))).toMatchObject({
-      ...{ status: 'processing', version: 0 },
+      ...{ status: 'processing', inDoubt: true },
     });
     await resolved(facade);
-    expect(await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-7'))).toBeNull();
-    expect(await request(facade, id, { idempotencyKey: 'k-7' })).toMatchObject({ replayed: false });
+    const over = await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-7'));
+    expect(over).toMatchObject({ id: payout.id, payout: { status: 'failed', reversed: true } });
+    expect(over!.payout.failureReason).toMatch(/never arrived/);
+    expect(isSettled(over!.payout)).toBe(true);
+    expect(guidanceOf(over!.payout)).toBe('RETRY_WITH_NEW_KEY');
+    const again = await request(facade, id, { idempotencyKey: 'k-7' });
+    expect(again).toMatchObject({
+      replayed: false,
+      payout: { id: payout.id, status: 'processing', reversed: false, failureReason: null },
+    });
+    expect(again.payout.code).toMatch(/^TURBO-/);
   });
 
   test('is answered as it was last seen where the service cannot be asked, and says how old that is', async () => {
@@ -474,9 +486,9 @@ describe('following', () => {
     expect(await sight(body)).toBe(payout.id);
     expect(await sight({ ...completed, status: 'failed' })).toBe(payout.id);
     expect(await sight({ event: 'subaccount.payout', code: payout.code })).toBe(payout.id);
-    expect(await subaccounts.findPayouts(tenant, [payout.id])).toMatchObject([
-      { status: 'completed', version: 2 },
-    ]);
+    const [known] = await subaccounts.findPayouts(tenant, [payout.id]);
+    expect(known).toMatchObject({ status: 'completed', version: payout.version + 1 });
+    expect(isSettled(known!)).toBe(false);
     expect(remote.sighting({ event: 'withdrawal.completed' })).toBeNull();
     expect(remote.sighting(null)).toBeNull();
     // One that was made elsewhere, of which the event says no more than its code and its subaccount.
@@ -685,7 +697,9 @@ test('a payout that another has made under the same key is not the one that was 
   );
   const { subaccounts, tenant } = await start({ upstream });
   const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey: 'mine' };
-  expect(await failure(subaccounts.requestPayout(tenant, input))).toMatchObject({ moneyMayHaveMoved: true });
+  expect(await subaccounts.requestPayout(tenant, input)).toMatchObject({
+    payout: { inDoubt: true, amountCents: 100, withdrawalId: null },
+  });
 });
 
 test('a transfer that was lost is not taken for one of which no name was told', async () => {
@@ -727,10 +741,10 @@ test('a transfer that a clock far behind ours has entered is not taken for one t
   const upstream = scriptedUpstream(({ method }) =>
     method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: { entries: [entry], total: 1 } },
   );
-  const { subaccounts, tenant, intents, looks } = await start({ upstream });
+  const { subaccounts, tenant, intents, requests } = await start({ upstream });
   await failure(subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents: 100 }));
   const [intent] = await intents.open(tenant, 'transferToSubaccount');
-  expect(await looks.transferToSubaccount!(tenant, intent!)).toBe('unclear');
+  expect(await requests.transferToSubaccount!.look(tenant, intent!)).toBe('unclear');
 });
 
 test('a transfer or a payout whose answer does not say that it was refused may have been done', async () => {
@@ -742,7 +756,9 @@ test('a transfer or a payout whose answer does not say that it was refused may h
     const move = { subaccountId: NOWHERE, amountCents: 100 };
     const inDoubt = { moneyMayHaveMoved: true, retryable: false };
     expect(await failure(subaccounts.transfer(tenant, move))).toMatchObject(inDoubt);
-    expect(await failure(subaccounts.requestPayout(tenant, { ...move, pixKey: KEY }))).toMatchObject(inDoubt);
+    expect(await subaccounts.requestPayout(tenant, { ...move, pixKey: KEY })).toMatchObject({
+      payout: { inDoubt: true },
+    });
   }
 });
 

@@ -6,7 +6,8 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { createBudget } from '../../server/src/upstream/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
 import type { Facade } from '../../server/src/upstream/facade.ts';
-import { createIntents, type Look } from '../../server/src/upstream/intents.ts';
+import { createIntents, type RequestKind } from '../../server/src/upstream/intents.ts';
+import type { Correction } from '../../server/src/upstream/mirror.ts';
 import { createReads } from '../../server/src/upstream/reads.ts';
 import type { Upstream } from '../../server/src/upstream/upstream.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
@@ -20,8 +21,9 @@ export interface TestFacade extends Facade {
   readonly clock: ManualClock;
   readonly follower: Follower;
   readonly work: WorkQueue;
-  /** By kind of operation; filled in by the test with those of the slices that it makes. */
-  readonly looks: Record<string, Look>;
+  /** By name; filled in by the test with those of the slices that it makes. */
+  readonly requests: Record<string, RequestKind>;
+  readonly corrections: Correction[];
   /** What was nudged. */
   readonly nudged: string[];
   readonly faults: unknown[];
@@ -68,8 +70,16 @@ export async function startFacade({
       clock,
       onFault,
     });
-  const looks: Record<string, Look> = {};
-  const intents = createIntents({ database, clock, committer, looks, onFault, ...(pace ? { pace } : {}) });
+  const requests: Record<string, RequestKind> = {};
+  const corrections: Correction[] = [];
+  const intents = createIntents({
+    database,
+    clock,
+    committer,
+    kinds: requests,
+    onFault,
+    ...(pace ? { pace } : {}),
+  });
   const work = createWorkQueue({ database, clock, handlers: intents.tasks, onError: onFault });
   const nudged: string[] = [];
   await follower.start();
@@ -91,7 +101,9 @@ export async function startFacade({
     reads: createReads({ upstream, clock }),
     intents,
     work,
-    looks,
+    requests,
+    corrections,
+    onCorrection: (correction) => corrections.push(correction),
     nudged,
     nudge: (_, resource) => nudged.push(resource),
     faults,

@@ -6,7 +6,8 @@ import {
 } from '../../server/src/upstream/upstream.ts';
 
 /** What a script says to a request: an answer, or what is thrown; undefined is 404. */
-export type Script = (request: UpstreamRequest) => Partial<UpstreamAnswer> | Error | undefined;
+export type Script = (request: UpstreamRequest) => Said | Promise<Said>;
+type Said = Partial<UpstreamAnswer> | Error | undefined;
 
 /** A service that says what a test wants, without HTTP and without a budget. */
 export interface ScriptedUpstream extends Upstream {
@@ -20,7 +21,7 @@ export function scriptedUpstream(script: Script = () => undefined): ScriptedUpst
   async function send(request: UpstreamRequest): Promise<UpstreamAnswer> {
     scripted.asked.push(`${request.method} ${request.path}`);
     scripted.requests.push(request);
-    const said = scripted.script(request) ?? { status: 404, body: { error: 'Not found' } };
+    const said = (await scripted.script(request)) ?? { status: 404, body: { error: 'Not found' } };
     if (said instanceof Error) throw said;
     // As it comes off the wire: nobody else's object.
     const { status = 200, body = null, headers = {} } = said;

@@ -9,7 +9,7 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
-import type { Found, Intent, Operation } from '../../server/src/upstream/intents.ts';
+import type { Found, Intent, Look, Operation } from '../../server/src/upstream/intents.ts';
 import { type Observation, observed, writesOfObserved } from '../../server/src/upstream/mirror.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
@@ -88,10 +88,11 @@ describeOnDatabase('a request that must not be made twice', (open) => {
   }
 
   function connect(facade: TestFacade, service: Service) {
-    facade.looks.move = (_, intent) => {
+    const look: Look = async (_, intent) => {
       service.looked += 1;
       return service.look(intent);
     };
+    facade.requests.move = { look };
   }
 
   const operation = (

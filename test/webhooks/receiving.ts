@@ -72,6 +72,8 @@ export async function startReceiving({
   const tenantOf = (environment: Environment): Tenant => ({ ...tenant, environment });
   const faults: unknown[] = [];
   const nudged: string[] = [];
+  /** Inputs of requests that were recognised. */
+  const lookedAt: string[] = [];
   const onFault = (fault: unknown) => faults.push(fault);
   const committer = createCommitter({
     database,
@@ -89,6 +91,7 @@ export async function startReceiving({
     tenantOf: (environment) => (configured.includes(environment) ? tenantOf(environment) : null),
     sightings: [cardSighting, payoutSighting],
     refresh,
+    lookSoon: async (_, inputHash) => void lookedAt.push(inputHash),
     nudge: (of, resource) => nudged.push(`${of.environment} ${resource}`),
     onFault,
   });

@@ -1,6 +1,7 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
-import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
+import { hashInput } from '../kernel/input-hash.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {

@@ -217,6 +217,6 @@ export function createRemoteCardPayments(
       );
     },
 
-    looks: requests.looks,
+    requests: requests.kinds,
   };
 }

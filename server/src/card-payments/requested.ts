@@ -1,8 +1,8 @@
 import type { State } from '../commit/commit.ts';
-import { hashInput } from '../commit/idempotency.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { type PaymentError, UnavailableError } from '../kernel/errors.ts';
+import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   assertCertain,
@@ -19,9 +19,9 @@ import {
   type Found,
   type Intent,
   intents as intentRecords,
-  type Look,
   lastIntents,
   type Operation,
+  type RequestKind,
 } from '../upstream/intents.ts';
 import { type Observation, observed } from '../upstream/mirror.ts';
 import { type Observed, selectObserved } from '../upstream/mirror-store.ts';
@@ -54,7 +54,7 @@ export interface CardPaymentRequests {
     input: StartCheckoutInput,
     asker: Asker,
   ): Promise<ShownCardPayment>;
-  looks: Readonly<Record<string, Look>>;
+  kinds: Readonly<Record<string, RequestKind>>;
 }
 
 const CREATE = 'createCardPayment';
@@ -254,7 +254,7 @@ export function createCardPaymentRequests({
       );
     },
     startCheckout,
-    looks: { [CREATE]: look, [START]: look },
+    kinds: { [CREATE]: { look }, [START]: { look } },
   };
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { IdempotencyError } from '../kernel/errors.ts';
@@ -25,20 +24,6 @@ const SEPARATOR = '\u001f';
 
 export function idempotencyKeyOf(operation: string, key: string): string {
   return operation + SEPARATOR + key;
-}
-
-/** Equal for equal inputs, whatever the order of their members. */
-export function hashInput(input: unknown): string {
-  return createHash('sha256').update(canonical(input)).digest('hex');
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
-  const members = Object.entries(value)
-    .filter(([, member]) => member != null)
-    .sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`;
 }
 
 /** Reads what a key did before, and by `readMade` what that has made; nothing where there is no key. */

@@ -356,6 +356,8 @@ interface UpstreamIntentTable extends OfTenant {
   resource_id: string | null;
   summary: Json<unknown>;
   looks: Generated<number>;
+  looked_at: Generated<Date | null>;
+  finding: Generated<string | null>;
   created_at: Date;
 }
 

@@ -85,7 +85,7 @@ interface GlobalId {
 }
 
 /** @throws ValidationError for what is no id of any server */
-function decodeGlobalID(globalId: string | number | bigint): GlobalId {
+export function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   const text = Buffer.from(String(globalId), 'base64').toString('utf8');
   const { typename, id } = /^(?<typename>[A-Z][A-Za-z]*):(?<id>.+)$/.exec(text)?.groups ?? {};
   if (!typename || !id || Buffer.from(text).toString('base64') !== String(globalId)) throw notAnId('id');

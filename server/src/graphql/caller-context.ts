@@ -181,6 +181,7 @@ for (const name of [
   'cardPayments',
   'payouts',
   'products',
+  'requests',
   'sandbox',
   'subaccounts',
   'wallet',

@@ -9,6 +9,7 @@ import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutService, ShownPayout } from '../payouts/model.ts';
 import type { ProductService, ShownProduct } from '../products/model.ts';
+import type { UnresolvedRequestService } from '../requests/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
 import type {
   ShownSubaccount,
@@ -25,6 +26,7 @@ export interface PaymentsService {
   cardPayments: CardPaymentService;
   payouts: PayoutService;
   products: ProductService;
+  requests: UnresolvedRequestService;
   sandbox: SandboxService;
   subaccounts: SubaccountService & SubaccountPayoutService;
   wallet: WalletService;

@@ -4,6 +4,7 @@ import '../access/schema.ts';
 import '../card-payments/schema.ts';
 import '../payouts/schema.ts';
 import '../products/schema.ts';
+import '../requests/schema.ts';
 import '../sandbox/schema.ts';
 import '../subaccounts/schema.ts';
 import '../wallet/schema.ts';

@@ -99,6 +99,8 @@ export async function createEmbeddedMode({
     cardPayments,
     payouts,
     products: productEngine,
+    // Whoever asks is answered by the ledger itself.
+    requests: { list: async () => [] },
     sandbox,
     subaccounts,
     wallet,

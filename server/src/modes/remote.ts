@@ -10,12 +10,14 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
 import { createRemotePayouts } from '../payouts/remote.ts';
 import { createRemoteProducts } from '../products/remote.ts';
+import { createUnresolvedRequests } from '../requests/remote.ts';
 import { createRemoteSandbox } from '../sandbox/remote.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote.ts';
 import { createBudget } from '../upstream/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
 import type { Facade } from '../upstream/facade.ts';
-import { createIntents, type Look } from '../upstream/intents.ts';
+import { createIntents, type RequestKind } from '../upstream/intents.ts';
+import type { Correction } from '../upstream/mirror.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
 import { createReads } from '../upstream/reads.ts';
 import { createWatch, type Watch } from '../upstream/watch.ts';
@@ -77,12 +79,12 @@ export async function createRemoteMode({
     onFault,
   });
   upstreamMetrics.watch(upstream);
-  const looks: Record<string, Look> = {};
+  const requests: Record<string, RequestKind> = {};
   const intents = createIntents({
     database,
     clock,
     committer,
-    looks,
+    kinds: requests,
     ...(pace === undefined ? {} : { pace }),
     onFault,
   });
@@ -96,6 +98,10 @@ export async function createRemoteMode({
     intents,
     nudge: (tenant, resource) => watch?.nudge(tenant, resource),
     onFault,
+    onCorrection(correction) {
+      upstreamMetrics.onCorrection(correction.resource);
+      onFault(new Error(correctionInWords(correction)));
+    },
   };
 
   const wallet = createRemoteWallet(facade);
@@ -109,7 +115,7 @@ export async function createRemoteMode({
     callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVES_AT : null,
     findProduct: (tenant, id, asker) => products.serviceFor(asker).find(tenant, id),
   });
-  Object.assign(looks, payouts.looks, subaccounts.looks, cardPayments.looks);
+  Object.assign(requests, payouts.requests, subaccounts.requests, cardPayments.requests);
   const mirrored = { wallet, payout: payouts, subaccount_payout: subaccounts, card_payment: cardPayments };
   watch = createWatch({
     clock,
@@ -137,6 +143,7 @@ export async function createRemoteMode({
     refresh: (tenant, resource, reference) =>
       mirrored[resource].refresh(tenant, [reference], { class: 'lookup' }),
     nudge: facade.nudge,
+    lookSoon: intents.lookSoon,
     onFault,
   });
   const delivery = createWebhookDelivery({
@@ -157,11 +164,13 @@ export async function createRemoteMode({
     });
   // Who is let in is our own to say.
   const access = accessFor({ rank: 'person', subject: null, saw: () => undefined });
+  const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requests });
   const servicesFor: ServicesFor = (asker) => ({
     access,
     cardPayments: cardPayments.serviceFor(asker),
     payouts: payouts.serviceFor(asker),
     products: products.serviceFor(asker),
+    requests: unresolvedRequests,
     sandbox: sandbox.serviceFor(asker),
     subaccounts: subaccounts.serviceFor(asker),
     wallet: wallet.serviceFor(asker),
@@ -190,6 +199,10 @@ export async function createRemoteMode({
       await upstream.close();
     },
   };
+}
+
+function correctionInWords({ resource, id, from, to }: Correction): string {
+  return `The payments service has corrected ${resource} ${id} from ${from} to ${to}`;
 }
 
 const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([

@@ -158,6 +158,35 @@ const COMMANDS: Record<string, Record<string, Command>> = {
       },
     },
   },
+  doubts: {
+    list: {
+      operation: 'doubts.list',
+      summary: 'shows the requests to the service behind a facade whose outcome is unknown',
+      positionals: [],
+      options: {},
+      example: 'doubts list',
+      toInput: () => ({}),
+    },
+    settle: {
+      operation: 'doubts.settle',
+      summary: 'ends one of them by what you have found out',
+      positionals: ['REQUEST-ID'],
+      options: {
+        made: {
+          type: 'string',
+          value: 'NAME',
+          says: 'what it has made: the SAQ- code of a payout, the rep_ refId of a transfer; this or --not-made',
+        },
+        'not-made': { type: 'boolean', says: 'it has made nothing: its key may be used again' },
+      },
+      example: 'doubts settle int_0123456789abcdef01234567 --made SAQ-8NY3SQZHKXF9',
+      toInput(values, [id]) {
+        if ((values.made === undefined) === (values['not-made'] === undefined))
+          throw new UsageError('Give --made or --not-made, not both');
+        return { id, made: values.made ?? null };
+      },
+    },
+  },
 };
 
 /** Those of one word. */

@@ -3,10 +3,9 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, wr
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Administration } from '../access/keys.ts';
 import type { Log } from '../db/log.ts';
 import { PaymentError } from '../kernel/errors.ts';
-import { findOperation, inWords, type OperationName } from './operations.ts';
+import { findOperation, inWords, type Managed, type OperationName } from './operations.ts';
 
 // PGlite's folder is one process's alone. While that is a server, the command line asks it over a Unix domain socket in
 // the folder: one line of JSON, answered by one. Whoever may open the socket may do everything, so it is the
@@ -49,17 +48,17 @@ export async function serveControl({
   log,
 }: {
   dataDir: string;
-  administration: Administration;
+  administration: Managed;
   copyFiles: () => Promise<void>;
   log: Log;
 }): Promise<() => Promise<void>> {
-  const managed: Managed = { administration, copyFiles, log };
+  const served: Served = { administration, copyFiles, log };
   const underWay = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    const done: Promise<void> = serve(socket, managed).finally(() => underWay.delete(done));
+    const done: Promise<void> = serve(socket, served).finally(() => underWay.delete(done));
     underWay.add(done);
   });
   let forget: () => void;
@@ -85,14 +84,14 @@ export async function serveControl({
 /** Those whose request has come whole. */
 const busy = new WeakSet<Socket>();
 
-interface Managed {
-  administration: Administration;
+interface Served {
+  administration: Managed;
   copyFiles: () => Promise<void>;
   log: Log;
 }
 
 /** Never rejects. */
-async function serve(socket: Socket, managed: Managed): Promise<void> {
+async function serve(socket: Socket, served: Served): Promise<void> {
   // Who hangs up early gets no answer; what was asked is done all the same.
   socket.on('error', () => undefined);
   const line = await readLine(socket, { bytes: REQUEST_BYTES, ms: REQUEST_MS });
@@ -101,7 +100,7 @@ async function serve(socket: Socket, managed: Managed): Promise<void> {
     return;
   }
   busy.add(socket);
-  const answer = await perform(line, managed);
+  const answer = await perform(line, served);
   await new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
     if (socket.destroyed) resolve();
@@ -109,7 +108,7 @@ async function serve(socket: Socket, managed: Managed): Promise<void> {
   });
 }
 
-async function perform(line: string, { administration, copyFiles, log }: Managed): Promise<Answer> {
+async function perform(line: string, { administration, copyFiles, log }: Served): Promise<Answer> {
   try {
     const { protocol, operation, input } = (parse(line) ?? {}) as Partial<Request>;
     if (protocol === PROTOCOL && operation === COPY_FILES) {

@@ -9,6 +9,7 @@ import {
   updateAccountInput,
 } from '../access/keys.ts';
 import { type PaymentError, ValidationError } from '../kernel/errors.ts';
+import { type Doubts, settleDoubtInput } from '../requests/model.ts';
 
 /** What the command line can ask for, in its own process or of a running server. */
 export type OperationName = keyof typeof OPERATIONS;
@@ -16,8 +17,11 @@ export type OperationName = keyof typeof OPERATIONS;
 interface Operation {
   /** What is wrong with the input, or null. */
   check(input: unknown): ValidationError | null;
-  perform(administration: Administration, input: unknown): Promise<object>;
+  perform(administration: Managed, input: unknown): Promise<object>;
 }
+
+/** What the operations work on. */
+export type Managed = Administration & Doubts;
 
 const OPERATIONS = {
   'keys.create': operation(createKeyInput, (administration, input) => administration.createKey(input)),
@@ -30,11 +34,13 @@ const OPERATIONS = {
   'accounts.set': operation(updateAccountInput, (administration, input) =>
     administration.updateAccount(input),
   ),
+  'doubts.list': operation(noInput, (administration) => administration.listDoubts()),
+  'doubts.settle': operation(settleDoubtInput, (administration, input) => administration.settleDoubt(input)),
 };
 
 function operation<Schema extends z.ZodType>(
   schema: Schema,
-  perform: (administration: Administration, input: z.output<Schema>) => Promise<object>,
+  perform: (administration: Managed, input: z.output<Schema>) => Promise<object>,
 ): Operation {
   const refusal = ({ issues }: z.ZodError) =>
     new ValidationError(issues.map(({ path, message }) => ({ path: path.join('.'), message })));
@@ -71,4 +77,5 @@ const OPTIONS: Record<string, string> = {
   permissions: '--permission',
   name: '--name',
   id: 'the id',
+  made: '--made',
 };

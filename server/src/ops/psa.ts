@@ -14,6 +14,7 @@ import { openDatabase } from '../db/open.ts';
 import { announcement, STREAM_CHANNEL } from '../events/follow.ts';
 import { createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
+import { createDoubts } from '../modes/doubts.ts';
 import { readArguments, UsageError, type Wanted } from './arguments.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from './backup.ts';
 import { type Answer, askControl } from './control.ts';
@@ -134,7 +135,8 @@ async function askDatabase(config: Config, operation: OperationName, input: obje
       clock,
       onCommit: (tenant) => told.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
     });
-    const administration = createAdministration({ database, committer, clock });
+    const parts = { database, committer, clock };
+    const administration = { ...createAdministration(parts), ...createDoubts(parts) };
     const result = await findOperation(operation)!.perform(administration, input);
     // They would find it by themselves, a little later.
     await Promise.allSettled(told);

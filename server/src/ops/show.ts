@@ -1,4 +1,5 @@
 import type { Account, ApiKey } from '../access/keys.ts';
+import type { ShownDoubt } from '../requests/model.ts';
 import type { Saved } from './backup.ts';
 import type { OperationName } from './operations.ts';
 
@@ -39,6 +40,23 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
     }
     case 'accounts.set':
       return accountTable([(result as { account: Told<Account> }).account]);
+    case 'doubts.list':
+      return table((result as { doubts: Told<ShownDoubt>[] }).doubts, 'There are none.', {
+        id: ({ id }) => id,
+        account: ({ accountId, environment }) => `${accountId} ${environment}`,
+        operation: ({ operation }) => operation,
+        key: ({ key }) => key,
+        reais: ({ amountCents }) => (amountCents === null ? '' : reais(amountCents)),
+        requested: ({ requestedAt }) => instant(requestedAt),
+        lookups: ({ lookups }) => String(lookups),
+        finding: ({ finding }) => finding ?? '',
+      });
+    case 'doubts.settle': {
+      const { doubt, made } = result as { doubt: Told<ShownDoubt>; made: string | null };
+      return made === null
+        ? `${doubt.id} has made nothing: its key may be used again.\n`
+        : `${doubt.id} has made ${made}.\n`;
+    }
     case 'accounts.list':
       return accountTable((result as { accounts: Told<Account>[] }).accounts);
   }

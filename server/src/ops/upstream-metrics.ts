@@ -11,6 +11,8 @@ export interface UpstreamMetrics {
   onTurn(of: UpstreamClass, seconds: number): void;
   /** Of a read, as `createReads` tells it. */
   onRead(of: UpstreamClass, source: string): void;
+  /** Of a resource that the service has corrected. */
+  onCorrection(resource: string): void;
   /** From now on a scrape shows how it stands, too. */
   watch(upstream: { state(): UpstreamState }): void;
 }
@@ -49,6 +51,13 @@ export function createUpstreamMetrics(): UpstreamMetrics {
     registers,
   });
 
+  const corrections = createCounts({
+    name: 'psa_upstream_corrections_total',
+    help: 'Resources that have ended otherwise than was known before, by the newer word of the payments service',
+    labelNames: ['resource'],
+    registers,
+  });
+
   return {
     registry,
     onOutcome(of, outcome, took, endpoint) {
@@ -58,6 +67,9 @@ export function createUpstreamMetrics(): UpstreamMetrics {
     onTurn: (of, took) => turns(of).add(took),
     onRead(of, source) {
       reads(of, source).n += 1;
+    },
+    onCorrection(resource) {
+      corrections(resource).n += 1;
     },
     watch(upstream) {
       new Gauge({

@@ -1,13 +1,15 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
-import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { UpstreamError } from '../kernel/errors.ts';
 import { idThatFollows, objectId } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank } from '../rails/bank.ts';
 import {
   type AccountSettings,
+  assertOwnNames,
   decideRequest,
   isFinal,
   newPayoutCode,
@@ -105,6 +107,7 @@ export function createPayoutEngine({
       });
     },
 
+    assertNames: assertOwnNames,
     async find(tenant, reference) {
       return (await findMany(tenant, [reference]))[0] ?? null;
     },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { RateLimitError, ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
 import { type Cents, isCents, reaisText } from '../kernel/money.ts';
 import { maskedKey, parsePixKey } from '../kernel/pix-key.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -53,12 +54,29 @@ export interface Payout {
 }
 
 /** A payout as far as the service behind a facade tells of it, which may know more words than we do. */
-export interface ShownPayout extends Omit<Payout, 'method' | 'status' | 'feeCents' | 'requestedAt'> {
+export interface ShownPayout
+  extends Omit<Payout, 'withdrawalId' | 'code' | 'method' | 'status' | 'feeCents' | 'requestedAt'> {
+  /** Null where the service has not named it yet. */
+  withdrawalId: string | null;
+  code: string | null;
   method: PayoutMethod | 'unknown';
   status: PayoutStatus | 'unknown';
   /** Null where it is unknown. */
   feeCents: Cents | null;
   requestedAt: Date | null;
+  /** The request of ours whose outcome was unknown for a time: the payout's id from then on. */
+  requestId?: string | undefined;
+  /** The outcome of that request is unknown: the service may not have made the payout. */
+  inDoubt?: boolean | undefined;
+  /** Since when a webhook alone says this status; absent where the service itself has said it. */
+  claimedAt?: Date | undefined;
+  /** Of method, amount and whole destination, as `hashInput` of a request makes it; absent where they are not known. */
+  inputHash?: string | undefined;
+}
+
+/** The same from the start, also of one that the service names later. */
+export function payoutIdOf({ requestId, withdrawalId }: ShownPayout): string {
+  return requestId ?? withdrawalId!;
 }
 
 export function newPayoutCode(): string {
@@ -74,9 +92,27 @@ export function isPayoutCode(text: string): boolean {
   return /^SAQ-[0-9A-Z]{12}$/.test(text);
 }
 
+export interface PayoutNames {
+  withdrawalId?: string | null | undefined;
+  code?: string | null | undefined;
+}
+
+/** @throws ValidationError for what this service would never issue */
+export function assertOwnNames({ withdrawalId, code }: PayoutNames): void {
+  if (withdrawalId != null && !isWithdrawalId(withdrawalId))
+    throw new ValidationError([{ path: 'withdrawalId', message: 'must be 24 hex digits, in lower case' }]);
+  if (code != null && !isPayoutCode(code))
+    throw new ValidationError([{ path: 'code', message: 'must be SAQ- and 12 letters and digits' }]);
+}
+
 /** COMPLETED or DENIED: no later status can come. */
 export function isFinal(status: PayoutStatus | 'unknown'): boolean {
   return status === 'completed' || status === 'denied';
+}
+
+/** No later status can come, and the service itself has said so. */
+export function isSettled({ status, claimedAt }: ShownPayout): boolean {
+  return isFinal(status) && claimedAt === undefined;
 }
 
 /** Where a payout may go from where it is, never back. Only money that left unconfirmed is processing: a turbo one's. */
@@ -217,12 +253,14 @@ export interface PayoutService<P extends ShownPayout = ShownPayout> {
    *   them turbo), InsufficientFundsError, UpstreamError (no quote for LTC)
    */
   request(tenant: Tenant, input: RequestPayoutInput): Promise<{ payout: P; replayed: boolean }>;
+  /** That a name can be one at all; in front of another service, that one is asked. @throws ValidationError */
+  assertNames(names: PayoutNames): void;
   /** By withdrawal id or code. Null where it does not exist or is another tenant's. */
   find(tenant: Tenant, reference: string): Promise<P | null>;
   /** In the order asked, null where not found. */
   findMany(tenant: Tenant, references: readonly string[]): Promise<(P | null)[]>;
-  /** Also tells the version of the tenant's log that the state holds for. */
-  findWithVersion(tenant: Tenant, withdrawalId: string): Promise<{ version: number; payout: P } | null>;
+  /** By its id, or its withdrawal id. Also tells the version of the tenant's log that the state holds for. */
+  findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: P } | null>;
   /** Each with its place in the list; whether there is more in the direction read. */
   list(tenant: Tenant, range: PayoutRange): Promise<{ items: { place: number; payout: P }[]; more: boolean }>;
   /** A page by number, newest first, and how many there are in all (the document's 2.1.6). */
@@ -458,22 +496,42 @@ export interface PayoutClaim {
   deniedReason: string | null;
 }
 
+/** Who says what is said of a payout, and when: of the service itself when it was asked, of a webhook when it came. */
+export interface Source {
+  by: 'service' | 'event';
+  at: Date;
+  /** When the service itself last said what is known; null where nothing is known, or only a webhook has said it. */
+  knownAt?: Date | null;
+}
+
+/** By then the service's own answers say what its webhooks have said, or the webhook was wrong. */
+export const CLAIM_HOLDS_MS = 2 * 60_000;
+
 /**
  * What is known after a claim; null where it tells nothing new, or too little to know a payout by. A status goes forward
- * along the document's transitions alone, over states that nobody saw; an end stays; and what is known once is not lost.
+ * along the document's transitions, over states that nobody saw. An end can be corrected by the service alone, in an
+ * answer that is newer than what is known. What is known once of the rest is not lost.
  */
-export function mergeClaim(known: ShownPayout | null, claim: PayoutClaim): ShownPayout | null {
+export function mergeClaim(
+  known: ShownPayout | null,
+  claim: PayoutClaim,
+  source: Source,
+): ShownPayout | null {
   const { withdrawalId } = claim;
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (amountCents === null) return null;
   const method = known && known.method !== 'unknown' ? known.method : (claim.method ?? 'unknown');
-  const status = statusAfter(known, method, claim.status);
+  const status = statusAfter(known, method, claim.status, source);
+  const claimedAt = claimedAfter(known, status, asOf(method, claim.status), source);
+  const isCorrected = known !== null && isFinal(known.status) && known.status !== status;
+  const kept = isCorrected ? null : known;
+  const inputHash = known?.inputHash ?? fingerprintOf(method, amountCents, claim.destination);
+  const isNew = known?.status !== status || known.claimedAt?.getTime() !== claimedAt?.getTime();
   const merged: ShownPayout = {
     withdrawalId,
-    // Until its code is told, its id stands for it.
-    code: known && known.code !== withdrawalId ? known.code : (claim.code ?? withdrawalId),
+    code: known?.code ?? claim.code,
     // What comes to be known besides is no change of the payout: each version is told, and told once.
-    version: (known?.version ?? 0) + (known?.status === status ? 0 : 1),
+    version: (known?.version ?? 0) + (isNew ? 1 : 0),
     method,
     status,
     amountCents,
@@ -481,9 +539,12 @@ export function mergeClaim(known: ShownPayout | null, claim: PayoutClaim): Shown
     litoshi: known?.litoshi ?? null,
     destination: destinationAfter(known, method, claim.destination),
     requestedAt: known?.requestedAt ?? claim.requestedAt,
-    processedAt: known?.processedAt ?? (isFinal(status) ? claim.processedAt : null),
-    deniedReason: known?.deniedReason ?? (status === 'denied' ? claim.deniedReason : null),
-    endToEndId: known?.endToEndId ?? null,
+    processedAt: kept?.processedAt ?? (isFinal(status) ? claim.processedAt : null),
+    deniedReason: kept?.deniedReason ?? (status === 'denied' ? claim.deniedReason : null),
+    endToEndId: kept?.endToEndId ?? null,
+    ...(known?.requestId !== undefined && { requestId: known.requestId }),
+    ...(claimedAt && { claimedAt }),
+    ...(inputHash !== null && { inputHash }),
   };
   return known && showsTheSame(known, merged) ? null : merged;
 }
@@ -492,11 +553,46 @@ function statusAfter(
   known: ShownPayout | null,
   method: ShownPayout['method'],
   claimed: PayoutClaim['status'],
+  source: Source,
 ): ShownPayout['status'] {
-  const told = asOf(method, claimed);
-  if (!known) return told ?? 'unknown';
+  const said = asOf(method, claimed);
+  if (!known) return said ?? 'unknown';
   const status = asOf(method, known.status);
-  return told === null || told === 'pending' || isFinal(status) ? status : told;
+  if (said === null || said === status) return status;
+  if (isFinal(status)) return corrects(known, said, source) ? said : status;
+  return said === 'pending' ? status : said;
+}
+
+/** An end that the service itself has said never becomes an open status again: such an answer is an older one. */
+function corrects({ claimedAt }: ShownPayout, said: ShownPayout['status'], source: Source): boolean {
+  if (source.by === 'event') return false;
+  if (!isFinal(said))
+    return claimedAt !== undefined && source.at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
+  const knownAt = claimedAt ?? source.knownAt;
+  return !knownAt || source.at > knownAt;
+}
+
+/** Since when nobody but a webhook has said that a payout has ended. */
+function claimedAfter(
+  known: ShownPayout | null,
+  status: ShownPayout['status'],
+  said: ShownPayout['status'] | null,
+  source: Source,
+): Date | undefined {
+  if (!isFinal(status)) return undefined;
+  if (source.by === 'event') return known?.status === status ? known.claimedAt : source.at;
+  return said === status ? undefined : known?.claimedAt;
+}
+
+/** What a request for the same is recognised by; null where it is not said in whole. */
+export function fingerprintOf(
+  method: ShownPayout['method'],
+  amountCents: Cents,
+  shown: string | null,
+): string | null {
+  if (method === 'unknown' || shown === null || isMasked(shown)) return null;
+  const { destination } = parseDestination(method, shown);
+  return destination === null ? null : hashInput({ method, amountCents, destination });
 }
 
 /** Of a payout that is not turbo the document knows no `processing`: the word means something that we do not know. */
@@ -505,6 +601,50 @@ function asOf<Status extends PayoutClaim['status']>(
   status: Status,
 ): Status | 'unknown' {
   return status === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : status;
+}
+
+// ── Of a request whose outcome is unknown ───────────────────────────────────────────────────────
+
+/** What is known of it: the money may have left. */
+export function payoutInDoubt({
+  requestId,
+  requestedAt,
+  ...request
+}: Pick<ShownPayout, 'method' | 'amountCents' | 'destination'> & {
+  requestId: string;
+  requestedAt: Date;
+}): ShownPayout {
+  return {
+    ...request,
+    requestId,
+    requestedAt,
+    inDoubt: true,
+    version: 1,
+    status: 'processing',
+    ...{ withdrawalId: null, code: null, feeCents: null, litoshi: null },
+    ...{ processedAt: null, deniedReason: null, endToEndId: null },
+  };
+}
+
+/** The service does not have it, and will not: nothing was debited. */
+export function neverMade(doubted: ShownPayout, now: Date): ShownPayout {
+  return {
+    ...doubted,
+    inDoubt: false,
+    version: doubted.version + 1,
+    status: 'denied',
+    processedAt: now,
+    deniedReason: 'The payments service has no such payout: the request never arrived there',
+  };
+}
+
+/** The payout that a request has made, once that is known. */
+export function identified(payout: ShownPayout, doubted: ShownPayout): ShownPayout {
+  return {
+    ...payout,
+    requestId: doubted.requestId,
+    version: Math.max(payout.version, doubted.version) + 1,
+  };
 }
 
 /** A PIX key is kept masked; of an address what tells more. */
@@ -573,7 +713,7 @@ function shows(masked: string, whole: string): boolean {
 
 function showsTheSame(left: ShownPayout, right: ShownPayout): boolean {
   const shown = (value: ShownPayout[keyof ShownPayout]) => (value instanceof Date ? value.getTime() : value);
-  const fields = Object.keys(right) as (keyof ShownPayout)[];
+  const fields = Object.keys({ ...left, ...right }) as (keyof ShownPayout)[];
   return fields.every((field) => field === 'version' || shown(left[field]) === shown(right[field]));
 }
 
@@ -581,10 +721,11 @@ function showsTheSame(left: ShownPayout, right: ShownPayout): boolean {
 
 /** A snapshot read back from JSON, where instants are text. */
 export function payoutFromJson(json: unknown): ShownPayout {
-  const payout = json as ShownPayout & { requestedAt: string | null; processedAt: string | null };
+  const payout = json as ShownPayout & Record<'requestedAt' | 'processedAt' | 'claimedAt', string | null>;
   return {
     ...payout,
     requestedAt: payout.requestedAt === null ? null : new Date(payout.requestedAt),
     processedAt: payout.processedAt === null ? null : new Date(payout.processedAt),
+    ...(payout.claimedAt && { claimedAt: new Date(payout.claimedAt) }),
   };
 }

@@ -1,15 +1,28 @@
 import type { State, Writes } from '../commit/commit.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Facade } from '../upstream/facade.ts';
-import { type Observation, observed, writesOfObserved } from '../upstream/mirror.ts';
+import type { Intent } from '../upstream/intents.ts';
+import { type Correction, type Observation, observed, writesOfObserved } from '../upstream/mirror.ts';
 import {
   type Observed,
+  selectInDoubt,
   selectObserved,
   selectObservedWithHead,
   selectReferences,
   touchObserved,
 } from '../upstream/mirror-store.ts';
-import { isFinal, mergeClaim, type PayoutClaim, payoutFromJson, type ShownPayout } from './model.ts';
+import {
+  identified,
+  isFinal,
+  isSettled,
+  mergeClaim,
+  neverMade,
+  type PayoutClaim,
+  payoutFromJson,
+  payoutInDoubt,
+  type ShownPayout,
+  type Source,
+} from './model.ts';
 
 /** Payouts of the main account as the mirror has them. */
 export interface MirroredPayouts {
@@ -21,19 +34,21 @@ export interface MirroredPayouts {
   ): Promise<(ShownPayout | null)[]>;
   /** Each as it is known now. */
   asKnown(tenant: Tenant, payouts: readonly (ShownPayout | null)[]): Promise<(ShownPayout | null)[]>;
-  /** By withdrawal id or code. */
+  /** By withdrawal id, code, or the request of ours that has made it, or may have. */
   findNamed(tenant: Tenant, names: readonly string[]): Promise<Map<string, Observed>>;
-  /** What is kept of it is polled for as long as it is followed. */
-  findWithVersion(
-    tenant: Tenant,
-    withdrawalId: string,
-  ): Promise<{ version: number; payout: ShownPayout } | null>;
+  /** By its id, or its withdrawal id. What is kept of it is polled for as long as it is followed. */
+  findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: ShownPayout } | null>;
+  /** Those of which nobody knows whether the service has made them, newest first. */
+  inDoubt(tenant: Tenant): Promise<ShownPayout[]>;
+  /** The withdrawals that these ids stand for: those of requests whose payout has been identified are added. */
+  withdrawalsOf(tenant: Tenant, ids: readonly string[]): Promise<string[]>;
 }
 
 export function mirrorPayouts({
   database,
   committer,
-}: Pick<Facade, 'database' | 'committer'>): MirroredPayouts {
+  onCorrection,
+}: Pick<Facade, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
   async function select(tenant: Tenant, ids: readonly string[]): Promise<Map<string, Observed>> {
     const known = await selectObserved(database.sql, tenant, 'payout', ids);
     return new Map(known.map((each) => [each.id, each]));
@@ -61,9 +76,10 @@ export function mirrorPayouts({
         });
       const confirmed = claims.flatMap((claim, index) => {
         const payout = taken.payouts[index];
-        return claim && payout && confirms(claim, payout) ? [payout.withdrawalId] : [];
+        return claim && payout && confirms(claim, payout) ? [claim.withdrawalId] : [];
       });
       await touchObserved(database.sql, tenant, 'payout', { ids: confirmed, at });
+      for (const correction of taken.corrections) onCorrection(correction);
       return taken.payouts;
     },
 
@@ -71,43 +87,155 @@ export function mirrorPayouts({
       const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
       const known = await select(tenant, ids);
       return payouts.map((payout) => {
-        const record = payout && known.get(payout.withdrawalId);
+        const record = payout?.withdrawalId ? known.get(payout.withdrawalId) : undefined;
         return record ? payoutIn(record) : payout;
       });
     },
 
     async findNamed(tenant, names) {
       const byName = await selectReferences(database.sql, tenant, 'payout', names);
-      const known = await select(tenant, [...new Set(byName.map(({ id }) => id))]);
+      const requests = await select(tenant, names.filter(isRequestId));
+      const leadsTo = new Map(byName.map(({ reference, id }) => [reference, id]));
+      for (const { id, snapshot } of requests.values())
+        leadsTo.set(id, payoutFromJson(snapshot).withdrawalId ?? id);
+      const known = await select(tenant, [...new Set(leadsTo.values())]);
       return new Map(
-        byName.flatMap(({ reference, id }) => {
+        [...leadsTo].flatMap(([name, id]) => {
           const found = known.get(id);
-          return found ? [[reference, found] as const] : [];
+          return found ? [[name, found] as const] : [];
         }),
       );
     },
 
-    async findWithVersion(tenant, withdrawalId) {
-      const known = await selectObservedWithHead(database.sql, tenant, 'payout', withdrawalId);
-      return known && { version: known.head, payout: payoutIn(known.observed) };
+    async findWithVersion(tenant, id) {
+      const known = await selectObservedWithHead(database.sql, tenant, 'payout', id);
+      const payout = known && payoutIn(known.observed);
+      if (payout?.withdrawalId && payout.withdrawalId !== id)
+        return this.findWithVersion(tenant, payout.withdrawalId);
+      return known && payout && { version: known.head, payout };
+    },
+
+    async inDoubt(tenant) {
+      return (await selectInDoubt(database.sql, tenant, 'payout')).map(payoutIn);
+    },
+
+    async withdrawalsOf(tenant, ids) {
+      const requests = await select(tenant, ids.filter(isRequestId));
+      const made: string[] = [...requests.values()].flatMap((record) => payoutIn(record).withdrawalId ?? []);
+      return [...ids, ...made];
     },
   };
 }
 
+/** The id of a request, which the payout keeps that it turns out to have made. */
+function isRequestId(id: string): boolean {
+  return id.startsWith('int_');
+}
+
 // ── From what is said to what is known ──────────────────────────────────────────────────────────
 
-/** `at`: when the service said so; null where nobody knows, for a webhook may be late. */
-export function observationOf(claim: PayoutClaim, at: Date | null): Observation {
+/** `at`: when the service said so; null of a webhook, which may be late. */
+export function observationOf(
+  claim: PayoutClaim,
+  at: Date | null,
+  { madeBy = null }: { madeBy?: string | null } = {},
+): Observation {
   const { withdrawalId } = claim;
   return {
-    read: (reader) => reader.load(observed.payout, withdrawalId),
+    read: (reader) =>
+      Promise.all([
+        reader.load(observed.payout, withdrawalId),
+        madeBy === null ? null : reader.load(observed.payout, madeBy),
+      ]),
     decide(state: State) {
       const known = state.get(observed.payout, withdrawalId);
       const said = known?.observedAt ?? claim.processedAt ?? claim.requestedAt ?? state.now;
-      const taken = take(known, claim, at ?? new Date(Math.min(said.getTime(), state.now.getTime())));
-      return { resourceId: withdrawalId, writes: taken?.writes ?? {} };
+      const doubted = madeBy === null ? null : state.get(observed.payout, madeBy);
+      const taken = take(known, claim, {
+        by: at ? 'service' : 'event',
+        at: at ?? state.now,
+        saidAt: at ?? new Date(Math.min(said.getTime(), state.now.getTime())),
+        doubted,
+      });
+      return {
+        resourceId: withdrawalId,
+        writes: taken?.writes ?? {},
+        contradicts: known !== null && claim.status !== null && !taken && !confirms(claim, payoutIn(known)),
+      };
     },
   };
+}
+
+/** A payout that is known turns out to be the one that a request has made. */
+export function identifiedAs(withdrawalId: string, requestId: string): Observation {
+  return {
+    read: (reader) =>
+      Promise.all([reader.load(observed.payout, withdrawalId), reader.load(observed.payout, requestId)]),
+    decide(state: State) {
+      const known = state.need(observed.payout, withdrawalId);
+      const doubted = state.get(observed.payout, requestId);
+      const writes = doubted ? writesOfIdentified(known, payoutIn(known), doubted) : {};
+      return { resourceId: withdrawalId, writes };
+    },
+  };
+}
+
+/** As it is shown while nobody knows the outcome of its request. */
+export function inDoubtOf(
+  request: ShownPayout & { requestId: string },
+  at: Date,
+  again: boolean,
+): Observation {
+  const { requestId } = request;
+  return {
+    read: (reader) => reader.load(observed.payout, requestId),
+    decide(state: State) {
+      const before = state.get(observed.payout, requestId);
+      const known = before && payoutIn(before);
+      // A key that is used again after its request was never made.
+      const isOver = known !== null && known.inDoubt !== true;
+      if (known && !isOver && !again) return { resourceId: requestId, writes: {} };
+      const payout = { ...request, version: (known?.version ?? 0) + 1 };
+      return { resourceId: requestId, writes: writesOfDoubt(payout, known, at) };
+    },
+  };
+}
+
+/** As it is shown once it is known that the service has no such payout. */
+export function neverMadeOf(requestId: string, at: Date): Observation {
+  return {
+    read: (reader) => reader.load(observed.payout, requestId),
+    decide(state: State) {
+      const before = state.get(observed.payout, requestId);
+      const known = before && payoutIn(before);
+      const writes = known?.inDoubt ? writesOfDoubt(neverMade(known, at), known, at) : {};
+      return { resourceId: requestId, writes };
+    },
+  };
+}
+
+function writesOfDoubt(payout: ShownPayout, before: ShownPayout | null, at: Date): Writes {
+  return writesOfObserved({
+    resource: 'payout',
+    id: payout.requestId!,
+    version: payout.version,
+    status: payout.status,
+    final: isSettled(payout),
+    parent: null,
+    snapshot: payout,
+    observedAt: at,
+    event: eventOf(payout.requestId!, payout, before),
+  });
+}
+
+/** What is known of an intent whose outcome is not: `summary` shows it, the PIX key masked. */
+export function asPayout({ id, summary, createdAt }: Intent): ShownPayout & { requestId: string } {
+  const { method, amountCents, destination } = summary as Pick<
+    ShownPayout,
+    'method' | 'amountCents' | 'destination'
+  >;
+  const shown = { method, amountCents, destination };
+  return { ...payoutInDoubt({ ...shown, requestId: id, requestedAt: createdAt }), requestId: id };
 }
 
 /** Says of its state what is known; something older does not, nor what tells no state. */
@@ -115,41 +243,91 @@ function confirms({ status: told }: PayoutClaim, { status }: ShownPayout): boole
   return told !== null && (told === status || status === 'unknown');
 }
 
+/** As the commit writes them. */
+type Events = NonNullable<Writes['events']>;
+
+interface Taking extends Source {
+  /** When what is said holds: for a webhook, not later than its own dates. */
+  saidAt: Date;
+  /** The request that has made it, where that is known only now. */
+  doubted?: Observed | null;
+}
+
+interface Taken {
+  record: Observed;
+  writes: Writes;
+  correction: { id: string; from: string; to: string } | null;
+}
+
 /** Null where nothing is new. */
 function take(
   known: Observed | null,
   claim: PayoutClaim,
-  at: Date,
-): { record: Observed; writes: Writes } | null {
+  { saidAt, doubted = null, ...source }: Taking,
+): Taken | null {
   const before = known && payoutIn(known);
-  const payout = mergeClaim(before, claim);
+  const merged = mergeClaim(before, claim, { ...source, knownAt: known?.observedAt ?? null });
+  const isIdentified = doubted !== null && before?.requestId === undefined;
+  const payout = merged ?? (isIdentified ? before : null);
   if (!payout) return null;
-  const { withdrawalId, code, version, status } = payout;
+  const { withdrawalId } = claim;
   const record: Observed = {
     resource: 'payout',
     id: withdrawalId,
-    version,
-    status,
-    final: isFinal(status),
+    version: payout.version,
+    status: payout.status,
+    final: isSettled(payout),
     parent: null,
     snapshot: payout,
-    observedAt: known && (known.observedAt > at || !confirms(claim, payout)) ? known.observedAt : at,
+    observedAt: known && (known.observedAt > saidAt || !confirms(claim, payout)) ? known.observedAt : saidAt,
   };
-  const writes = writesOfObserved({
-    ...record,
-    names: [withdrawalId, code],
-    event:
-      before?.version === version
-        ? null
-        : {
-            kind: `payout.${status}`,
-            resource: 'payout',
-            resourceId: withdrawalId,
-            previousStatus: before?.status ?? null,
-            snapshot: payout,
-          },
-  });
-  return { record, writes };
+  if (isIdentified) return { record, writes: writesOfIdentified(record, payout, doubted), correction: null };
+  const isNew = before?.version !== payout.version;
+  const isCorrection = before !== null && isFinal(before.status) && before.status !== payout.status;
+  return {
+    record,
+    writes: writesOf(record, payout, isNew ? eventsOf(payout, before) : []),
+    correction: isCorrection ? { id: withdrawalId, from: before.status, to: payout.status } : null,
+  };
+}
+
+/** Both records as one payout: what was followed under either id goes on. */
+function writesOfIdentified(known: Observed, payout: ShownPayout, doubted: Observed): Writes {
+  const before = payoutIn(doubted);
+  const made = identified(payout, before);
+  const { records = [], events = [] } = writesOf({ ...known, version: made.version, snapshot: made }, made, [
+    ...eventsOf(made, before),
+  ]);
+  const leads: Observed = {
+    ...doubted,
+    version: made.version,
+    status: made.status,
+    final: true,
+    snapshot: made,
+  };
+  return { records: [...records, ...(writesOfObserved({ ...leads, event: null }).records ?? [])], events };
+}
+
+function writesOf(record: Observed, payout: ShownPayout, events: Events): Writes {
+  const names = [record.id, ...(payout.code === null ? [] : [payout.code])];
+  return { ...writesOfObserved({ ...record, names, event: null }), events };
+}
+
+/** One, or two of one that is also followed as the request that has made it. */
+function eventsOf(payout: ShownPayout, before: ShownPayout | null): Events {
+  const { withdrawalId, requestId } = payout;
+  const ids = [withdrawalId!, ...(requestId === undefined ? [] : [requestId])];
+  return ids.map((id) => eventOf(id, payout, before));
+}
+
+function eventOf(resourceId: string, payout: ShownPayout, before: ShownPayout | null): Events[number] {
+  return {
+    kind: `payout.${payout.status}`,
+    resource: 'payout',
+    resourceId,
+    previousStatus: before?.status ?? null,
+    snapshot: payout,
+  };
 }
 
 /** One after the other: a page may name one twice. */
@@ -157,14 +335,16 @@ function takeAll(
   claims: readonly (PayoutClaim | null)[],
   knownAs: (id: string) => Observed | null,
   at: Date,
-): { payouts: (ShownPayout | null)[]; writes: Writes[] } {
+): { payouts: (ShownPayout | null)[]; writes: Writes[]; corrections: Correction[] } {
   const current = new Map<string, Observed>();
   const writes: Writes[] = [];
+  const corrections: Correction[] = [];
   for (const claim of claims) {
     if (!claim) continue;
     const known = current.get(claim.withdrawalId) ?? knownAs(claim.withdrawalId);
-    const taken = take(known, claim, at);
+    const taken = take(known, claim, { by: 'service', at, saidAt: at });
     if (taken) writes.push(taken.writes);
+    if (taken?.correction) corrections.push({ resource: 'payout', ...taken.correction });
     const record = taken?.record ?? known;
     if (record) current.set(claim.withdrawalId, record);
   }
@@ -172,7 +352,7 @@ function takeAll(
     const record = claim && current.get(claim.withdrawalId);
     return record ? payoutIn(record) : null;
   });
-  return { payouts, writes };
+  return { payouts, writes, corrections };
 }
 
 export function payoutIn({ snapshot }: Observed): ShownPayout {

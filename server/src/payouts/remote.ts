@@ -2,7 +2,7 @@ import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { answered, isSuccess, isTemporary, refusalOf, unreadable } from '../upstream/answers.ts';
+import { answered, cannotAsk, isSuccess, isTemporary, refusalOf, unreadable } from '../upstream/answers.ts';
 import { createEndpoints } from '../upstream/endpoints.ts';
 import { errandOf, type Facade, type Remote } from '../upstream/facade.ts';
 import { claimPoll, type Observed, selectOpen } from '../upstream/mirror-store.ts';
@@ -15,7 +15,13 @@ import {
 } from '../upstream/ranked.ts';
 import { type Errand, UpstreamFault } from '../upstream/upstream.ts';
 import type { Wallet } from '../wallet/model.ts';
-import { isFinal, type PayoutFilter, type PayoutService, type ShownPayout } from './model.ts';
+import {
+  fingerprintOf,
+  isSettled,
+  type PayoutFilter,
+  type PayoutService,
+  type ShownPayout,
+} from './model.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './observed.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './requested.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from './wire.ts';
@@ -60,9 +66,9 @@ export function createRemotePayouts(
 
   const ranked = createRankedList<Where, ShownPayout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
-    idOf: ({ withdrawalId }) => withdrawalId,
+    idOf: ({ withdrawalId }) => withdrawalId!,
     fetchPage: readPage,
-    isKept: ({ status }) => isFinal(status),
+    isKept: isSettled,
   });
 
   // ── What is read ──────────────────────────────────────────────────────────────────────────────
@@ -96,18 +102,36 @@ export function createRemotePayouts(
 
   /** By any name, and whether what was not found is certainly not there. @throws as `readPage` */
   async function searchFor(
-    where: Where,
+    given: Where,
     names: readonly string[],
   ): Promise<{ found: Map<string, ShownPayout>; complete: boolean }> {
+    let isStale = false;
+    const { asker } = given;
+    const where: Where = {
+      ...given,
+      asker: asker && {
+        ...asker,
+        saw(at, stale) {
+          isStale ||= stale;
+          asker.saw(at, stale);
+        },
+      },
+    };
     const found = new Map<string, ShownPayout>();
-    const add = (payout: ShownPayout) => found.set(payout.withdrawalId, payout).set(payout.code, payout);
+    const namesOf = ({ withdrawalId, code }: ShownPayout) =>
+      [withdrawalId, code].filter((name) => name !== null);
+    const add = (payout: ShownPayout) => {
+      for (const name of namesOf(payout)) found.set(name, payout);
+    };
     const isWanted = new Set(names);
     const { items, complete } = await ranked.find(where, {
-      wants: ({ withdrawalId, code }) => isWanted.has(withdrawalId) || isWanted.has(code),
+      wants: (payout) => namesOf(payout).some((name) => isWanted.has(name)),
       limit: isWanted.size,
       pages: SEARCH.pages,
     });
     items.forEach(add);
+    // What was not there when the service was last asked may be there now.
+    if (complete && isStale && names.some((name) => !found.has(name))) throw cannotAsk();
     if (complete) return { found, complete };
     for (const name of names.filter((each) => !found.has(each)).slice(0, SEARCH.singles)) {
       const payout = await readOne(where, name);
@@ -139,7 +163,7 @@ export function createRemotePayouts(
   ): Promise<(ShownPayout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
     const known = await mirror.findNamed(tenant, names);
-    const open = names.filter((name) => !isConfirmed(known.get(name)));
+    const open = names.filter((name) => !isConfirmed(known.get(name)) && !isOfRequest(known.get(name)));
     let found = new Map<string, ShownPayout>();
     if (open.length > 0)
       try {
@@ -160,6 +184,22 @@ export function createRemotePayouts(
     });
   }
 
+  /** Those in doubt stand before the rest, for no list of the service has them yet; the newest first. */
+  async function listDoubts(
+    tenant: Tenant,
+    { after, before, ...filter }: PayoutFilter & { after: number | undefined; before: number | undefined },
+  ): Promise<{ place: number; payout: ShownPayout }[]> {
+    const { wants } = rankedFilter(filter);
+    return (await mirror.inDoubt(tenant))
+      .filter((payout) => wants?.(payout) ?? true)
+      .map((payout) => ({ place: placeOfDoubt(payout), payout }))
+      .filter(
+        ({ place }) =>
+          (after === undefined || isBehind(place, after)) &&
+          (before === undefined || isBehind(before, place)),
+      );
+  }
+
   const whereOf = (tenant: Tenant, asker: Asker): Where => ({
     tenant,
     errand: errandOf(asker),
@@ -171,36 +211,68 @@ export function createRemotePayouts(
   return {
     serviceFor: (asker) => ({
       request: requests.request,
+      // The service knows what it issues.
+      assertNames: () => undefined,
       find: async (tenant, reference) => (await answered(findMany(tenant, [reference], asker)))[0] ?? null,
       findMany: (tenant, references) => answered(findMany(tenant, references, asker)),
-      async findWithVersion(tenant, withdrawalId) {
-        const known = await mirror.findWithVersion(tenant, withdrawalId);
+      async findWithVersion(tenant, id) {
+        const known = await mirror.findWithVersion(tenant, id);
         if (known) return known;
-        await answered(findMany(tenant, [withdrawalId], asker));
-        return mirror.findWithVersion(tenant, withdrawalId);
+        await answered(findMany(tenant, [id], asker));
+        return mirror.findWithVersion(tenant, id);
       },
       async list(tenant, { end, limit, after, before, ...filter }) {
-        const range = { end, limit, after, before, ...rankedFilter(filter) };
-        const { items, more } = await answered(ranked.list(whereOf(tenant, asker), range));
-        return { items: items.map(({ place, item }) => ({ place, payout: item })), more };
+        const doubts = await listDoubts(tenant, { after, before, ...filter });
+        const isRank = (place: number | undefined) => place === undefined || place > 0;
+        // Whether the rest lies in the range: behind a place among those in doubt all of it, before one none of it.
+        const readRest = async (most: number) => {
+          if (before !== undefined && !isRank(before)) return { items: [], more: false };
+          const range = {
+            end,
+            limit: most,
+            after: isRank(after) ? after : undefined,
+            before,
+            ...rankedFilter(filter),
+          };
+          const { items, more } = await answered(ranked.list(whereOf(tenant, asker), range));
+          const asKnown = await mirror.asKnown(
+            tenant,
+            items.map(({ item }) => item),
+          );
+          return { items: items.map(({ place }, index) => ({ place, payout: asKnown[index]! })), more };
+        };
+        if (end === 'first') {
+          if (doubts.length > limit) return { items: doubts.slice(0, limit), more: true };
+          const rest = await readRest(Math.max(1, limit - doubts.length));
+          const items = [...doubts, ...rest.items];
+          return { items: items.slice(0, limit), more: rest.more || items.length > limit };
+        }
+        const rest = await readRest(limit);
+        const items = [...doubts, ...rest.items];
+        return { items: items.slice(-limit), more: rest.more || items.length > limit };
       },
       async listPage(tenant, page) {
         const { items, total } = await answered(readPage(whereOf(tenant, asker), page));
         return { items: items.filter((item) => item !== null), total };
       },
-      count: (tenant, filter) => answered(ranked.count(whereOf(tenant, asker), rankedFilter(filter))),
+      async count(tenant, filter) {
+        const doubts = await listDoubts(tenant, { after: undefined, before: undefined, ...filter });
+        return doubts.length + (await answered(ranked.count(whereOf(tenant, asker), rankedFilter(filter))));
+      },
       async recheck(tenant, withdrawalId) {
         const { found } = await answered(searchFor(now(tenant, errandOf(asker)), [withdrawalId]));
         const payout = found.get(withdrawalId);
-        return payout !== undefined && !isFinal(payout.status);
+        return payout !== undefined && !isSettled(payout);
       },
     }),
 
     async poll(tenant, { all, ids, nudged }) {
-      const followed = all ? 'all' : ids;
+      const followed = all ? 'all' : await mirror.withdrawalsOf(tenant, ids);
       const at = clock.now();
       const open = await selectOpen(database.sql, tenant, 'payout', followed);
       if (!all && open.length === 0) return null;
+      // Its request is looked after elsewhere; once its payout is known, that is polled.
+      if (!all && open.every(isOfRequest)) return plusMs(at, SELDOM_MS);
       const intervalMs = intervalOf(open.map(payoutIn), at);
       const claim = { name: 'payout', now: at, intervalMs: nudged ? NUDGED_MS : intervalMs };
       if (!(await claimPoll(database.sql, tenant, claim))) return plusMs(at, intervalMs);
@@ -208,7 +280,7 @@ export function createRemotePayouts(
       const where = now(tenant, { class: 'poll' });
       const { items } = await readPage(where, { limit: LARGEST_PAGE, offset: 0 });
       const seen = new Set(items.map((payout) => payout?.withdrawalId));
-      const behind = open.map(({ id }) => id).filter((id) => !seen.has(id));
+      const behind = open.filter((one) => !isOfRequest(one) && !seen.has(one.id)).map(({ id }) => id);
       const searches = { name: 'payout behind', now: at, intervalMs: BEHIND_MS };
       if (behind.length > 0 && (await claimPoll(database.sql, tenant, searches)))
         await searchFor(where, behind);
@@ -223,7 +295,9 @@ export function createRemotePayouts(
         reads.forget(tenant.environment);
         return readPage(now(tenant, errand), { limit: LARGEST_PAGE, offset: 0 });
       });
-      const seen = new Set(items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])));
+      const seen = new Set<string | null>(
+        items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])),
+      );
       const behind = ids.filter((id) => !seen.has(id) && canBeReference(id));
       if (behind.length > 0) await searchFor({ ...now(tenant, errand), keepMs: KEPT_MS }, behind);
     },
@@ -231,11 +305,36 @@ export function createRemotePayouts(
     sighting(payload) {
       const claim = readPayoutEvent(payload);
       if (!claim) return null;
-      return { resource: 'payout', reference: claim.withdrawalId, observation: observationOf(claim, null) };
+      const { withdrawalId, method, amountCents, destination } = claim;
+      return {
+        resource: 'payout',
+        reference: withdrawalId,
+        observation: observationOf(claim, null),
+        inputHash: amountCents === null ? null : fingerprintOf(method ?? 'unknown', amountCents, destination),
+      };
     },
 
-    looks: requests.looks,
+    requests: requests.kinds,
   };
+}
+
+/** It has no withdrawal of the service's: its request is in doubt, or was never made. */
+function isOfRequest(known: Observed | undefined): boolean {
+  return known !== undefined && payoutIn(known).withdrawalId === null;
+}
+
+// ── Places of those in doubt ────────────────────────────────────────────────────────────────────
+
+/** Below 0, the newest lowest; those of the rest are ranks, from 1. */
+function placeOfDoubt(payout: ShownPayout): number {
+  return -payout.requestedAt!.getTime();
+}
+
+/** Whether one place of the list comes behind another, newest first. */
+function isBehind(place: number, other: number): boolean {
+  if (place < 0 && other < 0) return place > other;
+  if (place < 0 || other < 0) return other < 0;
+  return place < other;
 }
 
 /** The service itself has told its end since it came; a webhook tells less of it. */

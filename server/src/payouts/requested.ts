@@ -13,15 +13,21 @@ import {
 } from '../upstream/answers.ts';
 import type { Endpoints } from '../upstream/endpoints.ts';
 import type { Facade } from '../upstream/facade.ts';
-import type { Intent, Look } from '../upstream/intents.ts';
+import {
+  ABSENT_AFTER_MS,
+  type Found,
+  InDoubtError,
+  type Intent,
+  type Look,
+  type RequestKind,
+} from '../upstream/intents.ts';
 import type { Observation } from '../upstream/mirror.ts';
-import { listObserved, selectKnownUpTo } from '../upstream/mirror-store.ts';
+import { listObserved, selectKnownUpTo, selectMadeOf } from '../upstream/mirror-store.ts';
 import { LARGEST_PAGE } from '../upstream/ranked.ts';
 import type { Errand } from '../upstream/upstream.ts';
 import type { Wallet } from '../wallet/model.ts';
 import {
   areDifferent,
-  canBeSame,
   maskDestination,
   type PayoutClaim,
   type PayoutMethod,
@@ -29,13 +35,22 @@ import {
   type RequestPayoutInput,
   type ShownPayout,
 } from './model.ts';
-import { type MirroredPayouts, observationOf } from './observed.ts';
+import {
+  asPayout,
+  identifiedAs,
+  inDoubtOf,
+  type MirroredPayouts,
+  neverMadeOf,
+  observationOf,
+  payoutIn,
+} from './observed.ts';
 import { readPayout, readPayoutList } from './wire.ts';
 
 /** Payouts that are requested of the service, and what becomes of one where that is not known at once. */
 export interface PayoutRequests {
+  /** Of one whose outcome is unknown, what is known: `inDoubt`. */
   request: PayoutService['request'];
-  looks: Readonly<Record<string, Look>>;
+  kinds: Readonly<Record<string, RequestKind>>;
 }
 
 const REQUEST = 'requestPayout';
@@ -49,7 +64,7 @@ export const SKEW_MS = 60_000;
 /** What was requested so long before has nothing to do with a request, whatever clock says so. */
 const LONG_BEFORE_MS = 60 * 60_000;
 
-/** What an intent is recognised by: the document gives this request no key. */
+/** What can be said of a request whose outcome is unknown, and what tells its payout from those that were there before. */
 interface Summary {
   method: PayoutMethod;
   amountCents: number;
@@ -92,10 +107,17 @@ export function createPayoutRequests({
         input,
         key: idempotencyKey ?? null,
         summary: () => summary,
-        send: () => send(tenant, input, idempotencyKey ?? null, summary),
+        send: ({ id }) =>
+          send(tenant, input, { idempotencyKey: idempotencyKey ?? null, summary, madeBy: id }),
         lookupReference: () => null,
       });
       return { payout: (await mirror.findWithVersion(tenant, resourceId))!.payout, replayed };
+    } catch (error) {
+      if (!(error instanceof InDoubtError)) throw error;
+      const { intent, replayed } = error;
+      const known = await mirror.findWithVersion(tenant, intent.id);
+      // Another instance may still be sending it: then nothing of it is recorded yet.
+      return { payout: known?.payout ?? asPayout(intent), replayed };
     } finally {
       nudge(tenant, 'payout');
       nudge(tenant, 'wallet');
@@ -105,8 +127,7 @@ export function createPayoutRequests({
   async function send(
     tenant: Tenant,
     { method, amountCents, destination }: Omit<RequestPayoutInput, 'idempotencyKey'>,
-    idempotencyKey: string | null,
-    summary: Summary,
+    { idempotencyKey, summary, madeBy }: { idempotencyKey: string | null; summary: Summary; madeBy: string },
   ): Promise<Observation> {
     const { environment } = tenant;
     const at = clock.now();
@@ -128,7 +149,7 @@ export function createPayoutRequests({
       const told = readPayout(answer.body);
       // It has done it, and its list tells what it has made.
       if (!told) throw unreadable();
-      return observationOf({ ...ofIntent(told, summary), status: told.status ?? 'pending' }, at);
+      return observationOf({ ...ofIntent(told, summary), status: told.status ?? 'pending' }, at, { madeBy });
     }
     const said = messageOf(answer.body, { secret: destination });
     if (answer.status === 409 && idempotencyKey !== null) throw keyUsed(said);
@@ -158,10 +179,13 @@ export function createPayoutRequests({
   }
 
   /**
-   * The payout of an intent whose outcome is not known is the one of its method, amount and destination that was not
-   * known before, was not requested before, and that no other intent has made. Of several equal ones each gets its own.
+   * The payout of a request whose outcome is unknown is the one of exactly its method, amount and destination, in whole,
+   * that came after it and that no other request has made. The service's list shows PIX keys masked, so most often a
+   * webhook has to name it. One that only resembles it is never taken for it: then the outcome stays unknown.
    */
   const look: Look = async (tenant, intent) => {
+    const named = await findNamed(tenant, intent);
+    if (named !== null) return named;
     const summary = intent.summary as Summary;
     const at = clock.now();
     const { environment } = tenant;
@@ -173,45 +197,83 @@ export function createPayoutRequests({
       }),
     );
     const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
-    if (!list) return 'unclear';
+    if (!list) return { unclear: 'The payments service does not show a list of payouts' };
     const payouts = await mirror.takeOver(tenant, list.items, at);
+    // An address is shown in whole.
+    const shown = await findNamed(tenant, intent);
+    if (shown !== null) return shown;
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
+    const claimed = await intents.claimed(tenant, REQUEST, ids);
+    const wasKnown = ({ withdrawalId }: ShownPayout) => before.has(withdrawalId!);
+    const isInTime = timesOf(payouts, wasKnown, intent);
+    const possible = payouts.flatMap((payout, index) => {
+      if (!payout || wasKnown(payout) || claimed.has(payout.withdrawalId!)) return [];
+      const isOther = payout.inputHash !== undefined && payout.inputHash !== intent.inputHash;
+      return !isOther && isInTime(payout, index) !== false && mayBe(payout, summary) ? [payout] : [];
+    });
+    if (possible.length > 0)
+      return { unclear: `${namesOf(possible)} may be it, as far as the service shows it` };
+    if (payouts.includes(null)) return 'unclear';
+    const isOlder = (payout: ShownPayout | null) =>
+      payout?.requestedAt != null && payout.requestedAt < plusMs(sinceOf(intent), -LONG_BEFORE_MS);
+    const reachesBack =
+      list.items.length >= list.total ||
+      (isNewestFirst(payouts) && (before.size > 0 || payouts.some(isOlder)));
+    return reachesBack
+      ? 'not_there'
+      : { unclear: 'The list of the payments service does not reach back so far' };
+  };
+
+  /** The payout that was shown with all that the request says; null where none was, for all that is known here. */
+  async function findNamed(tenant: Tenant, intent: Intent): Promise<Found | null> {
+    const { inputHash, summary } = intent;
+    const { knownUpTo } = summary as Summary;
+    const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, behind: knownUpTo });
+    const ids = made.map(({ observed }) => observed.id);
     // First who waits, then what was found: one that ends in between is counted twice, and not its payout.
     const open = await intents.open(tenant, REQUEST);
     const claimed = await intents.claimed(tenant, REQUEST, ids);
-
-    const since = plusMs(intent.createdAt, -SKEW_MS);
-    const comesAfter = orderOf(payouts, (payout) => before.has(payout.withdrawalId), since);
-    const possible = list.items.flatMap((claim, index) => {
-      const payout = payouts[index] ?? null;
-      if (!claim || !payout || before.has(payout.withdrawalId) || claimed.has(payout.withdrawalId)) return [];
-      const isAfter = comesAfter(payout, index);
-      return isAfter !== false && mayBe(payout, summary) ? [{ claim, payout, isAfter }] : [];
+    const payouts = made.map(({ observed }) => payoutIn(observed));
+    const isInTime = timesOf(payouts, () => false, intent);
+    const possible = made.flatMap(({ place }, index) => {
+      const payout = payouts[index]!;
+      return !claimed.has(payout.withdrawalId!) && isInTime(payout, index) !== false
+        ? [{ place, payout }]
+        : [];
     });
-    const equal = possible.filter(({ payout }) => canBeSame(payout, summary));
-    // Nothing tells whether it was there before.
-    if (equal.some(({ isAfter }) => isAfter === null)) return 'unclear';
-    if (equal.length === 0) {
-      const isOlder = (payout: ShownPayout | null) =>
-        payout?.requestedAt != null && payout.requestedAt < plusMs(since, -LONG_BEFORE_MS);
-      const reachesBack =
-        list.items.length >= list.total ||
-        (isNewestFirst(payouts) && (before.size > 0 || payouts.some(isOlder)));
-      // One that shows its destination in a way of its own may be the one.
-      return reachesBack && possible.length === 0 && !payouts.includes(null) ? 'not_there' : 'unclear';
-    }
-    const others = open.filter(
-      (each) => each.id !== intent.id && sameRequest(each.summary as Summary, summary),
-    );
-    // One that is on its way may have made one of these; and of fewer than there are waiting nobody knows whose they are.
-    if (equal.length <= others.length || others.some(({ state }) => state === 'sending')) return 'unclear';
-    const { claim } = equal.reverse()[[...others, intent].sort(inOrder).indexOf(intent)]!;
+    if (possible.length === 0) return null;
+    const names = namesOf(possible.map((each) => each.payout));
+    const [{ payout, place }, ...others] = possible as [(typeof possible)[0]];
+    if (others.length > 0) return { unclear: `${names} are all as it was requested` };
+    // One that was requested when this payout was known already has not made it.
+    const isRival = (each: Intent) =>
+      each.id !== intent.id && each.inputHash === inputHash && (each.summary as Summary).knownUpTo < place;
+    if (open.some(isRival))
+      return { unclear: `${names} may be it, or may be of another request for the same` };
+    if (payout.requestedAt === null)
+      return { unclear: `${names} may be it: the service does not say when it was requested` };
+    if (!isInTime(payout, 0)) return { unclear: `${names} may be it, or may have been there before` };
+    const { withdrawalId } = payout;
     nudge(tenant, 'wallet');
-    return { found: observationOf(ofIntent(claim, summary), at), claims: claim.withdrawalId };
-  };
+    return { found: identifiedAs(withdrawalId!, intent.id), claims: withdrawalId! };
+  }
 
-  return { request, looks: { [REQUEST]: look } };
+  return {
+    request,
+    kinds: {
+      [REQUEST]: {
+        look,
+        idOf: ({ id }) => id,
+        inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
+        absent: ({ id }) => neverMadeOf(id, clock.now()),
+      },
+    },
+  };
+}
+
+function namesOf(payouts: readonly ShownPayout[]): string {
+  return payouts.map(({ code, withdrawalId }) => code ?? withdrawalId).join(', ');
 }
 
 /** What the service does not say of a payout that was asked for here. Of an address it may say less than we know. */
@@ -240,32 +302,30 @@ function isNewestFirst(payouts: readonly (ShownPayout | null)[]): boolean {
   return dates.length < 2 || dates[0]! >= dates.at(-1)!;
 }
 
+function sinceOf({ createdAt }: Intent): Date {
+  return plusMs(createdAt, -SKEW_MS);
+}
+
 /**
- * Whether one of a list came after `since`; null where nobody can say: the service's clock may be far behind. Of one
- * without a date its place tells, for the newest come first.
+ * Whether one of a list was requested when an intent was under way; null where nobody can say: the service's clock may be
+ * far behind. Of one without a date its place tells, for the newest come first.
  */
-function orderOf(
+function timesOf(
   payouts: readonly (ShownPayout | null)[],
   wasKnown: (payout: ShownPayout) => boolean,
-  since: Date,
+  intent: Intent,
 ): (payout: ShownPayout, index: number) => boolean | null {
+  const since = sinceOf(intent);
+  const until = plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS);
   const isKnown = (payout: ShownPayout | null) => payout !== null && wasKnown(payout);
   const [firstKnown, lastKnown] = [payouts.findIndex(isKnown), payouts.findLastIndex(isKnown)];
   return ({ requestedAt }, index) => {
-    if (requestedAt === null) return index < firstKnown ? true : index > lastKnown ? null : false;
+    if (requestedAt === null) {
+      if (firstKnown === -1) return null;
+      return index < firstKnown ? true : index > lastKnown ? null : false;
+    }
+    if (requestedAt > until) return false;
     if (requestedAt >= since) return true;
     return requestedAt < plusMs(since, -LONG_BEFORE_MS) ? false : null;
   };
-}
-
-function sameRequest(left: Summary, right: Summary): boolean {
-  return (
-    left.method === right.method &&
-    left.amountCents === right.amountCents &&
-    left.destination === right.destination
-  );
-}
-
-function inOrder(left: Intent, right: Intent): number {
-  return left.createdAt.getTime() - right.createdAt.getTime() || (left.id < right.id ? -1 : 1);
 }

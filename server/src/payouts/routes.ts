@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
-import type { Payout, PayoutService } from './model.ts';
+import { isPayoutCode, isWithdrawalId, type Payout, type PayoutService } from './model.ts';
 import { payoutRequestWire, payoutToWire, payoutWire } from './wire.ts';
 
 const TAG = 'Payouts';
@@ -58,7 +58,15 @@ export function createPayoutRoutes({ payouts }: { payouts: PayoutService<Payout>
       summary: 'Look a withdrawal up',
       tag: TAG,
       section: '4.5',
-      params: z.object({ id: z.string().meta({ description: 'Its withdrawalId, or its code' }) }),
+      params: z.object({
+        id: z
+          .string()
+          .refine(
+            (text) => isWithdrawalId(text) || isPayoutCode(text),
+            'must be 24 hex digits, in lower case, or SAQ- and 12 letters and digits',
+          )
+          .meta({ description: 'Its withdrawalId, or its code' }),
+      }),
       answers: { 200: { description: 'The withdrawal as it stands', schema: payoutWire } },
       errors: { 404: 'No such withdrawal of this account in this environment' },
       async handle({ caller, params }) {

@@ -1,6 +1,6 @@
 import { assertMayReadPayouts, assertUnrestrictedKey } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
-import { builder } from '../graphql/builder.ts';
+import { builder, decodeGlobalID } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
@@ -14,11 +14,12 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import {
-  isFinal,
+  isSettled,
   maskDestination,
   type PayoutFilter,
   type PayoutMethod,
   type PayoutStatus,
+  payoutIdOf,
   type RequestPayoutInput,
   requestPayoutInput,
   type ShownPayout,
@@ -55,10 +56,13 @@ const PayoutStatusEnum = builder.enumType('PayoutStatus', {
   } as const,
 });
 
-const PayoutRef = builder.objectRef<ShownPayout>('Payout');
+export const PayoutRef = builder.objectRef<ShownPayout>('Payout');
 
 builder.node(PayoutRef, {
-  id: { resolve: ({ withdrawalId }) => withdrawalId },
+  id: {
+    resolve: payoutIdOf,
+    description: 'The same from the request on, also of a payout that the service names later.',
+  },
   loadOne: (withdrawalId, context) => {
     assertMayReadPayouts(callerOf(context));
     return context.loaders.payout.load(withdrawalId);
@@ -67,8 +71,15 @@ builder.node(PayoutRef, {
     typeof value === 'object' && value !== null && 'withdrawalId' in value && 'requestedAt' in value,
   description: 'A payout of the main account, which the document calls a withdrawal.',
   fields: (t) => ({
-    withdrawalId: t.exposeString('withdrawalId', { description: '24 hex digits.' }),
-    code: t.exposeString('code', { description: 'SAQ-… ; what support asks for.' }),
+    withdrawalId: t.exposeString('withdrawalId', {
+      nullable: true,
+      description: '24 hex digits. Null while inDoubt, and of a request that the service never did.',
+    }),
+    code: t.exposeString('code', {
+      nullable: true,
+      description:
+        'SAQ-… ; what support asks for. Null where the service behind the facade has not named it.',
+    }),
     method: t.field({ type: PayoutMethodEnum, resolve: ({ method }) => method }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
@@ -85,9 +96,15 @@ builder.node(PayoutRef, {
       resolve: (payout) => maskDestination(payout, { masksCrypto: false }),
     }),
     status: t.field({ type: PayoutStatusEnum, resolve: ({ status }) => status }),
+    inDoubt: t.boolean({
+      description:
+        'The service behind the facade has not said whether it has made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
+      resolve: ({ inDoubt }) => inDoubt === true,
+    }),
     final: t.boolean({
-      description: 'COMPLETED or DENIED: no later status can come.',
-      resolve: ({ status }) => isFinal(status),
+      description:
+        'COMPLETED or DENIED, and no later status can come. False while only a webhook says so, which the service behind the facade has not confirmed.',
+      resolve: isSettled,
     }),
     version: t.exposeInt('version', {
       description: 'Grows with each change of this payout: of two answers the larger is the newer.',
@@ -156,6 +173,7 @@ builder.queryFields((t) => ({
         throw new ValidationError([
           { path: 'withdrawalId', message: 'give exactly one of withdrawalId and code' },
         ]);
+      context.services.payouts.assertNames({ withdrawalId, code });
       const payout = await context.loaders.payout.load((withdrawalId ?? code)!);
       // The loader takes either for either.
       return payout && (payout.withdrawalId === withdrawalId || payout.code === code) ? payout : null;
@@ -164,7 +182,7 @@ builder.queryFields((t) => ({
   payouts: t.field({
     type: PayoutConnection,
     description:
-      'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+      'Newest first; those that are inDoubt come before the rest. `first` and `after` read towards the older, `last` and `before` towards the newer.',
     args: {
       first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
       after: t.arg.string(),
@@ -255,7 +273,7 @@ builder.mutationFields((t) => ({
   requestPayout: t.field({
     type: PayoutSuccess,
     description:
-      'Debits the amount and sends it on its way. At most 10 an hour, 5 of them turbo. After a timeout, repeat it with the same idempotencyKey.',
+      'Debits the amount and sends it on its way. At most 10 an hour, 5 of them turbo. After a timeout, repeat it with the same idempotencyKey. Where the service behind the facade does not say whether it has done it, the payout is inDoubt: follow it with payoutUpdates(id:).',
     args: {
       input: t.arg({
         type: RequestPayoutInputRef,
@@ -289,28 +307,38 @@ builder.mutationFields((t) => ({
 builder.subscriptionFields((t) => ({
   payoutUpdates: t.field({
     type: PayoutUpdate,
-    description: 'Completes at COMPLETED or DENIED.',
-    args: { withdrawalId: t.arg.string({ required: true }), after: t.arg.string() },
-    subscribe: (_, { withdrawalId, after }, context) => {
+    description: 'By exactly one of the two. Completes once the payout is final.',
+    args: {
+      id: t.arg.id({ description: 'Payout.id, which a payout has from its request on.' }),
+      withdrawalId: t.arg.string(),
+      after: t.arg.string(),
+    },
+    subscribe: (_, { id, withdrawalId, after }, context) => {
       const caller = callerOf(context);
       assertMayReadPayouts(caller);
+      if ((id == null) === (withdrawalId == null))
+        throw new ValidationError([
+          { path: 'withdrawalId', message: 'give exactly one of id and withdrawalId' },
+        ]);
+      context.services.payouts.assertNames({ withdrawalId });
+      const resourceId = id == null ? withdrawalId! : payoutIdIn(id);
       const begin = async () => {
-        const found = await context.services.payouts.findWithVersion(caller.tenant, withdrawalId);
+        const found = await context.services.payouts.findWithVersion(caller.tenant, resourceId);
         if (!found) throw new NotFoundError('Payout not found');
         const { version, payout } = found;
         const now = context.clock.now();
         return {
           version,
           first: (cursor: string) => stateUpdate(payout, cursor, now),
-          over: isFinal(payout.status),
+          over: isSettled(payout),
         };
       };
       return context.subscribe({
-        topic: { resource: 'payout', resourceId: withdrawalId },
+        topic: { resource: 'payout', resourceId },
         after,
         begin,
         toItem: eventUpdate,
-        isLast: (event) => event.resource === 'payout' && isFinal(event.snapshot.status),
+        isLast: (event) => event.resource === 'payout' && isSettled(event.snapshot),
       });
     },
     resolve: (update) => update,
@@ -324,6 +352,7 @@ builder.subscriptionFields((t) => ({
       assertMayReadPayouts(caller);
       return context.subscribe({
         topic: { resource: 'payout' },
+        wants: isOfItself,
         after,
         toItem: eventUpdate,
         isLast: () => false,
@@ -337,6 +366,21 @@ builder.subscriptionFields((t) => ({
 function stateUpdate(payout: ShownPayout, cursor: string, readAt: Date): Update {
   const occurredAt = payout.processedAt ?? payout.requestedAt ?? readAt;
   return { cursor, occurredAt, previousStatus: null, payout };
+}
+
+/** @throws ValidationError */
+function payoutIdIn(globalId: string): string {
+  const { typename, id } = decodeGlobalID(globalId);
+  if (typename !== 'Payout')
+    throw new ValidationError([{ path: 'id', message: 'is not the id of a payout' }]);
+  return id;
+}
+
+/** A payout that was in doubt is followed under two ids, and has an event for each. */
+function isOfItself(event: StoredEvent): boolean {
+  if (event.resource !== 'payout') return false;
+  const { withdrawalId, requestId } = event.snapshot;
+  return event.resourceId === (withdrawalId ?? requestId);
 }
 
 /** The state as it was at the change, not today's. */

@@ -1,10 +1,12 @@
 import DataLoader from 'dataloader';
 import { type Committer, put } from '../commit/commit.ts';
-import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
+import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
+  assertOwnNames,
   decideCreate,
   decideTransfer,
   newSubaccountId,
@@ -134,6 +136,7 @@ export function createSubaccountEngine({
       });
     },
 
+    assertNames: assertOwnNames,
     async find(tenant, subaccountId) {
       return (await findMany(tenant, [subaccountId]))[0] ?? null;
     },

@@ -52,7 +52,7 @@ export function unknownSubaccount(id: string): ShownSubaccount {
   return { id, name: null, externalId: null, balanceCents: null, createdAt: null };
 }
 
-const SUBACCOUNT_ID = /^sacc_[0-9a-fA-F]{32}$/;
+const SUBACCOUNT_ID = /^sacc_[0-9a-f]{32}$/;
 
 export function newSubaccountId(): string {
   return `sacc_${randomBytes(16).toString('hex')}`;
@@ -100,6 +100,12 @@ export interface ShownSubaccountPayout {
   createdAt: Date;
   completedAt: Date | null;
   reversedAt: Date | null;
+  /** The outcome of its request is unknown: the service may not have made it. */
+  inDoubt?: boolean | undefined;
+  /** We conclude that the service has not made it; whatever the service says of it holds instead. */
+  neverMade?: boolean | undefined;
+  /** Since when a webhook alone says this end; absent where the service itself has said it. */
+  claimedAt?: Date | undefined;
 }
 
 export interface SubaccountPayout extends ShownSubaccountPayout {
@@ -127,6 +133,11 @@ export function isFinal({ status, reversed }: ShownSubaccountPayout): boolean {
   return status === 'completed' || reversed;
 }
 
+/** Nothing can come after it, and the service itself has said so. */
+export function isSettled(payout: ShownSubaccountPayout): boolean {
+  return isFinal(payout) && payout.claimedAt === undefined;
+}
+
 /** What the caller should do now: the document's prose on the states (3.1), as data. */
 export type PayoutGuidance = 'NONE' | 'WAIT' | 'RETRY_WITH_NEW_KEY' | 'CONTACT_SUPPORT';
 
@@ -140,7 +151,7 @@ export function guidanceOf({ status, reversed }: ShownSubaccountPayout): PayoutG
 export type ReferenceKind = 'withdrawalId' | 'turboCode' | 'payoutId' | 'subCode';
 
 const REFERENCES: readonly [RegExp, ReferenceKind][] = [
-  [/^[0-9a-f]{24}$/i, 'withdrawalId'],
+  [/^[0-9a-f]{24}$/, 'withdrawalId'],
   [/^TURBO-[0-9A-Z]{1,64}$/, 'turboCode'],
   [/^SUB-[0-9A-Z]{1,64}$/, 'subCode'],
   [/^saq_(?:[0-9a-f]{32}|idem_[A-Za-z0-9_\-.:]{1,128})$/, 'payoutId'],
@@ -177,14 +188,39 @@ export function newPayoutKey(): string {
 
 // ── What a caller may ask for ───────────────────────────────────────────────────────────────────
 
-export const subaccountIdText = z.string().regex(SUBACCOUNT_ID, 'must be sacc_ and 32 hex digits');
-
-export const payoutReferenceText = z
+/** One that we issue. */
+export const subaccountIdText = z
   .string()
-  .refine(
-    (text) => referenceKind(text) !== null,
-    'must be a withdrawal id (24 hex digits), a TURBO- or SUB- code, or a saq_ reference',
-  );
+  .regex(SUBACCOUNT_ID, 'must be sacc_ and 32 hex digits, in lower case');
+
+/** One that another service may have issued, in a form of its own. */
+export const anySubaccountId = z.string().regex(/^sacc_[\w.-]{1,64}$/, 'must be sacc_ and what follows it');
+
+const NO_REFERENCE =
+  'must be a withdrawal id (24 hex digits, in lower case), a TURBO- or SUB- code, or a saq_ reference';
+
+/** One that we issue. */
+export const payoutReferenceText = z.string().refine((text) => referenceKind(text) !== null, NO_REFERENCE);
+
+/** One that another service may have issued, in a form of its own. */
+export const anyPayoutReference = z
+  .string()
+  .regex(/^(?!\.{1,2}$)[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces');
+
+/** @throws ValidationError for what this service would never issue */
+export function assertOwnNames({ subaccountId, reference }: NamesOfPayout, path = ''): void {
+  if (subaccountId != null && !SUBACCOUNT_ID.test(subaccountId))
+    throw new ValidationError([
+      { path: `${path}subaccountId`, message: 'must be sacc_ and 32 hex digits, in lower case' },
+    ]);
+  if (reference != null && referenceKind(reference) === null)
+    throw new ValidationError([{ path: `${path}reference`, message: NO_REFERENCE }]);
+}
+
+export interface NamesOfPayout {
+  subaccountId?: string | null | undefined;
+  reference?: string | null | undefined;
+}
 
 const positiveCents = cents.refine((amount) => amount >= 1, 'must be at least 1').meta({ minimum: 1 });
 
@@ -195,14 +231,14 @@ export const createSubaccountInput = z.object({
 export type CreateSubaccountInput = z.infer<typeof createSubaccountInput>;
 
 export const transferInput = z.object({
-  subaccountId: subaccountIdText,
+  subaccountId: anySubaccountId,
   amountCents: positiveCents,
   idempotencyKey: idempotencyKeyText.nullish(),
 });
 export type TransferInput = z.infer<typeof transferInput>;
 
 export const requestPayoutInput = z.object({
-  subaccountId: subaccountIdText,
+  subaccountId: anySubaccountId,
   amountCents: positiveCents,
   pixKey: pixKeyText,
   idempotencyKey: idempotencyKeyText.nullish(),
@@ -254,6 +290,11 @@ export interface SubaccountService<
    * @throws NotFoundError, InsufficientFundsError, IdempotencyError
    */
   transfer(tenant: Tenant, input: TransferInput): Promise<{ subaccount: S; entry: E; replayed: boolean }>;
+  /**
+   * That a name can be one at all; in front of another service, that one is asked. `path` stands before the field's name.
+   * @throws ValidationError
+   */
+  assertNames(names: NamesOfPayout, path?: string): void;
   /** Null where it does not exist or is another tenant's. */
   find(tenant: Tenant, subaccountId: string): Promise<S | null>;
   /** In the order asked, null where not found. */
@@ -631,38 +672,52 @@ function entered(
 /** A payout as the service showed it, in an answer or in an event. */
 export type SeenPayout = Omit<ShownSubaccountPayout, 'id' | 'version'>;
 
-/** How far a status is along (3.1). Of two that are as far, the one that was seen first holds. */
-const PROGRESS: Record<ShownSubaccountPayout['status'], number> = {
-  unknown: 0,
-  processing: 1,
-  completed: 2,
-  failed: 2,
-};
+/** Who says what is said of a payout, and when: of the service itself when it was asked, of a webhook when it came. */
+export interface Source {
+  by: 'service' | 'event';
+  at: Date;
+  /** When the service itself last said what is known; null where nothing is known, or only a webhook has said it. */
+  knownAt?: Date | null;
+}
+
+/** By then the service's own answers say what its webhooks have said, or the webhook was wrong. */
+export const CLAIM_HOLDS_MS = 2 * 60_000;
+
+/** How far it is along (3.1). */
+function progressOf({ status, reversed, inDoubt, neverMade }: SeenPayout): number {
+  if (inDoubt || neverMade) return -1;
+  if (status === 'unknown') return 0;
+  if (status === 'processing') return 1;
+  return reversed ? 3 : 2;
+}
 
 /**
  * What a payout is after it was seen once more; null where nothing is new. Answers and events come in any order, twice
- * and late: whatever the order, the status never goes back, what was once known stays known, and only what failed is
- * reversed.
+ * and late: the status goes forward, and what was once known stays known. An end can be corrected by the service alone,
+ * in an answer that is newer than what is known.
  */
 export function mergeSeen(
   known: ShownSubaccountPayout | null,
-  seen: SeenPayout,
+  given: SeenPayout,
   newId: string,
+  source: Source,
 ): ShownSubaccountPayout | null {
-  if (!known) return { id: newId, version: 1, ...proper(seen) };
-  const advances = PROGRESS[seen.status] > PROGRESS[known.status];
+  const seen = proper(given);
+  const claimedAt = source.by === 'event' && isEnd(seen) ? source.at : undefined;
+  if (!known) return { id: newId, version: 1, ...seen, ...(claimedAt && { claimedAt }) };
+  const says = saysTheSame(known, seen);
+  const turns = !says && prevails(known, seen, source);
   // It says that the payout ended otherwise than it did.
-  if (!advances && PROGRESS[seen.status] === PROGRESS[known.status] && seen.status !== known.status)
-    return null;
-  const status = advances ? seen.status : known.status;
-  const turns = advances || (seen.status === 'failed' && seen.reversed && !known.reversed);
+  if (!says && !turns && progressOf(seen) >= progressOf(known)) return null;
   const [newer, older] = turns ? [seen, known] : [known, seen];
+  const holds = turns ? claimedAt : says && source.by === 'service' ? undefined : known.claimedAt;
+  const { inDoubt: _, neverMade: __, claimedAt: ___, ...rest } = known;
   const merged: ShownSubaccountPayout = {
-    ...known,
+    ...rest,
     ...proper({
-      ...known,
-      status,
-      reversed: known.reversed || (seen.status === 'failed' && seen.reversed),
+      ...rest,
+      status: newer.status,
+      reversed: newer.reversed,
       payoutId: known.payoutId ?? seen.payoutId,
       withdrawalId: newer.withdrawalId ?? older.withdrawalId,
       // A payout refused by the bank after all has its TURBO-… replaced.
@@ -678,9 +733,36 @@ export function mergeSeen(
       completedAt: newer.completedAt ?? older.completedAt,
       reversedAt: newer.reversedAt ?? older.reversedAt,
     }),
+    ...(holds && { claimedAt: holds }),
+    ...(!turns && known.neverMade && { neverMade: true }),
+    ...(newer.inDoubt && { inDoubt: true }),
   };
   if (isSame(known, merged)) return null;
   return { ...merged, version: known.version + 1 };
+}
+
+function isEnd({ status, reversed }: SeenPayout): boolean {
+  return status === 'completed' || reversed;
+}
+
+function saysTheSame(known: SeenPayout, seen: SeenPayout): boolean {
+  return progressOf(known) === progressOf(seen) && known.status === seen.status;
+}
+
+/** Whether what was seen takes the place of what is known. */
+function prevails(known: ShownSubaccountPayout, seen: SeenPayout, { by, at, knownAt }: Source): boolean {
+  const isForward = progressOf(seen) > progressOf(known);
+  if (!isEnd(known) || known.neverMade) {
+    const isOtherEnd = known.status === 'failed' && seen.status === 'completed' && !known.neverMade;
+    return isOtherEnd ? by === 'service' && (!knownAt || at > knownAt) : isForward;
+  }
+  if (by === 'event') return false;
+  const { claimedAt } = known;
+  // An end that the service itself has said does not become open again: such an answer is an older one.
+  if (progressOf(seen) < 2 || (known.reversed && seen.status === 'failed' && !seen.reversed))
+    return claimedAt !== undefined && at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
+  const said = claimedAt ?? knownAt;
+  return !said || at > said;
 }
 
 /** What has no place beside its status (2.2), whoever says it. */
@@ -699,7 +781,9 @@ function proper<Payout extends SeenPayout>(payout: Payout): Payout {
 }
 
 function isSame(left: ShownSubaccountPayout, right: ShownSubaccountPayout): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
+  const shown = (value: unknown) => (value instanceof Date ? value.getTime() : value);
+  const fields = Object.keys({ ...left, ...right }) as (keyof ShownSubaccountPayout)[];
+  return fields.every((field) => shown(left[field]) === shown(right[field]));
 }
 
 /** What subscribers are told of it. */
@@ -712,13 +796,15 @@ export function eventOf(
 
 // ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
 
-const INSTANTS = ['createdAt', 'completedAt', 'reversedAt'] as const;
+const INSTANTS = ['createdAt', 'completedAt', 'reversedAt', 'claimedAt'] as const;
 
 /** A snapshot read back from JSON, where instants are text. */
 export function subaccountPayoutFromJson(json: unknown): ShownSubaccountPayout {
   const payout = { ...(json as ShownSubaccountPayout) };
-  const raw = json as Record<(typeof INSTANTS)[number], string | null>;
-  for (const field of INSTANTS)
-    (payout[field] as Date | null) = raw[field] === null ? null : new Date(raw[field]);
+  const raw = json as Record<(typeof INSTANTS)[number], string | null | undefined>;
+  for (const field of INSTANTS) {
+    const text = raw[field];
+    if (text !== undefined) (payout[field] as Date | null) = text === null ? null : new Date(text);
+  }
   return payout;
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Writes } from '../commit/commit.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { isObjectId } from '../kernel/told.ts';
 import type { Facade } from '../upstream/facade.ts';
 import {
+  type Correction,
   knownByReferences,
   type Observation,
   observed,
@@ -11,14 +13,16 @@ import {
 } from '../upstream/mirror.ts';
 import { type Observed, selectObserved, selectReferences, touchObserved } from '../upstream/mirror-store.ts';
 import {
+  anyPayoutReference,
+  anySubaccountId,
   eventOf,
   isFinal,
+  isSettled,
   mergeSeen,
   newPayoutKey,
-  referenceKind,
   type SeenPayout,
   type ShownSubaccountPayout,
-  subaccountIdText,
+  type Source,
   subaccountPayoutFromJson,
 } from './model.ts';
 
@@ -43,7 +47,8 @@ export const RESOURCE = 'subaccount_payout';
 export function mirrorPayouts({
   database: { sql },
   committer,
-}: Pick<Facade, 'database' | 'committer'>): MirroredPayouts {
+  onCorrection,
+}: Pick<Facade, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
   async function selectNamed(tenant: Tenant, name: string): Promise<Observed | null> {
     const [reference] = await selectReferences(sql, tenant, RESOURCE, [name]);
     if (!reference) return null;
@@ -73,20 +78,22 @@ export function mirrorPayouts({
         leading.length === names.length ? await selectObserved(sql, tenant, RESOURCE, [leading[0]!.id]) : [];
       if (known) {
         const payout = payoutIn(known);
-        if (mergeSeen(payout, seen, payout.id) === null) {
+        const source: Source = { by: 'service', at, knownAt: known.observedAt };
+        if (mergeSeen(payout, seen, payout.id, source) === null) {
           if (confirms(seen, payout)) await touchObserved(sql, tenant, RESOURCE, { ids: [payout.id], at });
           return payout;
         }
       }
       const observation = observationOf(seen, { reference, at });
-      const id = await committer.change<string>({
+      const { id, correction } = await committer.change<{ id: string; correction: Correction | null }>({
         tenant,
         read: observation.read,
         decide(state) {
-          const { resourceId, writes } = observation.decide(state);
-          return { outcome: resourceId, writes };
+          const { resourceId, writes, correction = null } = observation.decide(state);
+          return { outcome: { id: resourceId, correction }, writes };
         },
       });
+      if (correction) onCorrection(correction);
       return get(tenant, id);
     },
   };
@@ -99,7 +106,12 @@ export function payoutIn({ snapshot }: Observed): ShownSubaccountPayout {
 export const IDEM = 'saq_idem_';
 
 export function isSubaccountId(id: string): boolean {
-  return subaccountIdText.safeParse(id).success;
+  return anySubaccountId.safeParse(id).success;
+}
+
+/** Whether a service can be asked for a payout by this name at all. */
+export function canBeReference(text: string): boolean {
+  return anyPayoutReference.safeParse(text).success;
 }
 
 /** Hex digits, in whichever case. */
@@ -124,27 +136,37 @@ function namesOf(seen: SeenPayout, reference: string | null): string[] {
 
 /** Nothing says that a key is used for one subaccount only, so a name with a key in it is its subaccount's. */
 function nameOf(subaccountId: string, reference: string): string {
-  return referenceKind(reference) === 'payoutId'
-    ? `${subaccountId.toLowerCase()}/${reference}`
-    : bareName(reference);
+  return isBare(reference) ? bareName(reference) : `${subaccountId.toLowerCase()}/${reference}`;
+}
+
+/** A name that is one without its subaccount, in whichever format a service issues it. */
+function isBare(reference: string): boolean {
+  return isObjectId(reference) || /^(?:TURBO|SUB)-/.test(reference);
+}
+
+function isPayoutId(reference: string): boolean {
+  return reference.startsWith('saq_');
 }
 
 function bareName(reference: string): string {
-  return referenceKind(reference) === 'withdrawalId' ? reference.toLowerCase() : reference;
+  return isObjectId(reference) ? reference.toLowerCase() : reference;
 }
 
 export function ofOne(subaccountId: string, status?: readonly string[]) {
   return { parent: subaccountId.toLowerCase(), status };
 }
 
-/** What was seen of a payout; `reference` is what it was looked up by. */
+/**
+ * What was seen of a payout; `reference` is what it was looked up by, `at` when. `by`: the service, in its answer; or an
+ * event of its.
+ */
 export function observationOf(
   seenAs: SeenPayout,
-  { reference, at }: { reference: string | null; at: Date },
+  { reference, at, by = 'service' }: { reference: string | null; at: Date; by?: Source['by'] },
 ): Observation {
   // The form of the statement's refId leads to no payout but the one whose refId it is.
   const seen =
-    seenAs.payoutId === null && reference !== null && referenceKind(reference) === 'payoutId'
+    seenAs.payoutId === null && reference !== null && isPayoutId(reference)
       ? { ...seenAs, payoutId: reference }
       : seenAs;
   const names = namesOf(seen, reference);
@@ -155,14 +177,17 @@ export function observationOf(
     decide(state) {
       const before = knownByReferences(state, RESOURCE, names) ?? state.get(observed[RESOURCE], id);
       const known = before && payoutIn(before);
-      const payout = mergeSeen(known, seen, id) ?? known!;
+      const merged = mergeSeen(known, seen, id, { by, at, knownAt: before?.observedAt ?? null });
+      const payout = merged ?? known!;
       const isNew = known === null || payout.version > known.version;
+      const isCorrection =
+        known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
       const record: Observed = {
         resource: RESOURCE,
         id: payout.id,
         version: payout.version,
         status: payout.status,
-        final: isFinal(payout),
+        final: isSettled(payout),
         parent: payout.subaccountId.toLowerCase(),
         snapshot: payout,
         observedAt: before && (before.observedAt > at || !confirms(seen, payout)) ? before.observedAt : at,
@@ -179,6 +204,78 @@ export function observationOf(
               snapshot: payout,
             }
           : null,
+      });
+      return {
+        resourceId: payout.id,
+        writes,
+        contradicts: known !== null && merged === null && !confirms(seen, known),
+        ...(isCorrection && {
+          correction: { resource: RESOURCE, id: payout.id, from: known.status, to: payout.status },
+        }),
+      };
+    },
+  };
+}
+
+/** As it is shown while nobody knows the outcome of its request. `again`: subscribers are notified once more. */
+export function inDoubtOf(request: ShownSubaccountPayout, at: Date, again: boolean): Observation {
+  return recorded(request, at, (known) => {
+    // Something is known of it, whatever became of the request.
+    if (known && !known.inDoubt && !known.neverMade) return null;
+    if (known?.inDoubt && !again) return null;
+    return { ...request, version: (known?.version ?? 0) + 1 };
+  });
+}
+
+/** As it is shown once it is known that the service has no such payout: nothing was debited. */
+export function neverMadeOf(request: ShownSubaccountPayout, at: Date): Observation {
+  return recorded(request, at, (known) => {
+    if (!known?.inDoubt) return null;
+    const { inDoubt: _, ...rest } = known;
+    return {
+      ...rest,
+      neverMade: true,
+      version: known.version + 1,
+      status: 'failed',
+      reversed: true,
+      reversedAt: at,
+      failureReason: 'The payments service has no such payout: the request never arrived there',
+    };
+  });
+}
+
+/** What we know of it without the service; `decide` gives null where nothing is new. */
+function recorded(
+  { id, subaccountId, payoutId }: ShownSubaccountPayout,
+  at: Date,
+  decide: (known: ShownSubaccountPayout | null) => ShownSubaccountPayout | null,
+): Observation {
+  const names = [nameOf(subaccountId, payoutId!)];
+  return {
+    read: (reader) =>
+      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(observed[RESOURCE], id)]),
+    decide(state) {
+      const before = knownByReferences(state, RESOURCE, names) ?? state.get(observed[RESOURCE], id);
+      const known = before && payoutIn(before);
+      const payout = decide(known);
+      if (!payout) return { resourceId: known?.id ?? id, writes: {} };
+      const writes = writesOfObserved({
+        resource: RESOURCE,
+        id: payout.id,
+        version: payout.version,
+        status: payout.status,
+        final: isSettled(payout),
+        parent: payout.subaccountId.toLowerCase(),
+        snapshot: payout,
+        observedAt: at,
+        names,
+        event: {
+          kind: `subaccount_payout.${payout.status}`,
+          resource: RESOURCE,
+          resourceId: payout.id,
+          previousStatus: known?.status ?? null,
+          snapshot: payout,
+        },
       });
       return { resourceId: payout.id, writes };
     },

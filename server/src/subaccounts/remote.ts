@@ -1,10 +1,10 @@
 import { readHead } from '../events/log.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { NotFoundError, UpstreamError } from '../kernel/errors.ts';
+import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { pageTold } from '../kernel/told.ts';
-import { answered, cannotTell, isSuccess, refusalOf, unreadable } from '../upstream/answers.ts';
+import { answered, cannotAsk, cannotTell, isSuccess, refusalOf, unreadable } from '../upstream/answers.ts';
 import { createEndpoints, type Endpoint } from '../upstream/endpoints.ts';
 import { errandOf, type Facade, type Remote } from '../upstream/facade.ts';
 import {
@@ -24,9 +24,8 @@ import type { Poller } from '../upstream/watch.ts';
 import type { Wallet } from '../wallet/model.ts';
 import {
   assertPayoutsAvailable,
-  isFinal,
+  isSettled,
   type Placed,
-  referenceKind,
   type ShownStatementEntry,
   type ShownSubaccount,
   type ShownSubaccountPayout,
@@ -35,6 +34,8 @@ import {
   unknownSubaccount,
 } from './model.ts';
 import {
+  canBeReference,
+  IDEM,
   isSame,
   isSubaccountId,
   mirrorPayouts,
@@ -88,6 +89,11 @@ export function createRemoteSubaccounts(
   const requests = createSubaccountRequests({
     ...facade,
     endpoints,
+    findShown: async (tenant, { key, summary }) => {
+      const { subaccountId } = summary as { subaccountId: string };
+      const known = await mirror.findOf(tenant, subaccountId, IDEM + key);
+      return known && payoutIn(known);
+    },
     readBalance: async (tenant, id) =>
       (await readOne(tenant, id, { class: 'query', waitMs: 0 })).subaccount?.balanceCents ?? null,
   });
@@ -150,7 +156,7 @@ export function createRemoteSubaccounts(
   ): Promise<boolean> {
     const payout = payoutIn(known);
     const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
-      (name) => name !== null && referenceKind(name) !== null,
+      (name) => name !== null && canBeReference(name),
     );
     if (reference == null) return true;
     const { read } = await fetchPayout(tenant, payout.subaccountId, reference, { errand, keepMs });
@@ -233,10 +239,10 @@ export function createRemoteSubaccounts(
     ): Promise<ShownSubaccountPayout | null> {
       // The document's 4.1.3: with a test key there are none.
       if (tenant.environment === 'sandbox') return null;
-      if (!isSubaccountId(subaccountId) || referenceKind(reference) === null) return null;
+      if (!isSubaccountId(subaccountId) || !canBeReference(reference)) return null;
       const known = await mirror.findOf(tenant, subaccountId, reference);
       const last = known && payoutIn(known);
-      if (last && isFinal(last)) return last;
+      if (last && isSettled(last) && !last.neverMade) return last;
       try {
         const { payout, read } = await answered(fetchPayout(tenant, subaccountId, reference, { errand }));
         asker.saw(known && read.stale ? known.observedAt : read.at, read.stale);
@@ -287,6 +293,8 @@ export function createRemoteSubaccounts(
         };
       },
 
+      // The service knows what it issues.
+      assertNames: () => undefined,
       find,
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
       list: (tenant, { first, after }) =>
@@ -369,8 +377,8 @@ export function createRemoteSubaccounts(
       async requestPayout(tenant, input) {
         assertPayoutsAvailable(tenant.environment);
         if (!isSubaccountId(input.subaccountId)) throw new NotFoundError('Subaccount not found');
-        const { id, held, replayed } = await requests.requestPayout(tenant, input);
-        const payout = await mirror.get(tenant, id);
+        const { id, held, doubt, replayed } = await requests.requestPayout(tenant, input);
+        const payout = doubt ?? (await mirror.get(tenant, id));
         return { payout, underVerification: held && payout.status === 'processing', replayed };
       },
 
@@ -415,7 +423,7 @@ export function createRemoteSubaccounts(
     for (const reference of given) {
       const [subaccountId, name] = reference.split('/') as [string, string | undefined];
       if (name !== undefined) {
-        if (referenceKind(name) === null) continue;
+        if (!canBeReference(name)) continue;
         const { read } = await fetchPayout(tenant, subaccountId, name, { errand, keepMs: 0 });
         if (read.stale) throw cannotAsk();
         continue;
@@ -440,11 +448,11 @@ export function createRemoteSubaccounts(
     return {
       resource: RESOURCE,
       reference: `${seen.subaccountId}/${name}`,
-      observation: observationOf(seen, { reference: null, at: clock.now() }),
+      observation: observationOf(seen, { reference: null, at: clock.now(), by: 'event' }),
     };
   }
 
-  return { serviceFor, poll, refresh, sighting, looks: requests.looks };
+  return { serviceFor, poll, refresh, sighting, requests: requests.kinds };
 }
 
 /** A tenth of its age. */
@@ -464,11 +472,4 @@ async function placed<Item>(
 
 function numbered<Item>({ items, total }: RankedPage<Item>): { items: Item[]; total: number } {
   return { items: items.filter((item) => item !== null), total };
-}
-
-function cannotAsk(): UpstreamError {
-  return new UpstreamError('The payments service cannot be asked now', {
-    retryable: true,
-    moneyMayHaveMoved: false,
-  });
 }

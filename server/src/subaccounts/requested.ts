@@ -21,7 +21,14 @@ import {
 } from '../upstream/answers.ts';
 import type { Endpoint, Endpoints } from '../upstream/endpoints.ts';
 import type { Facade } from '../upstream/facade.ts';
-import type { Found, Intent, Look } from '../upstream/intents.ts';
+import {
+  type Found,
+  InDoubtError,
+  type Intent,
+  isFound,
+  type Look,
+  type RequestKind,
+} from '../upstream/intents.ts';
 import type { Observation } from '../upstream/mirror.ts';
 import { readNewest } from '../upstream/newest.ts';
 import { type Errand, type UpstreamAnswer, UpstreamFault } from '../upstream/upstream.ts';
@@ -29,13 +36,22 @@ import type { Wallet } from '../wallet/model.ts';
 import type {
   CreateSubaccountInput,
   RequestPayoutInput,
+  SeenPayout,
   ShownStatementEntry,
   ShownSubaccount,
   ShownSubaccountPayout,
   TransferInput,
 } from './model.ts';
-import { referenceKind, type SeenPayout } from './model.ts';
-import { IDEM, isSame, observationOf, RESOURCE, reservedId } from './observed.ts';
+import {
+  canBeReference,
+  IDEM,
+  inDoubtOf,
+  isSame,
+  neverMadeOf,
+  observationOf,
+  RESOURCE,
+  reservedId,
+} from './observed.ts';
 import {
   readRequestedPayout,
   readStatementEntry,
@@ -56,11 +72,14 @@ export interface SubaccountRequests {
     tenant: Tenant,
     input: TransferInput,
   ): Promise<{ refId: string; entry: ShownStatementEntry | null; replayed: boolean }>;
-  /** `held`: it is under verification (the document's `202`), or nobody has said that it is not. @throws as `Intents.run` */
+  /**
+   * `held`: it is under verification (the document's `202`), or nobody has said that it is not. `doubt`: its outcome is
+   * unknown, and this is what is known. @throws as `Intents.run`, but InDoubtError
+   */
   requestPayout(
     tenant: Tenant,
     input: RequestPayoutInput,
-  ): Promise<{ id: string; held: boolean; replayed: boolean }>;
+  ): Promise<{ id: string; held: boolean; doubt: ShownSubaccountPayout | null; replayed: boolean }>;
   /** Some payout's outcome is not known yet. */
   hasDoubts(tenant: Tenant): Promise<boolean>;
   /**
@@ -68,7 +87,7 @@ export interface SubaccountRequests {
    * them again.
    */
   inDoubt(tenant: Tenant): Promise<ShownSubaccountPayout[]>;
-  looks: Readonly<Record<string, Look>>;
+  kinds: Readonly<Record<string, RequestKind>>;
 }
 
 const PAYOUT = 'requestSubaccountPayout';
@@ -109,10 +128,13 @@ export function createSubaccountRequests({
   intents,
   nudge,
   endpoints,
+  findShown,
   readBalance,
   readWallet,
 }: Facade & {
   endpoints: Endpoints;
+  /** The payout of a request as it is recorded; null where nothing of it is. */
+  findShown: (tenant: Tenant, intent: Intent) => Promise<ShownSubaccountPayout | null>;
   /** For the figures of a refusal; null where it is not told. */
   readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
   /** For the same. */
@@ -167,7 +189,7 @@ export function createSubaccountRequests({
       () => 'unclear' as const,
     );
     const held = answer.status === 202;
-    if (typeof found !== 'string') return { made: found.found, held };
+    if (isFound(found)) return { made: found.found, held };
     // Nobody could be asked, but the answer says that it is under way. With `SUB-` it was refused, and why is not said.
     if (found === 'not_there' || !requested || requested.code?.startsWith('SUB-')) throw notShown();
     const seen = justRequested({ ...requested, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
@@ -182,8 +204,7 @@ export function createSubaccountRequests({
     errand: Errand,
   ): Promise<Found> {
     let unclear = false;
-    for (const reference of names) {
-      if (referenceKind(reference) === null) continue;
+    for (const reference of names.filter(canBeReference)) {
       const at = clock.now();
       const path = payoutPath(subaccountId, reference);
       const answer = await endpoints.askIfThere(environment, GET_PAYOUT, () =>
@@ -342,30 +363,42 @@ export function createSubaccountRequests({
 
     async requestPayout(tenant, { idempotencyKey, ...input }) {
       let isHeld = true;
-      const { resourceId, replayed } = await moving(tenant, () =>
-        intents.run(tenant, {
-          name: PAYOUT,
-          input,
-          key: idempotencyKey ?? null,
-          summary: (wanted) => ({ ...summaryOf(wanted), pixKey: maskPixKey(wanted.pixKey) }),
-          async send(intent) {
-            const { made, held } = await sendPayout(tenant, input, intent);
-            isHeld = held;
-            return made;
-          },
-          lookupReference: ({ key }) => IDEM + key,
-        }),
-      );
-      return { id: resourceId, held: isHeld, replayed };
+      try {
+        const { resourceId, replayed } = await moving(tenant, () =>
+          intents.run(tenant, {
+            name: PAYOUT,
+            input,
+            key: idempotencyKey ?? null,
+            summary: (wanted) => ({ ...summaryOf(wanted), pixKey: maskPixKey(wanted.pixKey) }),
+            async send(intent) {
+              const { made, held } = await sendPayout(tenant, input, intent);
+              isHeld = held;
+              return made;
+            },
+            lookupReference: ({ key }) => IDEM + key,
+          }),
+        );
+        return { id: resourceId, held: isHeld, doubt: null, replayed };
+      } catch (error) {
+        if (!(error instanceof InDoubtError)) throw error;
+        const { intent, replayed } = error;
+        const doubt = (await findShown(tenant, intent)) ?? asPayout(intent);
+        return { id: doubt.id, held: false, doubt, replayed };
+      }
     },
 
     hasDoubts: async (tenant) => (await intents.open(tenant, PAYOUT)).length > 0,
     inDoubt: async (tenant) => (await intents.open(tenant, PAYOUT)).map(asPayout),
 
-    looks: {
-      [PAYOUT]: (tenant, { key, summary }) =>
-        lookUpPayout(tenant, summary as Summary, [IDEM + key], { class: 'query' }),
-      [TRANSFER]: lookForTransfer,
+    kinds: {
+      [PAYOUT]: {
+        look: (tenant, { key, summary }) =>
+          lookUpPayout(tenant, summary as Summary, [IDEM + key], { class: 'query' }),
+        idOf: (intent) => asPayout(intent).id,
+        inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
+        absent: (intent) => neverMadeOf(asPayout(intent), clock.now()),
+      },
+      [TRANSFER]: { look: lookForTransfer },
     },
   };
 }
@@ -387,7 +420,7 @@ function justRequested({
 }
 
 /** What is known of one that was sent, or may have been: the money may have left. */
-function asPayout({ key, summary, createdAt }: Intent): ShownSubaccountPayout {
+export function asPayout({ key, summary, createdAt }: Intent): ShownSubaccountPayout {
   const { subaccountId, amountCents, pixKey = null } = summary as Summary;
   const payoutId = IDEM + key;
   const names = { withdrawalId: null, code: null };
@@ -395,7 +428,8 @@ function asPayout({ key, summary, createdAt }: Intent): ShownSubaccountPayout {
     ...justRequested({ ...names, subaccountId, amountCents, pixKey, at: createdAt }),
     payoutId,
     id: reservedId(subaccountId, payoutId)!,
-    // Whatever the service shows of it is newer.
+    inDoubt: true,
+    // Whatever is recorded of it is newer.
     version: 0,
   };
 }
@@ -419,7 +453,7 @@ function isSameTransfer(left: unknown, right: unknown): boolean {
 }
 
 /** What is not mirrored: that it was made is all that is kept of it. */
-function madeOf(resourceId: string): Observation {
+export function madeOf(resourceId: string): Observation {
   return { read: async () => undefined, decide: () => ({ resourceId, writes: {} }) };
 }
 

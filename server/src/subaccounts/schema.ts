@@ -20,17 +20,17 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import {
+  anyPayoutReference,
+  anySubaccountId,
   createSubaccountInput,
   guidanceOf,
-  isFinal,
+  isSettled,
   type Placed,
-  payoutReferenceText,
   requestPayoutInput,
   type ShownStatementEntry,
   type ShownSubaccount,
   type ShownSubaccountPayout,
   type SubaccountPayoutStatus,
-  subaccountIdText,
   transferInput,
   unknownSubaccount,
 } from './model.ts';
@@ -80,7 +80,7 @@ const PayoutGuidanceEnum = builder.enumType('PayoutGuidance', {
 });
 
 const SubaccountRef = builder.objectRef<ShownSubaccount>('Subaccount');
-const SubaccountPayoutRef = builder.objectRef<ShownSubaccountPayout>('SubaccountPayout');
+export const SubaccountPayoutRef = builder.objectRef<ShownSubaccountPayout>('SubaccountPayout');
 
 const StatementEntryRef = builder.objectRef<ShownStatementEntry>('StatementEntry').implement({
   fields: (t) => ({
@@ -191,10 +191,11 @@ builder.node(SubaccountRef, {
       type: SubaccountPayoutRef,
       nullable: true,
       description: `By any of its references: ${REFERENCE_FORMS}.`,
-      args: { reference: t.arg.string({ required: true, validate: { schema: payoutReferenceText } }) },
+      args: { reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }) },
       resolve: ({ id }, { reference }, context) => {
         const caller = callerOf(context);
         assertMayReadSubaccountPayouts(caller);
+        context.services.subaccounts.assertNames({ reference });
         return context.services.subaccounts.findPayout(caller.tenant, id, reference);
       },
     }),
@@ -262,7 +263,16 @@ builder.node(SubaccountPayoutRef, {
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true }),
     reversedAt: t.expose('reversedAt', { type: 'DateTime', nullable: true }),
-    final: t.boolean({ description: 'COMPLETED, or FAILED and reversed.', resolve: isFinal }),
+    inDoubt: t.boolean({
+      description:
+        'The service behind the facade has not said whether it has made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
+      resolve: ({ inDoubt }) => inDoubt === true,
+    }),
+    final: t.boolean({
+      description:
+        'COMPLETED, or FAILED and reversed. False while only a webhook says so, which the service behind the facade has not confirmed.',
+      resolve: isSettled,
+    }),
     version: t.exposeInt('version', {
       description: 'Grows with each change of this payout: of two answers the larger is the newer.',
     }),
@@ -323,9 +333,10 @@ builder.queryFields((t) => ({
   subaccount: t.field({
     type: SubaccountRef,
     nullable: true,
-    args: { subaccountId: t.arg.string({ required: true, validate: { schema: subaccountIdText } }) },
+    args: { subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }) },
     resolve: (_, { subaccountId }, context) => {
       assertMayReadSubaccountPayouts(callerOf(context));
+      context.services.subaccounts.assertNames({ subaccountId });
       return context.loaders.subaccount.load(subaccountId);
     },
   }),
@@ -348,12 +359,13 @@ builder.queryFields((t) => ({
     nullable: true,
     description: `By any of its references: ${REFERENCE_FORMS}. A malformed one is an error, so that nobody takes a slip for a payout that was never made. Of one whose request is in doubt the status is PROCESSING; null says that there is none.`,
     args: {
-      subaccountId: t.arg.string({ required: true, validate: { schema: subaccountIdText } }),
-      reference: t.arg.string({ required: true, validate: { schema: payoutReferenceText } }),
+      subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
+      reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }),
     },
     resolve: (_, { subaccountId, reference }, context) => {
       const caller = callerOf(context);
       assertMayReadSubaccountPayouts(caller);
+      context.services.subaccounts.assertNames({ subaccountId, reference });
       return context.services.subaccounts.findPayout(caller.tenant, subaccountId, reference);
     },
   }),
@@ -459,6 +471,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, context) => {
       const caller = callerOf(context);
       assertMayManageSubaccounts(caller);
+      context.services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
       return context.services.subaccounts.transfer(caller.tenant, input);
     },
   }),
@@ -483,6 +496,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, context) => {
       const caller = callerOf(context);
       assertMayRequestSubaccountPayouts(caller);
+      context.services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
       return context.services.subaccounts.requestPayout(caller.tenant, input);
     },
   }),
@@ -495,13 +509,14 @@ builder.subscriptionFields((t) => ({
     type: SubaccountPayoutUpdate,
     description: `By any of its references: ${REFERENCE_FORMS}. Completes at COMPLETED, or at FAILED once it is reversed.`,
     args: {
-      subaccountId: t.arg.string({ required: true, validate: { schema: subaccountIdText } }),
-      reference: t.arg.string({ required: true, validate: { schema: payoutReferenceText } }),
+      subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
+      reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }),
       after: t.arg.string(),
     },
     subscribe: async (_, { subaccountId, reference, after }, context) => {
       const caller = callerOf(context);
       assertMayReadSubaccountPayouts(caller);
+      context.services.subaccounts.assertNames({ subaccountId, reference });
       const found = await context.services.subaccounts.findPayoutWithVersion(
         caller.tenant,
         subaccountId,
@@ -515,10 +530,10 @@ builder.subscriptionFields((t) => ({
         begin: async () => ({
           version,
           first: (cursor: string) => stateUpdate(payout, cursor),
-          over: isFinal(payout),
+          over: isSettled(payout),
         }),
         toItem: eventUpdate,
-        isLast: (event) => event.resource === 'subaccount_payout' && isFinal(event.snapshot),
+        isLast: (event) => event.resource === 'subaccount_payout' && isSettled(event.snapshot),
       });
     },
     resolve: fresh,
@@ -527,12 +542,13 @@ builder.subscriptionFields((t) => ({
     type: SubaccountPayoutUpdate,
     description: 'Every payout of one subaccount, or of all; no first state, only changes.',
     args: {
-      subaccountId: t.arg.string({ validate: { schema: subaccountIdText } }),
+      subaccountId: t.arg.string({ validate: { schema: anySubaccountId } }),
       after: t.arg.string(),
     },
     subscribe: async (_, { subaccountId, after }, context) => {
       const caller = callerOf(context);
       assertMayReadSubaccountPayouts(caller);
+      context.services.subaccounts.assertNames({ subaccountId });
       if (subaccountId != null && !(await context.services.subaccounts.find(caller.tenant, subaccountId)))
         throw new NotFoundError('Subaccount not found');
       return context.subscribe({

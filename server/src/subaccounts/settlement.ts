@@ -1,9 +1,10 @@
 import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
-import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { idThatFollows } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank, TransferStatus } from '../rails/bank.ts';
 import type { TaskHandler } from '../work/queue.ts';

@@ -13,6 +13,7 @@ import {
   wordTold,
 } from '../kernel/told.ts';
 import {
+  anySubaccountId,
   type RequestedPayout,
   type SeenPayout,
   type ShownStatementEntry,
@@ -21,7 +22,6 @@ import {
   type StatementEntryKind,
   type SubaccountPayout,
   type SubaccountPayoutStatus,
-  subaccountIdText,
 } from './model.ts';
 
 export const subaccountWire = z
@@ -135,7 +135,7 @@ function statusOf(value: unknown): SeenPayout['status'] {
 /** The document's 2.2 as it is read: whatever may be null may also be missing. Null where it is no payout. */
 export function readSubaccountPayout(body: unknown): SeenPayout | null {
   const told = recordTold(body);
-  const subaccountId = subaccountIdText.safeParse(told?.subaccountId).data;
+  const subaccountId = anySubaccountId.safeParse(told?.subaccountId).data;
   const amountCents = centsTold(told?.amountCents);
   const feeCents = centsTold(told?.feeCents);
   const createdAt = instantTold(told?.createdAt);
@@ -240,7 +240,7 @@ export function readTransferReference(body: unknown): string | null {
 }
 
 function isSubaccountId(text: string): boolean {
-  return subaccountIdText.safeParse(text).success;
+  return anySubaccountId.safeParse(text).success;
 }
 
 /** By its name, or whatever else is an instant. */

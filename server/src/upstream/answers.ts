@@ -116,6 +116,14 @@ export function unavailable(fault: UpstreamFault): UpstreamError {
   return new UpstreamError(fault.message, { retryable: true, moneyMayHaveMoved: false });
 }
 
+/** Where what was answered before does not suffice. */
+export function cannotAsk(): UpstreamError {
+  return new UpstreamError('The payments service cannot be asked now', {
+    retryable: true,
+    moneyMayHaveMoved: false,
+  });
+}
+
 /** What changes nothing and got no answer, as whoever asked is told of it. */
 export function answered<Value>(asking: Promise<Value>): Promise<Value> {
   return asking.catch((error: unknown) => {

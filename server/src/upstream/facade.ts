@@ -3,7 +3,8 @@ import type { Database } from '../db/database.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { Intents, Look } from './intents.ts';
+import type { Intents, RequestKind } from './intents.ts';
+import type { Correction } from './mirror.ts';
 import type { MirroredResource } from './mirror-store.ts';
 import type { Reads } from './reads.ts';
 import type { Sighting } from './sighting.ts';
@@ -21,6 +22,8 @@ export interface Facade {
   /** Something has begun or changed: it is looked at now, if somebody follows it. */
   nudge(tenant: Tenant, resource: MirroredResource): void;
   onFault(fault: unknown): void;
+  /** For the log and the metrics. */
+  onCorrection(correction: Correction): void;
 }
 
 /** A slice whose resources are mirrored: its port over HTTP, and how its mirror is kept new. */
@@ -31,8 +34,8 @@ export interface Remote<Service> {
   refresh(tenant: Tenant, references: readonly string[], errand: Errand): Promise<void>;
   /** What a webhook says, where it speaks of one of them. */
   sighting(payload: unknown): Sighting | null;
-  /** What becomes of a request whose outcome is not known, by kind of operation. */
-  looks: Readonly<Record<string, Look>>;
+  /** The kinds of requests that must not be made twice, by name. */
+  requests: Readonly<Record<string, RequestKind>>;
 }
 
 /** A query of a person comes before one of a payer, whose share is capped. */

@@ -1,16 +1,17 @@
 import {
   type Collection,
+  type Command,
   type Committer,
   put,
   type Reader,
   type State,
   type Writes,
 } from '../commit/commit.ts';
-import { hashInput } from '../commit/idempotency.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { IdempotencyError, PaymentError, RateLimitError, UpstreamError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { unavailable } from './answers.ts';
@@ -34,6 +35,10 @@ export interface Intent {
   summary: unknown;
   /** Looks since its outcome became unknown that the service has answered. */
   looks: number;
+  /** When the service was last asked for its outcome; null where it never was. */
+  lookedAt: Date | null;
+  /** The result of the last look, in words for whoever has to settle it by hand. */
+  finding: string | null;
   createdAt: Date;
 }
 
@@ -63,7 +68,12 @@ export const lastIntents: Collection<LastIntent> = {
  * was recognised by what it is like, `claims` is the id of what was found: no other request of its kind may have made it.
  * `isEarly`: the service is about to say more of it, in its answer to the request itself.
  */
-export type Found = { found: Observation; claims?: string; isEarly?: boolean } | 'not_there' | 'unclear';
+export type Found =
+  | { found: Observation; claims?: string; isEarly?: boolean }
+  | 'not_there'
+  | 'unclear'
+  /** With the reason: several resources of the service may be it. */
+  | { unclear: string };
 
 /** One kind of request that must not be made twice. */
 export interface Operation<Input> {
@@ -93,6 +103,34 @@ export interface Operation<Input> {
 /** Asks the service, without sending anything anew, what became of an intent. @throws RateLimitError, UpstreamFault */
 export type Look = (tenant: Tenant, intent: Intent) => Promise<Found>;
 
+/** A kind of operation, as every instance knows it, whoever has sent the request. */
+export interface RequestKind {
+  look: Look;
+  /** The id of the resource as which it is shown. */
+  idOf?: (intent: Intent) => string;
+  /**
+   * Records the resource of a request whose outcome is unknown, so that lists and subscribers show it. `again`: it has
+   * been unknown for long, and subscribers are notified once more.
+   */
+  inDoubt?: (intent: Intent, options: { again: boolean }) => Observation;
+  /** Records that a request whose outcome was unknown was never done. */
+  absent?: (intent: Intent) => Observation;
+}
+
+/** The outcome of a request is unknown. */
+export class InDoubtError extends UpstreamError {
+  readonly intent: Intent;
+  readonly replayed: boolean;
+  constructor(intent: Intent, lookupReference: string | null, replayed: boolean) {
+    super(
+      'The payments service did not say whether it has done this. It may have: do not repeat it under another key',
+      { retryable: false, moneyMayHaveMoved: true, lookupReference },
+    );
+    this.intent = intent;
+    this.replayed = replayed;
+  }
+}
+
 export interface Intents {
   /**
    * Does it once for a key: opens the intent, sends, and records the answer with the intent's end in one transaction. A
@@ -101,13 +139,20 @@ export interface Intents {
    * service does not show whole, is waited for a little. A key that was refused may be used anew; so may one that was
    * found to have done nothing, with the same input, once the service has said so again.
    * @throws what `open` and `send` throw; IdempotencyError; UpstreamError where the outcome is not known:
-   *   `moneyMayHaveMoved`, or `retryable` of what is harmless if lost
+   *   `moneyMayHaveMoved` (an InDoubtError), or `retryable` of what is harmless if lost
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<{ resourceId: string; replayed: boolean }>;
   /** Of one kind, those whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
   /** Of these, the ones that a request of this kind is known to have made. */
   claimed(tenant: Tenant, kind: string, resourceIds: readonly string[]): Promise<Set<string>>;
+  /**
+   * Something is known now of a request with this input: each such one whose outcome is unknown is looked at now rather
+   * than when it was due.
+   */
+  lookSoon(tenant: Tenant, inputHash: string): Promise<void>;
+  /** Those of any kind whose outcome is not known yet, the oldest first. */
+  unresolved(tenant: Tenant, limit: number): Promise<Intent[]>;
   /** Of one kind, those that were done, and of which the service has not told what they have made. */
   nameless(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
@@ -124,7 +169,9 @@ const LOOK_AGAIN_MS = [
 ];
 const UNANSWERED_LOOK_AGAIN_MS = 30_000;
 /** A request that the service has not begun by then, it will never begin. */
-const ABSENT_AFTER_MS = 15 * 60_000;
+export const ABSENT_AFTER_MS = 15 * 60_000;
+/** An outcome that is unknown for longer needs a person. */
+export const OLD_DOUBT_MS = ABSENT_AFTER_MS;
 
 /** On it an instance tells the others that what it sent is over, by the intent's id. */
 const OVER_CHANNEL = 'psa_intent';
@@ -136,15 +183,15 @@ export function createIntents({
   database,
   clock,
   committer,
-  looks,
+  kinds,
   pace = 1,
   onFault,
 }: {
   database: Database;
   clock: Clock;
   committer: Committer;
-  /** By kind of operation. */
-  looks: Readonly<Record<string, Look>>;
+  /** By name. */
+  kinds: Readonly<Record<string, RequestKind>>;
   pace?: number;
   onFault: (fault: unknown) => void;
 }): Intents {
@@ -215,6 +262,8 @@ export function createIntents({
           resourceId: null,
           summary,
           looks: 0,
+          lookedAt: null,
+          finding: null,
           createdAt: state.now,
         };
         const writes = operation.open?.decide(state, intent) ?? {};
@@ -246,8 +295,9 @@ export function createIntents({
       }
       if (!(error instanceof UpstreamFault || error instanceof UpstreamError)) onFault(error);
       await doubt(tenant, intent);
-      const outcome = await lookNow(tenant, { ...intent, state: 'in_doubt' }, operation);
-      if (outcome === 'not_done') throw unanswered(operation, intent);
+      const inDoubt: Intent = { ...intent, state: 'in_doubt' };
+      const outcome = await lookNow(tenant, inDoubt, operation, { replayed: false });
+      if (outcome === 'not_done') throw unanswered(operation, inDoubt, false);
       return { ...outcome, replayed: false };
     }
     try {
@@ -257,7 +307,7 @@ export function createIntents({
       // The service has done it, and its task will find it.
       onFault(fault);
       await doubt(tenant, intent);
-      throw unanswered(operation, intent);
+      throw unanswered(operation, { ...intent, state: 'in_doubt' }, false);
     }
   }
 
@@ -266,13 +316,13 @@ export function createIntents({
     tenant: Tenant,
     intent: Intent,
     operation: Operation<Input>,
+    { replayed = true }: { replayed?: boolean } = {},
   ): Promise<Outcome> {
     try {
       const looked = await lookAt(tenant, intent);
       // Asked while the request is being answered, the service has no other answer than that to come.
-      if (intent.state === 'sending' && (typeof looked === 'string' || looked.isEarly))
-        await over(tenant, intent);
-      const resourceId = typeof looked === 'string' ? null : await finish(tenant, intent, looked);
+      if (intent.state === 'sending' && (!isFound(looked) || looked.isEarly)) await over(tenant, intent);
+      const resourceId = isFound(looked) ? await finish(tenant, intent, looked) : null;
       if (resourceId !== null) return { resourceId, replayed: true };
       if (intent.state === 'absent' && looked === 'not_there') return 'not_done';
       // Whoever sends it, here or on another instance, may have come to know by now.
@@ -285,7 +335,7 @@ export function createIntents({
       // Nothing was under way any more: it may be tried again when the service can be asked.
       else if (intent.state === 'absent') throw error instanceof UpstreamFault ? unavailable(error) : error;
     }
-    throw unanswered(operation, intent);
+    throw unanswered(operation, intent, replayed);
   }
 
   /** Resolves when what another instance sends is over, or takes long: that instance may have ended. */
@@ -343,9 +393,9 @@ export function createIntents({
   }
 
   function lookAt(tenant: Tenant, intent: Intent): Promise<Found> {
-    const look = looks[kindOf(intent)];
-    if (!look) throw new Error(`no look at operations of kind ${kindOf(intent)}`);
-    return look(tenant, intent);
+    const kind = kinds[kindOf(intent)];
+    if (!kind) throw new Error(`no look at operations of kind ${kindOf(intent)}`);
+    return kind.look(tenant, intent);
   }
 
   /**
@@ -355,39 +405,9 @@ export function createIntents({
   function finish(
     tenant: Tenant,
     intent: Intent,
-    { found, claims }: { found: Observation; claims?: string },
+    found: { found: Observation; claims?: string },
   ): Promise<string | null> {
-    const claim = claims === undefined ? null : intentKey(kindOf(intent), claims);
-    const made = committer.change<string | null>({
-      tenant,
-      read: (reader) =>
-        Promise.all([
-          reader.load(intents, keyOf(intent)),
-          claim === null ? null : reader.load(claimsOfIntents, claim),
-          found.read(reader),
-        ]),
-      decide(state) {
-        const current = state.need(intents, keyOf(intent));
-        const claimed = claim === null ? null : state.get(claimsOfIntents, claim);
-        if (claimed && claimed.intentId !== current.id) return { outcome: null };
-        const { resourceId, writes } = found.decide(state);
-        if (current.state === 'done') return { outcome: current.resourceId!, writes };
-        const made = { key: intentKey(kindOf(intent), resourceId), intentId: current.id };
-        return {
-          outcome: resourceId,
-          writes: {
-            ...writes,
-            records: [
-              ...(writes.records ?? []),
-              put(intents, { ...current, state: 'done', resourceId }),
-              put(claimsOfIntents, made),
-            ],
-            done: [...(writes.done ?? []), { kind: RESOLVE, key: keyOf(intent) }],
-          },
-        };
-      },
-    });
-    return made.finally(() => tellOver(intent));
+    return committer.change<string | null>(ending(tenant, intent, found)).finally(() => tellOver(intent));
   }
 
   function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
@@ -398,10 +418,15 @@ export function createIntents({
   }
 
   function doubt(tenant: Tenant, intent: Intent): Promise<void> {
-    return step(tenant, intent, (current, now) => ({
-      records: [put(intents, { ...current, state: 'in_doubt' })],
-      tasks: [taskOf(current, plusMs(now, LOOK_AGAIN_MS[0]! * pace))],
-    }))
+    return step(
+      tenant,
+      intent,
+      (current, now) => ({
+        records: [put(intents, { ...current, state: 'in_doubt' })],
+        tasks: [taskOf(current, plusMs(now, LOOK_AGAIN_MS[0]! * pace))],
+      }),
+      kinds[kindOf(intent)]?.inDoubt?.(intent, { again: false }),
+    )
       .catch(onFault)
       .finally(() => tellOver(intent));
   }
@@ -411,14 +436,24 @@ export function createIntents({
     tenant: Tenant,
     intent: Intent,
     decide: (current: Intent, now: Date) => Writes,
+    shown?: Observation,
   ): Promise<void> {
     return committer.change<void>({
       tenant,
-      read: (reader) => reader.load(intents, keyOf(intent)),
+      read: (reader) => Promise.all([reader.load(intents, keyOf(intent)), shown?.read(reader)]),
       decide(state) {
         const current = state.need(intents, keyOf(intent));
-        const holds = isOpen(current) && isSameTry(current, intent);
-        return { outcome: undefined, writes: holds ? decide(current, state.now) : {} };
+        if (!isOpen(current) || !isSameTry(current, intent)) return { outcome: undefined };
+        const writes = decide(current, state.now);
+        const { records = [], events = [] } = shown?.decide(state).writes ?? {};
+        return {
+          outcome: undefined,
+          writes: {
+            ...writes,
+            records: [...(writes.records ?? []), ...records],
+            events: [...(writes.events ?? []), ...events],
+          },
+        };
       },
     });
   }
@@ -438,21 +473,36 @@ export function createIntents({
     } catch (error) {
       return await lookOnceMore(tenant, intent, error);
     }
-    if (typeof looked !== 'string' && (await finish(tenant, intent, looked)) !== null) return;
-    await step(tenant, intent, (current, now) => {
-      const absentAt = plusMs(current.createdAt, ABSENT_AFTER_MS * pace);
-      if (looked === 'not_there' && now >= absentAt)
-        return {
-          records: [put(intents, { ...current, state: 'absent' })],
+    if (isFound(looked) && (await finish(tenant, intent, looked)) !== null) return;
+    const at = clock.now();
+    const absentAt = plusMs(intent.createdAt, ABSENT_AFTER_MS * pace);
+    const kind = kinds[kindOf(intent)];
+    if (looked === 'not_there' && at >= absentAt)
+      return await step(
+        tenant,
+        intent,
+        (current) => ({
+          records: [put(intents, { ...current, state: 'absent', lookedAt: at, finding: inWords(looked) })],
           done: [{ kind: RESOLVE, key }],
+        }),
+        kind?.absent?.(intent),
+      );
+    await step(
+      tenant,
+      intent,
+      (current, now) => {
+        const after = LOOK_AGAIN_MS[Math.min(current.looks, LOOK_AGAIN_MS.length - 1)]!;
+        const next = plusMs(now, after * pace);
+        const looks = current.looks + 1;
+        return {
+          records: [
+            put(intents, { ...current, state: 'in_doubt', looks, lookedAt: at, finding: inWords(looked) }),
+          ],
+          tasks: [taskOf(current, now < absentAt && absentAt < next ? absentAt : next)],
         };
-      const after = LOOK_AGAIN_MS[Math.min(current.looks, LOOK_AGAIN_MS.length - 1)]!;
-      const next = plusMs(now, after * pace);
-      return {
-        records: [put(intents, { ...current, state: 'in_doubt', looks: current.looks + 1 })],
-        tasks: [taskOf(current, now < absentAt && absentAt < next ? absentAt : next)],
-      };
-    });
+      },
+      kind?.inDoubt?.(intent, { again: becomesOld(intent, at) }),
+    );
   }
 
   /** The service could not be asked: that was no look, and the next need not wait as long as behind one. */
@@ -460,16 +510,44 @@ export function createIntents({
     if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
     const after =
       error instanceof RateLimitError ? error.retryAfterSeconds * 1_000 : UNANSWERED_LOOK_AGAIN_MS * pace;
-    await step(tenant, intent, (current, now) => ({
-      records: [put(intents, { ...current, state: 'in_doubt' })],
-      tasks: [taskOf(current, plusMs(now, after))],
-    }));
+    const at = clock.now();
+    const finding = 'The payments service could not be asked';
+    await step(
+      tenant,
+      intent,
+      (current, now) => ({
+        records: [put(intents, { ...current, state: 'in_doubt', lookedAt: at, finding })],
+        tasks: [taskOf(current, plusMs(now, after))],
+      }),
+      kinds[kindOf(intent)]?.inDoubt?.(intent, { again: becomesOld(intent, at) }),
+    );
+  }
+
+  /** With this look, for the first time: whoever runs the server reads it in the log, and subscribers are notified. */
+  function becomesOld(intent: Intent, at: Date): boolean {
+    const oldAt = plusMs(intent.createdAt, OLD_DOUBT_MS * pace);
+    const isNow = at >= oldAt && (intent.lookedAt === null || intent.lookedAt < oldAt);
+    if (isNow)
+      onFault(
+        new Error(
+          `The outcome of ${kindOf(intent)} ${intent.id} has been unknown since ${intent.createdAt.toISOString()}: see psa doubts list`,
+        ),
+      );
+    return isNow;
   }
 
   return {
     run,
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
+    unresolved: (tenant, limit) => selectUnresolved(database.sql, tenant, limit),
     nameless: (tenant, kind) => selectNameless(database.sql, tenant, kind),
+    async lookSoon(tenant, inputHash) {
+      const known = await selectOpenWithInput(database.sql, tenant, inputHash);
+      const inDoubt = known.filter(({ state }) => state === 'in_doubt');
+      await Promise.all(
+        inDoubt.map((intent) => step(tenant, intent, (current, now) => ({ tasks: [taskOf(current, now)] }))),
+      );
+    },
     async claimed(tenant, kind, resourceIds) {
       const keys = resourceIds.map((id) => intentKey(kind, id));
       const found = await selectClaims(database.sql, tenant, keys);
@@ -506,16 +584,86 @@ function isSameTry(left: Intent, right: Intent): boolean {
 }
 
 /** The error of a caller whose outcome is unknown. */
-function unanswered<Input>(operation: Operation<Input>, intent: Intent): UpstreamError {
+function unanswered<Input>(operation: Operation<Input>, intent: Intent, replayed: boolean): UpstreamError {
   if (operation.harmlessIfLost)
     return new UpstreamError(
       'The payments service did not say whether it has done this. No money has moved: repeat it with the same key',
       { retryable: true, moneyMayHaveMoved: false },
     );
-  return new UpstreamError(
-    'The payments service did not say whether it has done this. It may have: do not repeat it under another key',
-    { retryable: false, moneyMayHaveMoved: true, lookupReference: operation.lookupReference(intent) },
-  );
+  return new InDoubtError(intent, operation.lookupReference(intent), replayed);
+}
+
+export function isFound(looked: Found): looked is Extract<Found, { found: Observation }> {
+  return typeof looked !== 'string' && 'found' in looked;
+}
+
+function inWords(looked: Found): string {
+  if (looked === 'not_there') return 'The payments service does not show it';
+  return typeof looked !== 'string' && 'unclear' in looked
+    ? looked.unclear
+    : 'The answer of the payments service does not say';
+}
+
+/**
+ * The command that records what a request has made, and its end; its outcome is null where another request has made that.
+ * A second one for the same intent changes nothing but what is newer.
+ */
+export function ending(
+  tenant: Tenant,
+  intent: Intent,
+  { found, claims }: { found: Observation; claims?: string },
+): Command<string | null> {
+  const claim = claims === undefined ? null : intentKey(kindOf(intent), claims);
+  return {
+    tenant,
+    read: (reader) =>
+      Promise.all([
+        reader.load(intents, keyOf(intent)),
+        claim === null ? null : reader.load(claimsOfIntents, claim),
+        found.read(reader),
+      ]),
+    decide(state) {
+      const current = state.need(intents, keyOf(intent));
+      const claimed = claim === null ? null : state.get(claimsOfIntents, claim);
+      if (claimed && claimed.intentId !== current.id) return { outcome: null };
+      const { resourceId, writes } = found.decide(state);
+      if (current.state === 'done') return { outcome: current.resourceId!, writes };
+      const made = { key: intentKey(kindOf(intent), resourceId), intentId: current.id };
+      return {
+        outcome: resourceId,
+        writes: {
+          ...writes,
+          records: [
+            ...(writes.records ?? []),
+            put(intents, { ...current, state: 'done', resourceId }),
+            put(claimsOfIntents, made),
+          ],
+          done: [...(writes.done ?? []), { kind: RESOLVE, key: keyOf(intent) }],
+        },
+      };
+    },
+  };
+}
+
+/** The command that records that a request was never done, as a person has found. */
+export function abandoning(tenant: Tenant, intent: Intent, shown?: Observation): Command<void> {
+  return {
+    tenant,
+    read: (reader) => Promise.all([reader.load(intents, keyOf(intent)), shown?.read(reader)]),
+    decide(state) {
+      const current = state.need(intents, keyOf(intent));
+      if (!isOpen(current) || !isSameTry(current, intent)) return { outcome: undefined };
+      const { records = [], events = [] } = shown?.decide(state).writes ?? {};
+      return {
+        outcome: undefined,
+        writes: {
+          records: [put(intents, { ...current, state: 'absent', finding: 'Settled by hand' }), ...records],
+          events,
+          done: [{ kind: RESOLVE, key: keyOf(intent) }],
+        },
+      };
+    },
+  };
 }
 
 const SEPARATOR = '\u001f';
@@ -585,6 +733,52 @@ async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string): Promis
   return rows.map(toIntent);
 }
 
+async function selectUnresolved(sql: Sql, tenant: Tenant, limit: number): Promise<Intent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .where('state', 'in', ['sending', 'in_doubt'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toIntent);
+}
+
+/** Of all accounts. */
+export async function selectAllUnresolved(
+  sql: Sql,
+  limit: number,
+): Promise<{ tenant: Tenant; intent: Intent }[]> {
+  const rows = await sql
+    .selectFrom('upstream_intent')
+    .selectAll()
+    .where('state', 'in', ['sending', 'in_doubt'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(withTenant);
+}
+
+export async function selectIntentById(
+  sql: Sql,
+  id: string,
+): Promise<{ tenant: Tenant; intent: Intent } | null> {
+  const row = await sql.selectFrom('upstream_intent').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ? withTenant(row) : null;
+}
+
+function withTenant(row: IntentRow & { account_id: string; environment: Tenant['environment'] }) {
+  return { tenant: { accountId: row.account_id, environment: row.environment }, intent: toIntent(row) };
+}
+
+async function selectOpenWithInput(sql: Sql, tenant: Tenant, inputHash: string): Promise<Intent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .where('state', 'in', ['sending', 'in_doubt'])
+    .where('input_hash', '=', inputHash)
+    .execute();
+  return rows.map(toIntent);
+}
+
 /** Such a one is its own resource. */
 async function selectNameless(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
   const rows = await ofTenant(sql, tenant)
@@ -631,6 +825,8 @@ async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[])
         resource_id: intent.resourceId,
         summary: JSON.stringify(intent.summary),
         looks: intent.looks,
+        looked_at: intent.lookedAt,
+        finding: intent.finding,
         created_at: intent.createdAt,
       })),
     )
@@ -641,6 +837,8 @@ async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[])
         resource_id: row.ref('excluded.resource_id'),
         summary: row.ref('excluded.summary'),
         looks: row.ref('excluded.looks'),
+        looked_at: row.ref('excluded.looked_at'),
+        finding: row.ref('excluded.finding'),
         created_at: row.ref('excluded.created_at'),
       })),
     )
@@ -655,7 +853,7 @@ function ofTenant(sql: Sql, tenant: Tenant) {
     .where('environment', '=', tenant.environment);
 }
 
-function toIntent(row: {
+interface IntentRow {
   id: string;
   operation: string;
   key: string;
@@ -664,8 +862,12 @@ function toIntent(row: {
   resource_id: string | null;
   summary: unknown;
   looks: number;
+  looked_at: Date | null;
+  finding: string | null;
   created_at: Date;
-}): Intent {
+}
+
+function toIntent(row: IntentRow): Intent {
   return {
     id: row.id,
     operation: row.operation,
@@ -675,6 +877,8 @@ function toIntent(row: {
     resourceId: row.resource_id,
     summary: row.summary,
     looks: row.looks,
+    lookedAt: row.looked_at,
+    finding: row.finding,
     createdAt: row.created_at,
   };
 }

@@ -157,6 +157,38 @@ export async function selectOpen(
   return (await query.orderBy('number', 'desc').limit(1_000).execute()).map(toObserved);
 }
 
+/** The requests that may have made one, newest first. */
+export async function selectInDoubt(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+): Promise<Observed[]> {
+  const rows = await ofTenant(sql, tenant, resource)
+    .selectAll('observed')
+    .where('final', '=', false)
+    .where(raw<string>`snapshot->>'inDoubt'`, '=', 'true')
+    .orderBy('number', 'desc')
+    .limit(1_000)
+    .execute();
+  return rows.map(toObserved);
+}
+
+/** Those that came to be known behind a place, and of which the whole input is known to be this. */
+export async function selectMadeOf(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  { inputHash, behind }: { inputHash: string; behind: number },
+): Promise<{ place: number; observed: Observed }[]> {
+  const rows = await ofTenant(sql, tenant, resource)
+    .selectAll('observed')
+    .where('number', '>', behind)
+    .where(raw<string>`snapshot->>'inputHash'`, '=', inputHash)
+    .orderBy('number')
+    .execute();
+  return rows.map((row) => ({ place: row.number, observed: toObserved(row) }));
+}
+
 /**
  * These are what a query for what nobody has asked for before costs most. As one parameter, however many they are: the
  * text stays the same and is planned once, and nothing is put together row by row.

@@ -16,7 +16,21 @@ import {
  */
 export interface Observation {
   read(reader: Reader): Promise<unknown>;
-  decide(state: State): { resourceId: string; writes: Writes };
+  /** `contradicts`: it says something else than what is known, and does not prevail; where it does, `correction`. */
+  decide(state: State): {
+    resourceId: string;
+    writes: Writes;
+    contradicts?: boolean;
+    correction?: Correction;
+  };
+}
+
+/** The service has said that a resource ended otherwise than was known. */
+export interface Correction {
+  resource: MirroredResource;
+  id: string;
+  from: string;
+  to: string;
 }
 
 /** The records of each kind of resource as a decision reads and writes them. */

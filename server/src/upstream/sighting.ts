@@ -7,4 +7,6 @@ export interface Sighting {
   /** As the event calls it: what it is looked up by. */
   readonly reference: string;
   readonly observation: Observation;
+  /** Of the request that has made it, where the event says all of that: an outcome that was unknown may be known now. */
+  readonly inputHash?: string | null;
 }

@@ -6,10 +6,11 @@ import {
   type State,
   type Writes,
 } from '../commit/commit.ts';
-import { hashInput, idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
+import { idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { readBalancesAndSubaccounts, readBalancesAndVersion } from '../ledger/store.ts';

@@ -59,6 +59,7 @@ export function createReceiver({
   sightings,
   refresh,
   nudge,
+  lookSoon,
   onFault,
 }: {
   database: Database;
@@ -80,6 +81,8 @@ export function createReceiver({
   refresh: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
   /** Something has changed. */
   nudge: (tenant: Tenant, resource: MirroredResource) => void;
+  /** All is known now that a request with this input may be recognised by. */
+  lookSoon: (tenant: Tenant, inputHash: string) => Promise<void>;
   onFault: (fault: unknown) => void;
 }): Receiver {
   // Under an empty one anybody can sign.
@@ -154,6 +157,8 @@ export function createReceiver({
         };
       },
     });
+    // Lost with this process, it costs no more than the wait for the next look.
+    if (sighting?.inputHash) await lookSoon(tenant, sighting.inputHash).catch(onFault);
     if (!changed || !sighting) return;
     nudge(tenant, sighting.resource);
     nudge(tenant, 'wallet');
@@ -245,11 +250,11 @@ function known(state: State, resource: MirroredResource, name: string): Observed
   return state.get(observed[resource], name) ?? knownByReferences(state, resource, [name]);
 }
 
-/** What the slice makes of it, and a look at the service; none at what could not change any more before it came. */
+/** What the slice makes of it, and a look at the service; none where the service itself has said the same, or more. */
 function decideClaim(state: State, { resource, reference, observation }: Sighting): Writes {
   const before = known(state, resource, reference);
-  const { resourceId, writes } = observation.decide(state);
-  if (before?.final) return writes;
+  const { resourceId, writes, contradicts } = observation.decide(state);
+  if (before?.final && !contradicts) return writes;
   const key = claimKey({ resource, reference, id: resourceId });
   const verify = { kind: VERIFY, key, at: plusMs(state.now, VERIFY_AFTER_MS) };
   return { ...writes, tasks: [...(writes.tasks ?? []), verify] };

@@ -13,8 +13,9 @@ export type PayoutMethod = 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT' | 'UNKNOWN';
 export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'UNKNOWN';
 
 export interface Payout {
-  withdrawalId: string;
-  code: string;
+  id: string;
+  withdrawalId: string | null;
+  code: string | null;
   method: PayoutMethod;
   amountCents: number;
   feeCents: number | null;
@@ -85,7 +86,7 @@ export interface Subaccount {
 const WALLET =
   'balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents subaccountsBalanceCents cryptoBalanceLtc' as const;
 const PAYOUT =
-  'withdrawalId code method amountCents feeCents destination status version requestedAt processedAt deniedReason' as const;
+  'id withdrawalId code method amountCents feeCents destination status version requestedAt processedAt deniedReason' as const;
 const SUBACCOUNT_PAYOUT =
   'id code subaccountId status reversed amountCents netAmountCents pixKey recipientName failureReason createdAt completedAt version' as const;
 const CARD_PAYMENT =

@@ -159,7 +159,7 @@ export class PainelDados implements ReactiveController {
     this.carteira = start.wallet;
     this.saques.mais = start.payouts.pageInfo;
     this.cartoes.mais = start.cardPayments.pageInfo;
-    juntar(this.saques.itens, start.payouts.nodes, (payout) => payout.withdrawalId);
+    juntar(this.saques.itens, start.payouts.nodes, (payout) => payout.id);
     juntar(this.cartoes.itens, start.cardPayments.nodes, (payment) => payment.orderCode);
     for (const { subaccountId, name, payouts } of start.subaccounts.nodes) {
       this.subcontas.set(subaccountId, name ?? subaccountId);
@@ -193,7 +193,7 @@ export class PainelDados implements ReactiveController {
       this.carteira = wallet;
     });
     seguir<{ cursor: string; occurredAt: string; payout: Payout }>(PAYOUT_UPDATES, cursor, ({ payout }) => {
-      juntar(this.saques.itens, [payout], (each) => each.withdrawalId);
+      juntar(this.saques.itens, [payout], (each) => each.id);
       this.#pedirEntregas(DELIVERIES_AFTER_MS);
     });
     seguir<{ cursor: string; occurredAt: string; subaccountPayout: SubaccountPayout }>(
@@ -243,7 +243,7 @@ export class PainelDados implements ReactiveController {
     const { payouts } = await this.#ler<{ payouts: Page<Payout> }>(MORE_PAYOUTS, {
       after: this.saques.mais.endCursor,
     });
-    juntar(this.saques.itens, payouts.nodes, (payout) => payout.withdrawalId);
+    juntar(this.saques.itens, payouts.nodes, (payout) => payout.id);
     this.saques.mais = payouts.pageInfo;
   }
 

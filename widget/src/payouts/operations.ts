@@ -8,9 +8,10 @@ export type PayoutMethod = 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT' | 'UNKNOWN';
 /** One payout, as the server tells it to the holder of a dashboard token. */
 export interface Payout {
   id: string;
-  withdrawalId: string;
-  /** SAQ-… ; what support asks for. */
-  code: string;
+  /** Null while nobody knows whether the service has made the payout. */
+  withdrawalId: string | null;
+  /** SAQ-… ; what support asks for. Null where it is not known yet. */
+  code: string | null;
   method: PayoutMethod;
   /** What it takes from the merchant, the fee included. In cents of BRL. */
   amountCents: number;
@@ -19,7 +20,7 @@ export interface Payout {
   /** PIX key (masked), LTC address or USDT address. */
   destination: string;
   status: PayoutStatus;
-  /** COMPLETED or DENIED: no later status can come. */
+  /** COMPLETED or DENIED, and no later status can come. */
   final: boolean;
   deniedReason: string | null;
   requestedAt: string | null;

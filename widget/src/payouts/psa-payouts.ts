@@ -463,7 +463,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
         <span>${METHODS[method] ?? '—'}</span>
         <small title=${destination}><bdi>${destination}</bdi></small>
       </td>
-      <td role="gridcell" class="code"><span>${code}</span></td>
+      <td role="gridcell" class="code"><span>${code ?? '—'}</span></td>
       <td role="gridcell" class="requested">${this.#time(requestedAt)}</td>
     `;
   }

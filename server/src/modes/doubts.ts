@@ -1,0 +1,111 @@
+import type { Committer } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { NotFoundError, ValidationError } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { canBeSame } from '../payouts/model.ts';
+import { asPayout, identifiedAs, mirrorPayouts, neverMadeOf, payoutIn } from '../payouts/observed.ts';
+import type { Doubts, SettleDoubtInput, ShownDoubt } from '../requests/model.ts';
+import { neverMadeOf as subaccountPayoutNeverMade } from '../subaccounts/observed.ts';
+import { asPayout as asSubaccountPayout, madeOf } from '../subaccounts/requested.ts';
+import {
+  abandoning,
+  ending,
+  type Intent,
+  selectAllUnresolved,
+  selectIntentById,
+} from '../upstream/intents.ts';
+import type { Observation } from '../upstream/mirror.ts';
+
+/** Requests to the service behind a facade whose outcome is unknown, for whoever runs the server. */
+export function createDoubts({
+  database,
+  committer,
+  clock,
+}: {
+  database: Database;
+  committer: Committer;
+  clock: Clock;
+}): Doubts {
+  /** What it has made, by the name that the service has for it. @throws ValidationError */
+  async function madeBy(
+    tenant: Tenant,
+    intent: Intent,
+    name: string,
+  ): Promise<{ found: Observation; claims: string }> {
+    switch (intent.operation) {
+      case 'requestPayout': {
+        const mirror = mirrorPayouts({ database, committer, onCorrection: () => undefined });
+        const record = (await mirror.findNamed(tenant, [name])).get(name);
+        const payout = record && payoutIn(record);
+        if (!payout?.withdrawalId)
+          throw invalid(
+            'is no payout that this server has seen: list the payouts first, and give its SAQ- code',
+          );
+        const wanted = asPayout(intent);
+        const isSame =
+          payout.amountCents === wanted.amountCents &&
+          (payout.method === wanted.method || payout.method === 'unknown') &&
+          canBeSame(payout, wanted);
+        if (!isSame) throw invalid('is of another amount, method or destination');
+        return { found: identifiedAs(payout.withdrawalId, intent.id), claims: payout.withdrawalId };
+      }
+      case 'transferToSubaccount':
+        if (!/^rep_\w{1,64}$/.test(name))
+          throw invalid('must be the refId of its entry in the statement: rep_…');
+        return { found: madeOf(name), claims: name };
+      default:
+        throw invalid(
+          `is not for ${intent.operation}: the service is asked for it by its key, and it settles by itself`,
+        );
+    }
+  }
+
+  function neverMade(intent: Intent): Observation | undefined {
+    if (intent.operation === 'requestPayout') return neverMadeOf(intent.id, clock.now());
+    if (intent.operation === 'requestSubaccountPayout')
+      return subaccountPayoutNeverMade(asSubaccountPayout(intent), clock.now());
+    return undefined;
+  }
+
+  return {
+    async listDoubts() {
+      const open = await selectAllUnresolved(database.sql, 1_000);
+      return { doubts: open.map(({ tenant, intent }) => shown(tenant, intent)) };
+    },
+
+    async settleDoubt({ id, made }: SettleDoubtInput) {
+      const found = await selectIntentById(database.sql, id);
+      if (!found) throw new NotFoundError(`Request ${id} not found`);
+      const { tenant, intent } = found;
+      if (intent.state !== 'in_doubt' && intent.state !== 'sending')
+        throw new NotFoundError(`Request ${id} is settled already`);
+      if (made === null) await committer.change(abandoning(tenant, intent, neverMade(intent)));
+      else {
+        const settled = await committer.change(ending(tenant, intent, await madeBy(tenant, intent, made)));
+        if (settled === null) throw invalid('was made by another request');
+      }
+      return { doubt: shown(tenant, intent), made };
+    },
+  };
+}
+
+function invalid(message: string): ValidationError {
+  return new ValidationError([{ path: 'made', message }]);
+}
+
+function shown({ accountId, environment }: Tenant, intent: Intent): ShownDoubt {
+  const { id, operation, key, summary, createdAt, looks, finding } = intent;
+  const { amountCents = null } = summary as { amountCents?: number };
+  return {
+    id,
+    accountId,
+    environment,
+    operation,
+    key,
+    amountCents,
+    requestedAt: createdAt,
+    lookups: looks,
+    finding,
+  };
+}

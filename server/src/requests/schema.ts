@@ -1,0 +1,72 @@
+import { assertUnrestrictedKey } from '../access/model.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { pageSize } from '../graphql/paging.ts';
+import { PayoutRef } from '../payouts/schema.ts';
+import { SubaccountPayoutRef } from '../subaccounts/schema.ts';
+import { REQUEST_OPERATIONS, type UnresolvedRequest } from './model.ts';
+
+const OperationEnum = builder.enumType('UnresolvedOperation', {
+  values: Object.fromEntries([
+    ...REQUEST_OPERATIONS.map((value) => [
+      value.replace(/[A-Z]/g, '_$&').toUpperCase(),
+      { value, description: `The mutation ${value}.` },
+    ]),
+    ['UNKNOWN', { value: 'unknown', description: 'One that this server does not know yet.' }],
+  ]) as Record<string, { value: UnresolvedRequest['operation']; description: string }>,
+});
+
+const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedRequest').implement({
+  description:
+    'A request to the service behind the facade whose outcome is unknown: the answer was lost, and no lookup has found it yet. The server goes on asking; npm run psa -- doubts settles by hand what no lookup can.',
+  fields: (t) => ({
+    requestId: t.exposeString('id', { description: 'int_ and 24 hex: what psa doubts settle takes.' }),
+    operation: t.field({ type: OperationEnum, resolve: ({ operation }) => operation }),
+    idempotencyKey: t.exposeString('idempotencyKey', {
+      nullable: true,
+      description: 'Null where the caller gave none.',
+    }),
+    amountCents: t.expose('amountCents', { type: 'Cents', nullable: true }),
+    requestedAt: t.expose('requestedAt', { type: 'DateTime' }),
+    ageSeconds: t.int({
+      description: 'Since requestedAt. After 900 seconds a person should look at it.',
+      resolve: ({ requestedAt }, _, { clock }) =>
+        Math.max(0, Math.floor((clock.now().getTime() - requestedAt.getTime()) / 1_000)),
+    }),
+    lookups: t.exposeInt('lookups', {
+      description: 'How often the service was asked for the outcome since, and has answered.',
+    }),
+    lookedUpAt: t.expose('lookedUpAt', { type: 'DateTime', nullable: true }),
+    finding: t.exposeString('finding', {
+      nullable: true,
+      description: 'The result of the last lookup, in words; null before the first.',
+    }),
+    payout: t.field({
+      type: PayoutRef,
+      nullable: true,
+      description: 'Of REQUEST_PAYOUT, the payout in doubt; null while the request is under way.',
+      resolve: ({ payoutId }, _, { loaders }) => (payoutId === null ? null : loaders.payout.load(payoutId)),
+    }),
+    subaccountPayout: t.field({
+      type: SubaccountPayoutRef,
+      nullable: true,
+      description: 'Of REQUEST_SUBACCOUNT_PAYOUT, the payout in doubt.',
+      resolve: ({ subaccountPayoutId }, _, { loaders }) =>
+        subaccountPayoutId === null ? null : loaders.subaccountPayout.load(subaccountPayoutId),
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  unresolvedRequests: t.field({
+    type: [UnresolvedRequestRef],
+    description:
+      'The requests whose outcome is unknown, the oldest first. Empty where the service is embedded: there every outcome is known.',
+    args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }) },
+    resolve: (_, { first }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      return context.services.requests.list(caller.tenant, pageSize(first));
+    },
+  }),
+}));
