@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Administration } from '../access/keys.ts';
 import type { Log } from '../db/log.ts';
-import { PaymentError } from '../kernel/errors.ts';
+import { describeOutage, OutageError, PaymentError } from '../kernel/errors.ts';
 import { findOperation, inWords, type OperationName } from './operations.ts';
 
 // PGlite's folder is one process's alone. While that is a server, the command line asks it over a Unix domain socket in
@@ -122,6 +122,7 @@ async function perform(line: string, { administration, copyFiles, log }: Managed
     return { ok: true, result: await found.perform(administration, input) };
   } catch (error) {
     if (error instanceof PaymentError) return { ok: false, message: inWords(error) };
+    if (error instanceof OutageError) return { ok: false, message: describeOutage(error).message };
     log.error({ err: error }, 'a fault of ours');
     return { ok: false, message: 'Internal error: the server’s log says more' };
   }
