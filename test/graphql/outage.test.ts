@@ -158,6 +158,31 @@ test('a payout whose COMMIT nobody has answered is UNAVAILABLE with 504, and its
   expect(restStatus).toBe(200);
 });
 
+test('an outage of what is read behind a change does not say that nothing was done', async () => {
+  const open = `mutation ($input: CreateSubaccountInput!) {
+    createSubaccount(input: $input) {
+      ... on SubaccountSuccess { replayed subaccount { payouts(first: 1) { totalCount } } }
+    }
+  }`;
+  const input = { name: 'Bia', externalId: 'bia' };
+  network.onRequest = (chunk) => (chunk.includes('from "subaccount_payout"') ? 'cut-before' : 'pass');
+  const { status, headers, body } = await app.live.send(open, { input });
+  expect([status, headers.get('retry-after'), body.data]).toEqual([504, null, null]);
+  const error = {
+    message: expect.stringContaining('may have been done'),
+    extensions: { code: 'UNAVAILABLE' },
+  };
+  expect(body.errors).toMatchObject([error]);
+  expect(body.errors[0].extensions).toEqual({ code: 'UNAVAILABLE' });
+  const socket = openRawSocket(app.url);
+  await socket.init(LIVE_KEY);
+  socket.send({ type: 'subscribe', id: '1', payload: { query: open, variables: { input } } });
+  expect(await socket.next()).toMatchObject({ id: '1', payload: { data: null, errors: [error] } });
+  socket.socket.terminate();
+  network.onRequest = () => 'pass';
+  expect((await app.live.request(open, { input })).createSubaccount).toMatchObject({ replayed: true });
+});
+
 test('a database that was made read-only serves what reads, and is UNAVAILABLE to what writes', async () => {
   const name = new URL(url).pathname.slice(1);
   await administrate(

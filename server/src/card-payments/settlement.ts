@@ -1,6 +1,6 @@
 import type { Committer, State } from '../commit/commit.ts';
-import { CommitOutcomeUnknown, type Database } from '../db/database.ts';
-import { NotFoundError, OutageError } from '../kernel/errors.ts';
+import type { Database } from '../db/database.ts';
+import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
@@ -133,9 +133,7 @@ export function createSettlement({
       });
       const payment = await settle(tenant, orderCode, chargeId, outcome).catch((error: unknown) => {
         // The charge stands, and its task records it.
-        throw error instanceof OutageError
-          ? new CommitOutcomeUnknown('A charge was not recorded', { cause: error })
-          : error;
+        throw behindChange(error);
       });
       // Whoever looked it up meanwhile may have had the answer first.
       if (payment.status === 'paid') return { kind: 'paid', payment };

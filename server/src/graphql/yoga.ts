@@ -22,6 +22,7 @@ import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
+import { behindChanges } from './root-fields.ts';
 import { subscribeShared } from './shared-execution.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
@@ -237,7 +238,10 @@ const referenceEngine = (onFault: (fault: unknown) => void): Plugin => ({
     setExecuteFn((args) => {
       const refused = tooManyListItems(args);
       if (refused) return { errors: [refused] };
-      return execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
+      const result = execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
+      return result instanceof Promise
+        ? result.then((later) => behindChanges(later, args.contextValue))
+        : behindChanges(result, args.contextValue);
     });
   },
   onSubscribe({ setSubscribeFn }) {

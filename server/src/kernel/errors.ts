@@ -159,6 +159,18 @@ export abstract class OutageError extends Error {
   abstract readonly mayBeDone: boolean;
 }
 
+/** An outage behind a change that was made: of the request as a whole it cannot be said that nothing was done. */
+class OutageBehindChange extends OutageError {
+  override readonly name = 'OutageBehindChange';
+  override readonly mayBeDone = true;
+}
+
+/** The error as it is behind a change that was made. */
+export function behindChange(error: unknown): unknown {
+  if (!(error instanceof OutageError) || error.mayBeDone) return error;
+  return new OutageBehindChange(error.message, { cause: error });
+}
+
 /** The code that every transport says of an outage, and of nothing else. */
 export const OUTAGE = 'UNAVAILABLE';
 

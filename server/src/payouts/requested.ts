@@ -1,5 +1,5 @@
 import { plusMs } from '../kernel/clock.ts';
-import { InsufficientFundsError, type PaymentError } from '../kernel/errors.ts';
+import { behindChange, InsufficientFundsError, type PaymentError } from '../kernel/errors.ts';
 import { reaisFromCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
@@ -95,7 +95,10 @@ export function createPayoutRequests({
         send: () => send(tenant, input, idempotencyKey ?? null, summary),
         lookupReference: () => null,
       });
-      return { payout: (await mirror.findWithVersion(tenant, resourceId))!.payout, replayed };
+      const made = await mirror.findWithVersion(tenant, resourceId).catch((error: unknown) => {
+        throw behindChange(error);
+      });
+      return { payout: made!.payout, replayed };
     } finally {
       nudge(tenant, 'payout');
       nudge(tenant, 'wallet');

@@ -1,7 +1,7 @@
 import { readHead } from '../events/log.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { NotFoundError, UpstreamError } from '../kernel/errors.ts';
+import { behindChange, NotFoundError, UpstreamError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { pageTold } from '../kernel/told.ts';
 import { answered, cannotTell, isSuccess, refusalOf, unreadable } from '../upstream/answers.ts';
@@ -370,7 +370,9 @@ export function createRemoteSubaccounts(
         assertPayoutsAvailable(tenant.environment);
         if (!isSubaccountId(input.subaccountId)) throw new NotFoundError('Subaccount not found');
         const { id, held, replayed } = await requests.requestPayout(tenant, input);
-        const payout = await mirror.get(tenant, id);
+        const payout = await mirror.get(tenant, id).catch((error: unknown) => {
+          throw behindChange(error);
+        });
         return { payout, underVerification: held && payout.status === 'processing', replayed };
       },
 
