@@ -28,6 +28,7 @@ const LONGEST = [
   'faults/cut',
   'faults/boundaries',
   'faults/facade',
+  'faults/outage',
   'ops/psa',
   'security/bad-input',
   'attacks/tokens',

@@ -27,6 +27,7 @@ import type { Embedded, Mode } from './modes/mode.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
 import { copyFolder } from './ops/backup.ts';
 import { serveControl } from './ops/control.ts';
+import { createFaultLog } from './ops/fault-log.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createMetrics, createMetricsRoutes } from './ops/metrics.ts';
 import { createFieldLog, createRequestLog } from './ops/request-log.ts';
@@ -106,8 +107,8 @@ export async function createApp({
   const clock = shiftable ?? givenClock;
   const metrics = createMetrics(clock);
   const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
-  const onFault = (fault: unknown) =>
-    log.error({ err: fault, ...fields.operationOf(fault) }, 'a fault of ours');
+  const logFault = createFaultLog({ log, clock: givenClock });
+  const onFault = (fault: unknown) => logFault(fault, fields.operationOf(fault), 'a fault of ours');
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
@@ -179,7 +180,7 @@ export async function createApp({
       clock,
       handlers: mode.tasks,
       apart: WEBHOOK_PLACES,
-      onError: (error, task) => log.error({ err: error, task }, 'work failed; it will be done again'),
+      onError: (error, task) => logFault(error, { task }, 'work failed; it will be done again'),
       onTask: metrics.onTask,
     });
 
@@ -236,11 +237,13 @@ export async function createApp({
         }),
       );
 
-    metrics.watch({
-      info: { mode: config.upstream ? 'remote' : 'embedded', engine: database.engine },
-      connections: () => database.connections(),
-      backlog: () => selectBacklog(database.sql, clock.now()),
-    });
+    closing.push(
+      metrics.watch({
+        info: { mode: config.upstream ? 'remote' : 'embedded', engine: database.engine },
+        connections: () => database.connections(),
+        backlog: () => selectBacklog(database.sql, clock.now()),
+      }),
+    );
     const routes = await mode.routes({ nextDueAt: () => nextDue(database.sql) });
     await follower.start();
     work.start();
@@ -248,7 +251,7 @@ export async function createApp({
     http.serve([
       graphqlRoute(graphql),
       widgetRoute(),
-      ...createHealthRoutes({ isReady: () => answers(database), upstream: mode.upstream ?? undefined }),
+      ...createHealthRoutes({ isReady: database.takesWrites, upstream: mode.upstream ?? undefined }),
       ...createMetricsRoutes(metrics.registry, mode.upstreamMetrics),
       ...routes,
     ]);
@@ -296,16 +299,4 @@ function createAnnouncer(database: Database, onError: (error: unknown) => void) 
     /** Resolves when everything is told. */
     idle: async () => underWay,
   };
-}
-
-async function answers(database: Database): Promise<boolean> {
-  return database.sql
-    .selectFrom('account')
-    .select('id')
-    .limit(1)
-    .execute()
-    .then(
-      () => true,
-      () => false,
-    );
 }

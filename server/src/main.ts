@@ -25,9 +25,19 @@ async function main(): Promise<void> {
   closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after a fault');
     else process.stdout.write('\nStopping…\n');
-    await app.close();
+    await inTime(app.close());
   });
   process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));
+}
+
+/** Less than the process is given to end by itself. What was acknowledged is committed by then. */
+const CLOSE_MS = 8_000;
+
+/** A database that does not answer must not keep the process. */
+async function inTime(closing: Promise<void>): Promise<void> {
+  const late = new Promise<'late'>((resolve) => setTimeout(resolve, CLOSE_MS, 'late').unref());
+  if ((await Promise.race([closing, late])) === 'late')
+    log.warn({}, 'ended before everything had been closed: something, perhaps the database, does not answer');
 }
 
 /** Where to click. */

@@ -249,12 +249,18 @@ describe('a file', () => {
       const database = await open(where);
       return {
         ...database,
-        transaction: (work) =>
-          database.transaction(async (db) => {
-            await work(db);
-            seen.push('written');
-            throw new Error('lost');
-          }),
+        maintenance: (work) =>
+          database.maintenance(({ sql, transaction }) =>
+            work({
+              sql,
+              transaction: (save) =>
+                transaction(async (db) => {
+                  await save(db);
+                  seen.push('written');
+                  throw new Error('lost');
+                }),
+            }),
+          ),
       };
     };
     const second = backUp(config, join(place, 'two.gz'), { open: breaking, clock, onRows });

@@ -10,7 +10,12 @@ import {
   type Writes,
 } from '../../server/src/commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember, replayed } from '../../server/src/commit/idempotency.ts';
-import { CommitOutcomeUnknown, type Database, NoConnection } from '../../server/src/db/database.ts';
+import {
+  CommitOutcomeUnknown,
+  type Database,
+  NoConnection,
+  StatementInterrupted,
+} from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
 import { readAfter, readHead } from '../../server/src/events/log.ts';
@@ -200,7 +205,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(groups).toBe(1 + 6 * 2);
   });
 
-  test('that finds no connection is tried once for all of them', async () => {
+  test('that finds no connection is tried once for all of them, and for those that wait', async () => {
     let asked = 0;
     const away = createCommitter({
       clock,
@@ -219,7 +224,39 @@ describeOnBothEngines('a commit', (open) => {
     const group = Array.from({ length: 64 }, () => away.change(add(tenant, 'away', 1)));
     for (const result of await Promise.allSettled([alone, ...group]))
       expect(result).toMatchObject({ status: 'rejected', reason: { name: 'NoConnection' } });
-    expect(asked).toBe(2);
+    expect(asked).toBe(1);
+  });
+
+  test('whose connection is lost is not tried again, and those that wait are', async () => {
+    const sizes: number[] = [];
+    const lossy = createCommitter({
+      clock,
+      onCommit: committed,
+      onGroup: ({ commands }) => sizes.push(commands),
+      database: {
+        ...database,
+        async transaction(work) {
+          return database.transaction(async (sql) => {
+            const result = await work(sql);
+            if (sizes.length === 1 && !hasLost) {
+              hasLost = true;
+              throw new StatementInterrupted('the connection gave no answer');
+            }
+            return result;
+          });
+        },
+      },
+    });
+    let hasLost = false;
+    const tenant = await openAccount(database);
+    const alone = lossy.change(add(tenant, 'lossy', 1));
+    const group = Array.from({ length: 64 }, () => lossy.change(add(tenant, 'lossy', 1)));
+    const behind = Array.from({ length: 3 }, () => lossy.change(add(tenant, 'lossy', 1)));
+    expect(await alone).toBe(1);
+    for (const result of await Promise.allSettled(group))
+      expect(result).toMatchObject({ status: 'rejected', reason: { name: 'StatementInterrupted' } });
+    expect(await Promise.all(behind)).toEqual([2, 3, 4]);
+    expect(sizes).toEqual([1, 3]);
   });
 
   test('takes each command alone where a decision has a fault, and where one would break the ledger', async () => {

@@ -2,14 +2,20 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { openConnections } from '../../server/src/db/connections.ts';
-import { CommitOutcomeUnknown, type Database } from '../../server/src/db/database.ts';
+import {
+  CommitOutcomeUnknown,
+  type Database,
+  NoConnection,
+  ReadOnlyDatabase,
+  StatementInterrupted,
+} from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../support/faulty-network.ts';
-import { silent } from '../support/templates.ts';
+import { administrate, silent } from '../support/templates.ts';
 
 let url: string;
 let network: FaultyNetwork;
@@ -25,8 +31,16 @@ afterEach(async () => {
   await network.close();
 });
 
-async function open({ clock = createSystemClock(), log = silent }: { clock?: Clock; log?: Log } = {}) {
-  const database = await openPostgres({ databaseUrl: network.url, clock, log });
+async function open({
+  clock = createSystemClock(),
+  log = silent,
+  waitMs,
+}: {
+  clock?: Clock;
+  log?: Log;
+  waitMs?: number;
+} = {}) {
+  const database = await openPostgres({ databaseUrl: network.url, clock, log, waitMs });
   opened.push(database);
   return database;
 }
@@ -195,11 +209,153 @@ test('does not open when there is no server', async () => {
   ).rejects.toThrow('"postgres_missing" does not exist');
 });
 
-test('lets no transaction of a machine that is gone hold a tenant for long', async () => {
+test('has PostgreSQL keep the deadlines too, and lets no transaction of a machine that is gone hold a tenant', async () => {
   const database = await open();
   const { rows } = await sql<{ given: string }>`
-    select concat_ws(' ', current_setting('idle_in_transaction_session_timeout'), current_setting('TimeZone'),
-      current_setting('jit')) as given
+    select concat_ws(' ', current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'),
+      current_setting('tcp_user_timeout'), current_setting('TimeZone'), current_setting('jit')) as given
   `.execute(database.sql);
-  expect(rows).toEqual([{ given: '30s UTC off' }]);
+  expect(rows).toEqual([{ given: '4s 5s 5000 UTC off' }]);
+});
+
+/** Long enough for what is answered, and soon over for what is not. */
+const WAIT_MS = 1_000;
+const insert = (text: string) => sql`insert into note values (${text})`;
+
+test('closes a connection that gives no answer, and with it those that rest, and goes on over new ones', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  await createNotes(database);
+  // Two at once, which both rest then.
+  await database.transaction(() => sql`select 1`.execute(database.sql));
+  expect(database.connections()).toEqual({ inUse: 0, idle: 2, waiting: 0 });
+  network.silence();
+  const read = sql`select text from note`.execute(database.sql);
+  await expect(read).rejects.toBeInstanceOf(StatementInterrupted);
+  await database.transaction((tx) => insert('made').execute(tx));
+  expect(await notes()).toEqual(['made']);
+});
+
+test('does not say that a statement of its own was not done when nobody has answered it', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  await createNotes(database);
+  network.onRequest = (chunk) => (chunk.includes('insert') ? 'silence-after' : 'pass');
+  await expect(insert('made').execute(database.sql)).rejects.toBeInstanceOf(CommitOutcomeUnknown);
+  expect(await notes()).toEqual(['made']);
+});
+
+test.each([
+  ['silence-before', []],
+  ['silence-after', ['made']],
+] as const)('says that the outcome of a COMMIT is unknown: %s', async (verdict, made) => {
+  const database = await open({ waitMs: WAIT_MS });
+  await createNotes(database);
+  network.onRequest = (chunk) => (isCommit(chunk) ? verdict : 'pass');
+  const work = database.transaction((tx) => insert('made').execute(tx));
+  await expect(work).rejects.toBeInstanceOf(CommitOutcomeUnknown);
+  expect(await notes()).toEqual(made);
+});
+
+test('frees what a silent connection has locked: PostgreSQL ends its session', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  await createNotes(database);
+  await insert('locked').execute(database.sql);
+  const work = database.transaction(async (tx) => {
+    await sql`update note set text = 'lost'`.execute(tx);
+    network.silence();
+    await sql`select 1`.execute(tx);
+  });
+  await expect(work).rejects.toBeInstanceOf(StatementInterrupted);
+  await sql`update note set text = 'free'`.execute(database.sql);
+  expect(await notes()).toEqual(['free']);
+});
+
+test('takes a statement that PostgreSQL gives up for interrupted, and keeps its connection', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  const process = sql<{ pid: number }>`select pg_backend_pid() as pid`;
+  const before = await process.execute(database.sql);
+  const late = sql`select pg_sleep(60)`.execute(database.sql);
+  await expect(late).rejects.toThrow('canceling statement due to statement timeout');
+  await expect(late).rejects.toBeInstanceOf(StatementInterrupted);
+  expect((await process.execute(database.sql)).rows).toEqual(before.rows);
+});
+
+test('sets no deadline to maintenance', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  const { rows } = await database.maintenance(({ sql: unhurried }) =>
+    sql`show statement_timeout`.execute(unhurried),
+  );
+  expect(rows).toEqual([{ statement_timeout: '0' }]);
+});
+
+test('waits for a new connection no longer than for an answer', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  network.swallows = true;
+  network.cut();
+  await expect.poll(() => database.connections().idle).toBe(0);
+  await expect(sql`select 1`.execute(database.sql)).rejects.toBeInstanceOf(NoConnection);
+  network.swallows = false;
+  await sql`select 1`.execute(database.sql);
+});
+
+test('listens again where the connection that listens is silent, and has everything looked at', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  const again = deferred();
+  const news = deferred<string>();
+  await database.listen('events', (payload) => (payload === '' ? again.resolve() : news.resolve(payload)));
+  network.silence();
+  await again.promise;
+  await database.notify('events', 'stream 7');
+  expect(await news.promise).toBe('stream 7');
+});
+
+test('notifies by another connection where the one that listens is silent', async () => {
+  const [here, there] = await Promise.all([open(), open({ waitMs: WAIT_MS })]);
+  const heard = deferred<string>();
+  await here.listen('events', heard.resolve);
+  await there.listen('others', () => undefined);
+  network.onRequest = (chunk) =>
+    chunk.includes('pg_notify') && chunk.includes('Pnotify') ? 'silence-before' : 'pass';
+  await there.notify('events', 'hello');
+  expect(await heard.promise).toBe('hello');
+});
+
+test('closes though nobody answers', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  await database.listen('events', () => undefined);
+  network.swallows = true;
+  network.silence();
+  const read = sql`select 1`.execute(database.sql);
+  const closed = database.close();
+  await expect(read).rejects.toBeInstanceOf(StatementInterrupted);
+  await closed;
+});
+
+test('tries a write as a user without any special right', async () => {
+  const role = `plain_${Math.random().toString(36).slice(2)}`;
+  await administrate(url, `create role ${role} login`);
+  const address = new URL(network.url);
+  address.username = role;
+  const clock = createSystemClock();
+  const database = await openPostgres({ databaseUrl: address.href, clock, log: silent });
+  opened.push(database);
+  expect(await database.takesWrites()).toBe(true);
+});
+
+test('says whether writes go through, and serves the reads of a database that takes none', async () => {
+  const database = await open({ waitMs: WAIT_MS });
+  await createNotes(database);
+  expect(await database.takesWrites()).toBe(true);
+  network.silence();
+  await expect(database.takesWrites()).rejects.toThrow();
+  expect(await database.takesWrites()).toBe(true);
+
+  const name = new URL(url).pathname.slice(1);
+  await administrate(
+    inject('templates').postgresUrl,
+    `alter database ${name} set default_transaction_read_only = on`,
+  );
+  network.cut();
+  await expect.poll(() => database.takesWrites().catch(() => null)).toBe(false);
+  await expect(insert('never').execute(database.sql)).rejects.toBeInstanceOf(ReadOnlyDatabase);
+  expect((await sql`select text from note`.execute(database.sql)).rows).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Caller, Credential } from '../../server/src/access/model.ts';
-import type { Database } from '../../server/src/db/database.ts';
+import { type Database, ReadOnlyDatabase } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { createRequestLimit } from '../../server/src/limits/requests.ts';
@@ -46,6 +46,22 @@ describeOnDatabase('windows', (open) => {
     clock.advance(1);
     expect(await windows.take('a')).toBe(true);
     expect(windows.look('a')).toEqual({ limit: 3, remaining: 2, resetAt: new Date(start + 120_000) });
+  });
+
+  test('are counted by each instance for itself while the database takes no writes', async () => {
+    const clock = createManualClock();
+    let isReadOnly = false;
+    const { sql } = interceptStatements(database, () => {
+      if (isReadOnly) throw new ReadOnlyDatabase('cannot execute INSERT in a read-only transaction');
+    });
+    const windows = windowsOf({ limit: 10, chunk: 4, clock, sql });
+    expect(await windows.take('key')).toBe(true);
+    isReadOnly = true;
+    expect(await admitted(Array.from({ length: 20 }, () => windows.take('key')))).toBe(9);
+    expect(windows.look('key').remaining).toBe(0);
+    clock.advance(60_000);
+    expect(await admitted(Array.from({ length: 20 }, () => windows.take('key')))).toBe(10);
+    expect(await windows.take('other')).toBe(true);
   });
 
   test('admit no more over several instances that take at once, and not one less with a chunk of one', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../server/src/http/routes.ts';
 import { createMetrics, createMetricsRoutes } from '../../server/src/ops/metrics.ts';
@@ -44,6 +45,8 @@ async function everything(): Promise<Scraped> {
       },
     }),
   });
+  // What waits has been looked up by then.
+  await turn();
   const [route] = createMetricsRoutes(metrics.registry, upstream.registry);
   const said = new Promise<string>((resolve) => {
     const response = { writeHead: () => undefined, end: resolve };

@@ -8,6 +8,7 @@ import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts'
 import type { UpstreamState } from '../../server/src/upstream/upstream.ts';
 import { LIVE_KEY, startApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
+import { deferred } from '../support/deferred.ts';
 import { readMetrics } from '../support/scrape.ts';
 
 const NOBODY = { rank: 'person', subject: null, saw: () => undefined } as const;
@@ -132,17 +133,19 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   await app.close();
 });
 
-test('/metrics tells what waits, and for how long, and does not ask the database with every scrape', async () => {
+test('/metrics tells what waits, and for how long, and no scrape waits for the database', async () => {
   const clock = createManualClock();
   const metrics = createMetrics(clock);
   const dueAt = new Date(clock.now().getTime() - 90_000);
   let asked = 0;
-  metrics.watch({
+  const silence = deferred<never[]>();
+  const stop = metrics.watch({
     info: { mode: 'embedded', engine: 'postgres' },
     connections: () => ({ inUse: 3, idle: 7, waiting: 2 }),
     async backlog() {
       asked += 1;
-      if (asked === 3) throw new Error('the database is away');
+      if (asked === 2) throw new Error('the database is away');
+      if (asked === 3) return silence.promise;
       return [{ kind: 'webhook.deliver', due: 4, underWay: 2, later: 1, oldestDueAt: dueAt }];
     },
   });
@@ -161,11 +164,22 @@ test('/metrics tells what waits, and for how long, and does not ask the database
   clock.advance(4_000);
   expect((await scrape()).value('psa_tasks_oldest_due_seconds', { kind })).toBe(94);
   expect(asked).toBe(1);
+  // Refused, then never answered: what it said last is shown for a while, and it is not asked once more.
   clock.advance(1_000);
-  await scrape();
-  expect(asked).toBe(2);
-  clock.advance(5_000);
+  expect((await scrape()).value('psa_tasks_waiting', { kind, state: 'due' })).toBe(4);
+  clock.advance(9_999);
+  expect((await scrape()).value('psa_tasks_oldest_due_seconds', { kind })).toBe(104.999);
+  clock.advance(1);
   expect((await scrape()).value('psa_tasks_waiting', { kind, state: 'due' })).toBeNull();
+  clock.advance(60_000);
+  expect(asked).toBe(3);
+  silence.resolve([]);
+  await scrape();
+  clock.advance(5_000);
+  expect((await scrape()).value('psa_tasks_oldest_due_seconds', { kind })).toBe(170);
+  await stop();
+  clock.advance(60_000);
+  expect(asked).toBe(4);
 });
 
 test('a tally counts into the bucket whose bound it does not exceed, and what is beyond all of them', async () => {
@@ -204,6 +218,20 @@ test('/readyz says how the upstream stands, and an open circuit does not make it
     status: 'ready',
     upstream: { circuit: 'open', lastAnswerAt: '2026-03-02T11:59:00.000Z' },
   });
+});
+
+test('/readyz is answered in time by a database that says nothing, and shares the write that it tries', async () => {
+  let tried = 0;
+  const answer = deferred<boolean>();
+  const isReady = () => {
+    tried += 1;
+    return answer.promise;
+  };
+  const url = await serve(createHealthRoutes({ isReady, readyWithinMs: 10 }));
+  for (let times = 0; times < 2; times += 1) expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect(tried).toBe(1);
+  answer.resolve(true);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
 test('/readyz without an upstream says nothing of one', async () => {

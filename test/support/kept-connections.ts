@@ -29,6 +29,7 @@ export async function endConnections(databaseUrl: string): Promise<void> {
 /** As the pool of `pg` calls it, and our own code. */
 interface Client extends Pick<pg.Client, 'on' | 'removeAllListeners' | 'getTransactionStatus'> {
   readonly processID: number;
+  readonly queryTimeout: number | undefined;
   ref(): void;
   unref(): void;
   connect(callback: (error: Error | null) => void): void;
@@ -36,8 +37,11 @@ interface Client extends Pick<pg.Client, 'on' | 'removeAllListeners' | 'getTrans
   query(query: string | pg.QueryConfig): Promise<pg.QueryResult>;
 }
 
+/** Takes one with the same deadline, which a connection keeps from its first use on. */
 function takeOrOpen(config: pg.ClientConfig): Client {
-  return waiting.get(config.connectionString!)?.pop() ?? open(config);
+  const others = waiting.get(config.connectionString!) ?? [];
+  const at = others.findLastIndex(({ queryTimeout }) => queryTimeout === config.query_timeout);
+  return at < 0 ? open(config) : others.splice(at, 1)[0]!;
 }
 
 function open(config: pg.ClientConfig): Client {
@@ -59,6 +63,7 @@ function open(config: pg.ClientConfig): Client {
   }
 
   return Object.assign(client, {
+    queryTimeout: config.query_timeout,
     connect(callback) {
       listen();
       if (!isConnected) return connect.call(client, callback);

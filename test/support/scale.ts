@@ -60,6 +60,8 @@ const SIZES = {
   BESIDE: [10, 20, 200, 3_000],
   /** SIGTERM under load, on each database. */
   STOPS: [1, 1, 5, 50],
+  /** Milliseconds for which a database is away without a word. */
+  OUTAGE_MS: [12_000, 30_000, 30_000, 30_000],
 } as const satisfies Record<string, readonly [sample: number, medium: number, large: number, full: number]>;
 
 /** The size of a test in this run. */

@@ -32,6 +32,8 @@ const tests = join(root, 'test');
  */
 const ONLY_IN_ALL = [
   'bench/bench.test.ts',
+  // Of whole programs, by the deadlines of production: db/postgres and graphql/outage show the same with short ones.
+  'faults/outage.test.ts',
   // That the checker of simulated histories finds planted faults.
   'sim/checker.test.ts',
   'widget/looks.page-test.ts',

@@ -394,6 +394,7 @@ describe('errors', () => {
   it.each([
     [{ errors: [failure('UNAUTHENTICATED')], status: 401 }, 'unauthorized'],
     [{ errors: [failure('RATE_LIMITED')] }, 'rate_limited'],
+    [{ errors: [failure('UNAVAILABLE')] }, 'server'],
     [{ errors: [failure('BAD_USER_INPUT')] }, 'invalid_input'],
     [{ status: 503 }, 'server'],
     [{ status: 403 }, 'unauthorized'],

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Database, INSTANCE_LOCK } from '../../server/src/db/database.ts';
+import { type Database, INSTANCE_LOCK, StatementInterrupted } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { createWorkQueue, type TaskHandler } from '../../server/src/work/queue.ts';
+import { createWorkQueue, NotYet, type TaskHandler } from '../../server/src/work/queue.ts';
 import {
   claimTasks,
   completeTask,
@@ -17,7 +17,7 @@ import {
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
-import { interceptStatements, recordStatements } from '../support/statements.ts';
+import { interceptStatements, recordStatements, wrapStatements } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
 
 const TENANT: Tenant = { accountId: 'acc_work', environment: 'live' };
@@ -394,9 +394,47 @@ describeOnBothEngines('work that waits', (open) => {
     clock.advance(SECOND);
     await queue.settled();
     away = false;
-    clock.advance(LEASE_MS);
+    clock.advance(SECOND);
     await queue.settled();
     expect(done).toEqual(['interrupted']);
+  });
+
+  test('that was claimed in an answer which was lost is done a second later, and not when its lease ends', async () => {
+    let statements = 0;
+    const { clock, done, faults, queue } = worker(
+      wrapStatements(database, async (run) => {
+        const answer = await run();
+        statements += 1;
+        // Behind the look for what the dead have left, and the one for the next instant.
+        if (statements === 3) throw new StatementInterrupted('no answer');
+        return answer;
+      }),
+    );
+    await schedule(at(clock, 0, 'unheard'));
+    await queue.settled();
+    expect(faults.map(({ message }) => message)).toEqual(['no answer']);
+    expect(await tasks()).toMatchObject([{ key: 'unheard', leased_until: plusMs(clock.now(), LEASE_MS) }]);
+    clock.advance(SECOND);
+    await queue.settled();
+    expect(done).toEqual(['unheard']);
+  });
+
+  test('that an outage has interrupted is done a second later, however often it has failed before', async () => {
+    const { clock, done, queue } = worker(database, {
+      handler: (task) => {
+        if (task.attempts === 4) throw new StatementInterrupted('no answer');
+        if (task.attempts < 4) throw new NotYet('not yet');
+      },
+    });
+    await schedule(at(clock, 0, 'unlucky'));
+    for (const seconds of [0, 1, 5, 30]) {
+      clock.advance(seconds * SECOND);
+      await queue.settled();
+    }
+    expect(done).toEqual([]);
+    clock.advance(SECOND);
+    await queue.settled();
+    expect(done).toEqual(['unlucky']);
   });
 
   test('is not begun after the close, which waits for what is under way', async () => {

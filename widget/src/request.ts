@@ -110,6 +110,6 @@ const CODES: [RegExp, CheckoutErrorCode][] = [
   [/^(BAD_USER|VALID)/, 'invalid_input'],
   [/_CONFLICT|_USED/, 'conflict'],
   [/NOT_|ONLY_|LIMIT_/, 'not_configured'],
-  [/^(INTERNAL|UPSTREAM|5)/, 'server'],
+  [/^(INTERNAL|5)|UNAV/, 'server'],
   [/^(GRAPHQL|4)/, 'protocol'],
 ];

@@ -1,7 +1,7 @@
 import type { State } from '../commit/commit.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { type PaymentError, UnavailableError } from '../kernel/errors.ts';
+import { behindChange, type PaymentError, UnavailableError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
@@ -136,7 +136,9 @@ export function createCardPaymentRequests({
     const { resourceId, replayed } = await intents.run(tenant, of).finally(() => {
       nudge(tenant, 'card_payment');
     });
-    const known = await mirror.find(tenant, resourceId);
+    const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
+      throw behindChange(error);
+    });
     if (!known) throw new Error(`card payment ${resourceId} was created and is not known`);
     return { payment: paymentOf(known), replayed };
   }

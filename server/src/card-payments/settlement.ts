@@ -1,6 +1,6 @@
 import type { Committer, State } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
-import { NotFoundError } from '../kernel/errors.ts';
+import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
@@ -131,7 +131,10 @@ export function createSettlement({
         onFault(error);
         return { status: 'pending', settlesAt: null };
       });
-      const payment = await settle(tenant, orderCode, chargeId, outcome);
+      const payment = await settle(tenant, orderCode, chargeId, outcome).catch((error: unknown) => {
+        // The charge stands, and its task records it.
+        throw behindChange(error);
+      });
       // Whoever looked it up meanwhile may have had the answer first.
       if (payment.status === 'paid') return { kind: 'paid', payment };
       switch (outcome.status) {

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
-import { CommitOutcomeUnknown, type Database, NoConnection, type Sql } from '../db/database.ts';
+import { type Database, NoConnection, type Sql } from '../db/database.ts';
 import type { NewEvent, StoredEvent } from '../events/event.ts';
 import { append, lockStream, numbered, openStream } from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { PaymentError } from '../kernel/errors.ts';
+import { OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { here, traced } from '../kernel/traces.ts';
 import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
@@ -70,7 +70,8 @@ export interface Committer {
   /**
    * Carries a command out: lock, load, decide, write, commit, wake. Commands of one tenant that come while another
    * is under way share the next transaction; each gets its own outcome or its own refusal.
-   * @throws what `decide` throws; CommitOutcomeUnknown when the connection was lost around COMMIT
+   * @throws what `decide` throws; CommitOutcomeUnknown when the connection was lost around COMMIT; another OutageError
+   * when the database has done nothing of it
    */
   change<Outcome>(command: Command<Outcome>): Promise<Outcome>;
   /** Resolves when nothing is under way. */
@@ -128,29 +129,33 @@ export function createCommitter({
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
       const group = queue.splice(0, GROUP_LIMIT);
-      await group[0]!.inTrace(() => runGroup(group));
+      const failure = await group[0]!.inTrace(() => runGroup(group));
+      // Each of them would wait for a connection in vain, one group after the other.
+      if (failure instanceof NoConnection) for (const waiting of queue.splice(0)) waiting.reject(failure);
       // Who was answered and comes at once with the next command meets the next group, and not the one after it.
       await turn();
     }
     queues.delete(key);
   }
 
-  async function runGroup(group: readonly Waiting[]): Promise<void> {
+  /** Everyone has an answer then. Returns the outage that kept all of them from being done, if any did. */
+  async function runGroup(group: readonly Waiting[]): Promise<OutageError | null> {
     const { tenant } = group[0]!.command;
     const begunAt = clock.ms();
     let done: Awaited<ReturnType<typeof decideAll>>;
     try {
       done = await database.transaction((sql) => decideAll(sql, tenant, group, { clock, outbox }));
     } catch (error) {
-      if (group.length === 1 || error instanceof CommitOutcomeUnknown || error instanceof NoConnection)
+      const outage = error instanceof OutageError ? error : null;
+      if (group.length === 1 || outage) {
         for (const waiting of group) waiting.reject(error);
-      else {
-        // It has changed nothing: by halves, so that the fault meets its own caller and costs the others little.
-        const half = Math.ceil(group.length / 2);
-        await runGroup(group.slice(0, half));
-        await runGroup(group.slice(half));
+        return outage;
       }
-      return;
+      // It has changed nothing: by halves, so that the fault meets its own caller and costs the others little.
+      const half = Math.ceil(group.length / 2);
+      const first = await runGroup(group.slice(0, half));
+      const second = await runGroup(group.slice(half));
+      return second ?? first;
     }
     // Committed: whatever happens from here on, nothing of it may be run again.
     for (const answer of done.answers) answer();
@@ -162,6 +167,7 @@ export function createCommitter({
       ms: clock.ms() - begunAt,
     });
     if (committed.events.length > 0 || committed.tasks.length > 0) onCommit(tenant, committed);
+    return null;
   }
 
   function enqueue<Outcome>(command: Command<Outcome>): Promise<Outcome> {

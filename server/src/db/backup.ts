@@ -55,21 +55,28 @@ export async function saveDatabase(
   }: { takenAt: Date; write: (texts: AsyncIterable<string>) => Promise<void>; onRows?: OnRows },
 ): Promise<{ header: BackupHeader; rows: Rows }> {
   const found = await readTables(database.sql);
-  return database.transaction(async (db) => {
-    await sql`set transaction isolation level repeatable read, read only`.execute(db);
-    await sql`set local idle_in_transaction_session_timeout = '10min'`.execute(db);
-    await useOneSpelling(db);
-    const all = sql.join(found.map(({ name }) => sql.table(name)));
-    await sql`lock table ${all} in access share mode`.execute(db);
-    const layout = await readLayout(db);
-    // What was made or dropped before the lock was had is not in it.
-    if (JSON.stringify(layout.tables) !== JSON.stringify(found))
-      throw new BackupError('The tables were changed at this moment: try again');
-    const header = { psaBackup: FORMAT, takenAt: takenAt.toISOString(), engine: database.engine, ...layout };
-    const rows: Rows = {};
-    await write(textsOf(db, header, rows, onRows));
-    return { header, rows };
-  });
+  return database.maintenance(({ transaction }) =>
+    transaction(async (db) => {
+      await sql`set transaction isolation level repeatable read, read only`.execute(db);
+      await sql`set local idle_in_transaction_session_timeout = '10min'`.execute(db);
+      await useOneSpelling(db);
+      const all = sql.join(found.map(({ name }) => sql.table(name)));
+      await sql`lock table ${all} in access share mode`.execute(db);
+      const layout = await readLayout(db);
+      // What was made or dropped before the lock was had is not in it.
+      if (JSON.stringify(layout.tables) !== JSON.stringify(found))
+        throw new BackupError('The tables were changed at this moment: try again');
+      const header = {
+        psaBackup: FORMAT,
+        takenAt: takenAt.toISOString(),
+        engine: database.engine,
+        ...layout,
+      };
+      const rows: Rows = {};
+      await write(textsOf(db, header, rows, onRows));
+      return { header, rows };
+    }),
+  );
 }
 
 async function* textsOf(db: Sql, header: BackupHeader, rows: Rows, onRows: OnRows): AsyncGenerator<string> {
@@ -241,23 +248,25 @@ export async function restoreDatabase(
   assertIsKnown(header);
   await assertIsEmpty(database.sql);
   await migrate(database, undefined, header.migrations.at(-1));
-  const rows = await database.transaction(async (db) => {
-    await useOneSpelling(db);
-    const { migrations, tables } = await readLayout(db);
-    if (!sameLayout(header, { migrations, tables }))
-      throw new BackupError(
-        'The database has other tables than the backup: restore it into an empty database',
+  return database.maintenance(async (unhurried) => {
+    const rows = await unhurried.transaction(async (db) => {
+      await useOneSpelling(db);
+      const { migrations, tables } = await readLayout(db);
+      if (!sameLayout(header, { migrations, tables }))
+        throw new BackupError(
+          'The database has other tables than the backup: restore it into an empty database',
+        );
+      // Until this has ended nobody sees that it is empty, and makes a first account.
+      await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(
+        db,
       );
-    // Until this has ended nobody sees that it is empty, and makes a first account.
-    await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(
-      db,
-    );
-    // Migrations may leave rows of their own.
-    await assertIsEmpty(db);
-    return load(db, header, texts, onRows);
+      // Migrations may leave rows of their own.
+      await assertIsEmpty(db);
+      return load(db, header, texts, onRows);
+    });
+    await sql`analyze`.execute(unhurried.sql);
+    return rows;
   });
-  await sql`analyze`.execute(database.sql);
-  return rows;
 }
 
 async function load(

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql as raw } from 'kysely';
 import pg from 'pg';
 import type { Clock } from '../kernel/clock.ts';
 import { traced } from '../kernel/traces.ts';
@@ -8,14 +8,19 @@ import {
   type Database,
   type DatabaseMeter,
   NoConnection,
+  ReadOnlyDatabase,
   type Sql,
+  StatementInterrupted,
 } from './database.ts';
 import type { Log } from './log.ts';
 import { createStatementWatch, type SendStatement, timedBy } from './statements.ts';
 
-export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'connections' | 'close'> {
+export interface Connections
+  extends Pick<Database, 'sql' | 'transaction' | 'takesWrites' | 'connections' | 'close'> {
   /** How often something has been written since they were opened: told before whoever wrote it is answered. */
   writes(): number;
+  /** Closes the connections that nobody uses: another one to the same server gave no answer in time. */
+  closeIdle(): void;
 }
 
 /**
@@ -24,6 +29,8 @@ export interface Connections extends Pick<Database, 'sql' | 'transaction' | 'con
  *
  * A connection sends what it is asked for at once, whatever it is still waiting for, and is answered in the same
  * order: statements of a transaction that do not need each other's answers share one trip to the server.
+ *
+ * With `query_timeout` in its configuration, `pg` closes a connection that has not answered a statement by then.
  */
 export function openConnections(
   config: pg.PoolConfig,
@@ -32,7 +39,19 @@ export function openConnections(
   const pool = new pg.Pool({ ...config, pipeline: true, types: { getTypeParser } });
   // Nobody waits for an idle connection, so its loss is news and not a failure. Without a listener it
   // would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'));
+  // With the error comes the whole client, keys included.
+  pool.on('error', ({ message }) => log.warn({ reason: message }, 'An idle database connection was lost'));
+
+  const clients = new Map<Client, { inUse: boolean; isClosed: boolean }>();
+  pool.on('connect', (client) => clients.set(client as Client, { inUse: true, isClosed: false }));
+  pool.on('remove', (client) => clients.delete(client as Client));
+  function closeIdle(): void {
+    for (const [client, state] of clients) {
+      if (state.inUse) continue;
+      state.isClosed = true;
+      client.connection.stream.destroy();
+    }
+  }
 
   const watched = createStatementWatch(clock, meter);
   const take = meter
@@ -58,7 +77,22 @@ export function openConnections(
     if (closing !== undefined) throw new Error('The database is closed');
     busy += 1;
     try {
-      return guard(await take(), watched, done);
+      let client = (await take()) as Client;
+      // The pool hears of it a little later.
+      while (clients.get(client)?.isClosed) {
+        client.release(true);
+        client = (await take()) as Client;
+      }
+      const state = clients.get(client)!;
+      state.inUse = true;
+      return guard(client, {
+        watched,
+        onSilent: closeIdle,
+        onRelease(hasWritten) {
+          state.inUse = false;
+          done(hasWritten);
+        },
+      });
     } catch (error) {
       done(false);
       throw new NoConnection((error as Error).message, { cause: error });
@@ -107,9 +141,15 @@ export function openConnections(
     }
   }
 
+  const sql = kyselyOver({ connect, end: () => pool.end() });
   return {
-    sql: kyselyOver({ connect, end: () => pool.end() }),
+    sql,
     transaction: (work) => traced('transaction', {}, () => transaction(work)),
+    async takesWrites() {
+      const { rows } = await EMPTY_WRITE.execute(sql);
+      return rows[0]!.writable;
+    },
+    closeIdle,
     connections: () => ({
       inUse: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
@@ -130,6 +170,15 @@ export function openConnections(
   };
 }
 
+/**
+ * It reaches the log of the server's writes and is flushed with its commit, as every change is, without a row of any table.
+ * A standby refuses it; a database that was made read-only does not, and says so.
+ */
+const EMPTY_WRITE = raw<{ writable: boolean }>`
+  select pg_logical_emit_message(true, 'psa', '') as written, current_setting('transaction_read_only') = 'off' as writable`;
+
+type Client = pg.PoolClient & Pick<pg.Client, 'connection'>;
+
 interface Guarded {
   query(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
   release(): void;
@@ -142,12 +191,16 @@ function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> })
 
 /** Tells what may have been committed from what was not, and keeps a broken connection out of the pool. */
 function guard(
-  client: pg.PoolClient & Pick<pg.Client, 'connection'>,
-  watched: SendStatement,
-  released: (hasWritten: boolean) => void,
+  client: Client,
+  {
+    watched,
+    onSilent,
+    onRelease,
+  }: { watched: SendStatement; onSilent: () => void; onRelease: (hasWritten: boolean) => void },
 ): Guarded {
   let lost: Error | undefined;
   let hasWritten = false;
+  let inTransaction = false;
   const onError = (error: Error) => {
     lost ??= error;
   };
@@ -156,14 +209,15 @@ function guard(
   client.on('end', onEnd);
 
   async function commit() {
+    inTransaction = false;
     // Not sent yet, so nothing is unknown: the server rolls back what a lost connection leaves.
-    if (lost) throw lost;
+    if (lost) throw new StatementInterrupted(lost.message, { cause: lost });
     let result: pg.QueryResult;
     try {
       result = await client.query('commit');
     } catch (error) {
-      if (isRefusal(error)) throw error;
-      throw new CommitOutcomeUnknown('The connection was lost during COMMIT', { cause: error });
+      if (!(error instanceof pg.DatabaseError)) onError(error as Error);
+      throw explain(error, { mayBeDone: true });
     }
     // PostgreSQL answers COMMIT of a failed transaction with a cheerful ROLLBACK.
     if (result.command !== 'COMMIT') {
@@ -173,23 +227,47 @@ function guard(
   }
 
   async function rollback() {
+    inTransaction = false;
     try {
-      return await client.query('rollback');
+      if (!lost) return await client.query('rollback');
     } catch (error) {
       // The server rolls back on its own once the connection is gone. Thrown, this would hide what
       // the rollback was for.
       onError(error as Error);
-      return { command: 'ROLLBACK', rowCount: 0, rows: [], oid: 0, fields: [] };
+      if (isSilence(error)) onSilent();
     }
+    return { command: 'ROLLBACK', rowCount: 0, rows: [], oid: 0, fields: [] };
   }
 
   async function send(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
     if (text === 'commit') return commit();
     if (text === 'rollback') return rollback();
-    hasWritten ||= !READS.test(text);
+    inTransaction ||= BEGINS.test(text);
+    const writes = !READS.test(text);
+    hasWritten ||= writes;
     const name = NAMED.exec(text)?.[1];
     collectWrites(client.connection.stream);
-    return client.query({ ...(name && { name }), text, values: values as unknown[] });
+    try {
+      return await client.query({ ...(name && { name }), text, values: values as unknown[] });
+    } catch (error) {
+      throw explain(error, { mayBeDone: writes && !inTransaction });
+    }
+  }
+
+  /** The failure as an outage, where it is one. `mayBeDone`: what failed commits by itself. */
+  function explain(error: unknown, { mayBeDone }: { mayBeDone: boolean }): unknown {
+    if (isSilence(error)) {
+      onError(error);
+      onSilent();
+    }
+    const code = error instanceof pg.DatabaseError ? (error.code ?? '') : null;
+    if (mayBeDone && (code === null ? lost : GOODBYE.test(code)))
+      return new CommitOutcomeUnknown('The connection was lost during COMMIT', { cause: error });
+    if (code === null ? !lost : !INTERRUPTION.test(code) && !isReadOnly(error)) return error;
+    const { message } = error as Error;
+    return isReadOnly(error)
+      ? new ReadOnlyDatabase(message, { cause: error })
+      : new StatementInterrupted(message, { cause: error });
   }
 
   return {
@@ -198,9 +276,14 @@ function guard(
       client.off('error', onError);
       client.off('end', onEnd);
       client.release(lost);
-      released(hasWritten);
+      onRelease(hasWritten);
     },
   };
+}
+
+/** The words of `pg`, which has no code for it and is about to close the connection. */
+export function isSilence(error: unknown): error is Error {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 const collecting = new WeakSet<Duplex>();
@@ -228,9 +311,21 @@ const READS = /^(?:[\s(]|\/\*.*?\*\/)*(?:select|start transaction|listen|unliste
 
 const isConsequence = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25P02';
 
-/** The server looked at the COMMIT and said no. With these other codes it says goodbye instead. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !/^(08|57P|XX|58)/.test(error.code ?? '08');
+const BEGINS = /^(?:begin|start transaction)\b/;
+
+/** With these codes the server says goodbye: whether it has committed, nobody knows. Any other is a refusal. */
+const GOODBYE = /^(?:|08.*|57P.*|XX.*|58.*)$/;
+
+/**
+ * Codes by which the server gives up what is no fault of the statement: connection, resources, an operator or a deadline,
+ * the machine, a transaction that was idle or went on for too long.
+ */
+const INTERRUPTION = /^(?:08.*|53.*|57.*|58.*|25P03|25P04)$/;
+
+/** A standby refuses even to look at an unlogged table, as no feature of its. */
+function isReadOnly(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === '25006' || (error.code === '0A000' && error.message.endsWith('during recovery'));
 }
 
 const INT8 = 20;

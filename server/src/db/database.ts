@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { OutageError } from '../kernel/errors.ts';
 import type { Tables } from './tables.ts';
 
 /** Where a query runs: the pool, or the transaction that the caller is in. */
@@ -25,6 +26,13 @@ export interface Database {
    * may or may not have been made, and only a look at the data tells.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Runs work whose statements may take hours, on a connection of its own without the deadlines of all others: migrations,
+   * backups, restores.
+   */
+  maintenance<T>(work: (unhurried: Pick<Database, 'sql' | 'transaction'>) => Promise<T>): Promise<T>;
+  /** Commits an empty write. Rejects, or resolves with false, where the database takes no writes. */
+  takesWrites(): Promise<boolean>;
   /**
    * Wakes every listener of `channel`, in this process and in others, once for each payload. A lost one costs time
    * and nothing else.
@@ -78,11 +86,37 @@ export function drawInstance(): number {
   return randomInt(1, 2 ** 31 - 1);
 }
 
-export class CommitOutcomeUnknown extends Error {
+/**
+ * How long anything waits for PostgreSQL's answer, in milliseconds of the machine's time, before its connection is closed
+ * and replaced; for a connection, free or new, it is less. PostgreSQL itself gives up a statement a little earlier, which
+ * is cheaper, and ends a transaction whose client says nothing for as long, which frees the lock of its tenant.
+ */
+export const WAIT_MS = 5_000;
+
+export class CommitOutcomeUnknown extends OutageError {
   override readonly name = 'CommitOutcomeUnknown';
+  override readonly mayBeDone = true;
 }
 
 /** There was no connection to be had: nothing was asked of the database, which is away or has more to do than it can. */
-export class NoConnection extends Error {
+export class NoConnection extends OutageError {
   override readonly name = 'NoConnection';
+  override readonly mayBeDone = false;
+}
+
+/** The connection was lost, or PostgreSQL gave the statement up, before anything was committed. */
+export class StatementInterrupted extends OutageError {
+  override readonly name: string = 'StatementInterrupted';
+  override readonly mayBeDone = false;
+}
+
+/** The failure as the caller of work that had not begun sees it: of that work nothing was done. */
+export function beforeWork(error: unknown): unknown {
+  if (!(error instanceof CommitOutcomeUnknown)) return error;
+  return new StatementInterrupted(error.message, { cause: error });
+}
+
+/** PostgreSQL takes no writes: it is a standby, or was made read-only. */
+export class ReadOnlyDatabase extends StatementInterrupted {
+  override readonly name = 'ReadOnlyDatabase';
 }

@@ -41,20 +41,22 @@ export async function migrate(
     upTo === undefined ? known : known.slice(0, known.findIndex(({ name }) => name === upTo) + 1);
   // Most starts find nothing to do: they take no lock, and wait for nobody.
   if (pendingOf(wanted, await appliedMigrations(database.sql)).length === 0) return [];
-  return database.sql.connection().execute(async (db) => {
-    await holdLock(db);
-    try {
-      await sql`create table if not exists kysely_migration (
+  return database.maintenance(({ sql: unhurried }) =>
+    unhurried.connection().execute(async (db) => {
+      await holdLock(db);
+      try {
+        await sql`create table if not exists kysely_migration (
         name varchar(255) primary key, timestamp varchar(255) not null
       )`.execute(db);
-      const pending = pendingOf(wanted, await appliedMigrations(db));
-      for (const migration of pending) await apply(db, migration, folder);
-      return pending.map(({ name }) => name);
-    } finally {
-      // With a connection that is lost the lock has fallen.
-      await sql`select pg_advisory_unlock(${MIGRATION_LOCK})`.execute(db).catch(() => undefined);
-    }
-  });
+        const pending = pendingOf(wanted, await appliedMigrations(db));
+        for (const migration of pending) await apply(db, migration, folder);
+        return pending.map(({ name }) => name);
+      } finally {
+        // With a connection that is lost the lock has fallen.
+        await sql`select pg_advisory_unlock(${MIGRATION_LOCK})`.execute(db).catch(() => undefined);
+      }
+    }),
+  );
 }
 
 /** The number of the newest that this version knows. */

@@ -77,6 +77,8 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     instance: drawInstance(),
     sql: connections.sql,
     transaction: connections.transaction,
+    maintenance: (work) => work(connections),
+    takesWrites: connections.takesWrites,
     connections: connections.connections,
     writes: connections.writes,
     flushes: backend.flushes,

@@ -1,10 +1,14 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { SlowConsumerError } from '../events/subscribe.ts';
+import { retryHeaders } from '../http/routes.ts';
 import {
+  describeOutage,
   type ErrorCode,
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
+  OUTAGE,
+  OutageError,
   PaymentError,
   PermissionError,
   RateLimitError,
@@ -155,8 +159,8 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
 
 /**
  * What a client is told of an error that no union has a member for. Errors of GraphQL itself about the document and its
- * variables are the caller's to mend and pass as they are; whatever is neither theirs nor ours is a fault: given
- * to `onFault`, shown as `Internal error`. What has been through here once passes.
+ * variables are the caller's to mend and pass as they are; whatever is neither theirs nor ours is an outage or a fault:
+ * given to `onFault`, and shown as `UNAVAILABLE` or as `Internal error`. What has been through here once passes.
  */
 export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
   const known = toldBefore(error);
@@ -217,6 +221,15 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
     return error;
   }
   onFault(cause);
+  if (cause instanceof OutageError) {
+    const { message, status, retryAfterSeconds } = describeOutage(cause);
+    const extensions = {
+      code: OUTAGE,
+      ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+      http: { status, headers: retryHeaders(cause) },
+    };
+    return new GraphQLError(message, { ...placeOf(error), extensions });
+  }
   return new GraphQLError('Internal error', {
     ...placeOf(error),
     extensions: { code: 'INTERNAL_SERVER_ERROR', http: { status: 500 } },

@@ -10,6 +10,7 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../access/model.ts';
 import { type Body, endTogether } from '../http/routes.ts';
+import { OutageError } from '../kernel/errors.ts';
 import { createRecent } from '../kernel/recent.ts';
 import { isTracing } from '../kernel/traces.ts';
 import type { ContextFactory, Presented, Taken } from './caller-context.ts';
@@ -32,7 +33,7 @@ const ACCEPTS_BYTES = 200_000;
 const HEADERS_BYTES = 1_000;
 
 export interface FastPath {
-  /** Whether the request is answered; if not, it is Yoga's. */
+  /** Whether the request is answered; if not, it is Yoga's. @throws OutageError */
   answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
   /** How many it has answered, and how many of them with what was kept. */
   answers(): { compiled: number; kept: number };
@@ -140,7 +141,9 @@ export function createFastPath({
       try {
         const identified = contexts.identify(presented);
         caller = identified instanceof Promise ? await identified : identified;
-      } catch {
+      } catch (error) {
+        // Yoga would wait for the database once more.
+        if (error instanceof OutageError) throw error;
         return false;
       }
       // Nothing is made, or kept, for who has shown no credential.

@@ -1,5 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
-import type { GraphQLFieldResolver } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'graphql';
+import { behindChange } from '../kernel/errors.ts';
 import { entered, isTracing } from '../kernel/traces.ts';
 import { type Context, callerOf } from './context.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
@@ -48,6 +49,7 @@ function admitted<Types extends SchemaTypes>(
     const begin = kind === 'mutation' ? change : () => resolve(parent, args, context, info);
     async function change() {
       const result = await resolve(parent, withKeyOfHeader(args, context), context, info);
+      changed.add(context);
       markReplay(result, context, info.operation.selectionSet.selections.length === 1);
       return result;
     }
@@ -60,6 +62,21 @@ function admitted<Types extends SchemaTypes>(
     if (isTracing()) return entered(traceName, attributes, () => telling(answer, tell));
     return telling(answer, tell);
   };
+}
+
+/** The contexts of operations in which a mutation field has ended well. */
+const changed = new WeakSet<object>();
+
+/** A result in which no outage says that nothing was done, where a field of the operation has changed something. */
+export function behindChanges(result: ExecutionResult, context: object): ExecutionResult {
+  if (!result.errors || !changed.has(context)) return result;
+  const errors = result.errors.map((error) => {
+    const cause = behindChange(error.originalError);
+    if (cause === error.originalError) return error;
+    const { message, nodes = null, path = null } = error;
+    return new GraphQLError(message, { nodes, path, originalError: cause as Error });
+  });
+  return { ...result, errors };
 }
 
 /** However it ends, at once or later: with null, or with what it was refused with. */

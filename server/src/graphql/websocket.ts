@@ -21,7 +21,7 @@ import type { Opened } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket, isWebSocket } from '../http/server.ts';
-import { PaymentError, UnavailableError } from '../kernel/errors.ts';
+import { OutageError, PaymentError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
@@ -239,7 +239,9 @@ export function createGraphQLSockets({
         if (fault instanceof Error && fault.message.startsWith('Unexpected message of type'))
           return socket.close(CloseCode.BadRequest, 'Unexpected message');
         onFault(fault);
-        socket.close(CloseCode.InternalServerError, 'Internal error');
+        // Of this one the client library comes back, and of an internal error it does not.
+        if (fault instanceof OutageError) socket.close(TRY_AGAIN_LATER, 'Unavailable; come back');
+        else socket.close(CloseCode.InternalServerError, 'Internal error');
       });
     });
     // A frame that is too large or malformed: `ws` closes with its own code.

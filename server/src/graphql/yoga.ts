@@ -2,17 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { execute, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
-import { HttpError, NO_SNIFFING, type Route, readBody, send, sendJson } from '../http/routes.ts';
+import {
+  HttpError,
+  NO_SNIFFING,
+  type Route,
+  readBody,
+  retryHeaders,
+  send,
+  sendJson,
+} from '../http/routes.ts';
+import { describeOutage, OutageError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context, OnRootField } from './context.ts';
 import { documentsPlugin } from './documents.ts';
-import { toGraphQLError } from './errors.ts';
+import { messageOf, toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
+import { behindChanges } from './root-fields.ts';
 import { subscribeShared } from './shared-execution.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
@@ -20,6 +30,7 @@ export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerRespons
 export interface GraphQLServer {
   yoga: Yoga;
   fastPath: FastPath;
+  onFault: (fault: unknown) => void;
 }
 
 /** GraphiQL's tabs keep a stale transform of their sliding in, and jump away from under the first click. */
@@ -86,11 +97,11 @@ export function createGraphQLServer({
       fastPath.plugin,
     ],
   });
-  return { yoga, fastPath };
+  return { yoga, fastPath, onFault };
 }
 
 /** The path itself, with what Yoga would let through: its body's size, and forms that another site could post. */
-export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
+export function graphqlRoute({ yoga, fastPath, onFault }: GraphQLServer): Route {
   return {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
@@ -111,8 +122,12 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
         if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
         if (request.method === 'GET') checkParams(url);
       } catch (error) {
-        if (!(error instanceof HttpError)) throw error;
+        if (!(error instanceof HttpError || error instanceof OutageError)) throw error;
         setHeaders(response, HEADERS);
+        if (error instanceof OutageError) {
+          const errors = [messageOf(error, onFault)];
+          return sendJson(response, describeOutage(error).status, { errors }, retryHeaders(error));
+        }
         const errors = [{ message: error.message, extensions: { code: 'BAD_USER_INPUT' } }];
         return sendJson(response, error.status, { errors }, error.headers);
       }
@@ -223,7 +238,10 @@ const referenceEngine = (onFault: (fault: unknown) => void): Plugin => ({
     setExecuteFn((args) => {
       const refused = tooManyListItems(args);
       if (refused) return { errors: [refused] };
-      return execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
+      const result = execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
+      return result instanceof Promise
+        ? result.then((later) => behindChanges(later, args.contextValue))
+        : behindChanges(result, args.contextValue);
     });
   },
   onSubscribe({ setSubscribeFn }) {

@@ -125,6 +125,8 @@ function refusalsOf({ params, query, body, errors = {} }: RestOperation): Json {
     ...(body ? { 413: 'TooLarge' } : {}),
     429: 'TooManyRequests',
     500: 'Fault',
+    503: 'Unavailable',
+    504: 'OutcomeUnknown',
   };
   return {
     ...Object.fromEntries(
@@ -197,6 +199,15 @@ const REFUSALS = {
     headers: { ...RATE_HEADER_REFERENCES, 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
   },
   Fault: { description: 'Internal error', headers: RATE_HEADER_REFERENCES },
+  Unavailable: {
+    description: 'Unavailable for the moment, and nothing was done: repeat it with the same idempotency key',
+    headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+  },
+  OutcomeUnknown: {
+    description:
+      'Unavailable for the moment, and it may have been done: repeat it with the same idempotency key',
+    headers: RATE_HEADER_REFERENCES,
+  },
 };
 
 function refused(description: string, headers: Json): Json {

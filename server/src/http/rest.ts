@@ -10,8 +10,10 @@ import {
 } from '../access/model.ts';
 import type { Clock } from '../kernel/clock.ts';
 import {
+  describeOutage,
   type ErrorCode,
   IdempotencyError,
+  OutageError,
   PaymentError,
   PermissionError,
   RateLimitError,
@@ -19,7 +21,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
-import { type Exchange, HttpError, type Route, readBody, sendJson } from './routes.ts';
+import { type Exchange, HttpError, type Route, readBody, retryHeaders, sendJson } from './routes.ts';
 
 // ── Declaring an operation ──────────────────────────────────────────────────────────────────────
 
@@ -59,7 +61,7 @@ interface Definition<
   /** A body that works as it is: the page offers it to whoever tries the operation. */
   readonly example?: NoInfer<z.input<Body>>;
   readonly answers: Answers;
-  /** What each refusal of its own means, by status. 400, 401, 403, 429 and 500 are described without it. */
+  /** The meaning of each refusal of its own, by status. 400, 401, 403, 429, 500, 503 and 504 are described without it. */
   readonly errors?: Readonly<Record<number, string>>;
   /** @throws PaymentError, which is answered with its status */
   handle(request: {
@@ -350,7 +352,7 @@ function wording({ code, input, expected, values }: z.core.$ZodRawIssue): string
   return `must be ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
 }
 
-/** What a caller is told of an error: a refusal in its words, a fault in none. */
+/** The answer to an error: a refusal in its words, an outage in the same words for all, a fault in none. */
 function refusal(
   error: unknown,
   onFault: (fault: unknown) => void,
@@ -359,7 +361,10 @@ function refusal(
     return { status: error.status, body: { error: error.message }, headers: error.headers };
   if (!(error instanceof PaymentError)) {
     onFault(error);
-    return { status: 500, body: { error: 'Internal error' }, headers: {} };
+    if (!(error instanceof OutageError))
+      return { status: 500, body: { error: 'Internal error' }, headers: {} };
+    const { status, message } = describeOutage(error);
+    return { status, body: { error: message }, headers: retryHeaders(error) };
   }
   const status = STATUS[error.code];
   return {

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describeOutage, type OutageError } from '../kernel/errors.ts';
 
 /** One request and its answer, as a route gets them. */
 export interface Exchange {
@@ -38,6 +39,12 @@ export class HttpError extends Error {
     this.status = status;
     this.headers = headers;
   }
+}
+
+/** The headers of the answer to an outage. */
+export function retryHeaders(outage: OutageError): Record<string, string> {
+  const { retryAfterSeconds } = describeOutage(outage);
+  return retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) };
 }
 
 /**

@@ -1,9 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { describeOutage, OutageError } from '../kernel/errors.ts';
 import { createRecent } from '../kernel/recent.ts';
 import { begun, here, isTracing } from '../kernel/traces.ts';
-import { type Exchange, HttpError, isEventStream, NO_SNIFFING, type Route, sendJson } from './routes.ts';
+import {
+  type Exchange,
+  HttpError,
+  isEventStream,
+  NO_SNIFFING,
+  type Route,
+  retryHeaders,
+  sendJson,
+} from './routes.ts';
 
 export interface HttpServer {
   readonly server: Server;
@@ -82,8 +91,7 @@ export function createHttpServer({
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
       response.setHeader(...NO_SNIFFING);
-      const { status, message, headers } =
-        error instanceof HttpError ? error : { status: 500, message: 'Internal error', headers: {} };
+      const { status, message, headers } = error instanceof HttpError ? error : answerTo(error);
       sendJson(response, status, { error: message }, headers);
     };
     try {
@@ -195,6 +203,12 @@ export function createHttpServer({
       });
     },
   };
+}
+
+/** The answer to an outage or to a fault. */
+function answerTo(error: unknown) {
+  if (!(error instanceof OutageError)) return { status: 500, message: 'Internal error', headers: {} };
+  return { ...describeOutage(error), headers: retryHeaders(error) };
 }
 
 interface UnderWay {

@@ -1,7 +1,7 @@
 /**
  * Every refusal that a caller can mend or must know. The domain throws it, which rolls its transaction
- * back; each transport has one exhaustive map from it to what it says. Anything else that is thrown is a
- * fault: logged with its cause, shown as `Internal error`.
+ * back; each transport has one exhaustive map from it to what it says. An `OutageError` is answered with `OUTAGE`. Anything
+ * else that is thrown is a fault: logged with its cause, shown as `Internal error`.
  */
 export type ErrorCode =
   | 'VALIDATION'
@@ -149,3 +149,46 @@ export class UpstreamError extends PaymentError {
 export class CursorExpiredError extends PaymentError {
   readonly code = 'CURSOR_EXPIRED';
 }
+
+/**
+ * The database did not do its part: it is away or silent, has no time or no room, or takes no writes. No refusal and no
+ * fault of the code: the same request may succeed a moment later. Its message and its cause are for the log.
+ */
+export abstract class OutageError extends Error {
+  /** Whether what was requested may have been done all the same. */
+  abstract readonly mayBeDone: boolean;
+}
+
+/** An outage behind a change that was made: of the request as a whole it cannot be said that nothing was done. */
+class OutageBehindChange extends OutageError {
+  override readonly name = 'OutageBehindChange';
+  override readonly mayBeDone = true;
+}
+
+/** The error as it is behind a change that was made. */
+export function behindChange(error: unknown): unknown {
+  if (!(error instanceof OutageError) || error.mayBeDone) return error;
+  return new OutageBehindChange(error.message, { cause: error });
+}
+
+/** The code that every transport says of an outage, and of nothing else. */
+export const OUTAGE = 'UNAVAILABLE';
+
+/**
+ * Describes an outage to a caller. Where the outcome is unknown there is no `Retry-After`: a client that repeats by
+ * itself, without a key, could do it twice.
+ */
+export function describeOutage({ mayBeDone }: OutageError): {
+  message: string;
+  status: 503 | 504;
+  retryAfterSeconds: number | null;
+} {
+  return mayBeDone
+    ? { message: OUTCOME_UNKNOWN, status: 504, retryAfterSeconds: null }
+    : { message: UNAVAILABLE, status: 503, retryAfterSeconds: 1 };
+}
+
+const UNAVAILABLE =
+  'The service is unavailable for the moment: repeat the request with the same idempotency key';
+const OUTCOME_UNKNOWN =
+  'The service is unavailable for the moment, and this request may have been done: repeat it with the same idempotency key';

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/database.ts';
+import { beforeWork, ReadOnlyDatabase, type Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { release, reserve } from './store.ts';
 
@@ -70,6 +70,15 @@ export function createWindows({
     return share && share.endsAt > now && share.endsAt <= now + 2 * MINUTE_MS ? share : null;
   }
 
+  /** A database that takes no writes still answers queries, and each instance then counts for itself. */
+  function countHere(key: string, want: number, now: Date): { endsAt: Date; used: number } {
+    const share = current(key);
+    return {
+      endsAt: share ? new Date(share.endsAt) : plusMs(now, MINUTE_MS),
+      used: (share?.used ?? 0) + want,
+    };
+  }
+
   async function refill(key: string, waiters: Waiter[]): Promise<void> {
     while (waiters.length > 0) {
       const want = Math.max(chunk, waiters.length);
@@ -80,6 +89,9 @@ export function createWindows({
           want,
           lengthMs: MINUTE_MS,
           now,
+        }).catch((error: unknown) => {
+          if (error instanceof ReadOnlyDatabase) return countHere(key, want, now);
+          throw error;
         });
         const granted = Math.min(want, Math.max(0, limit - (used - want)));
         const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), inHand: granted };
@@ -90,7 +102,7 @@ export function createWindows({
         for (; share.inHand > 0 && waiters.length > 0; share.inHand -= 1) waiters.shift()!.resolve(true);
         if (share.used >= limit) for (const waiter of waiters.splice(0)) waiter.resolve(false);
       } catch (error) {
-        for (const waiter of waiters.splice(0)) waiter.reject(error);
+        for (const waiter of waiters.splice(0)) waiter.reject(beforeWork(error));
       }
     }
     waiting.delete(key);

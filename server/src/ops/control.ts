@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../db/log.ts';
-import { PaymentError } from '../kernel/errors.ts';
+import { describeOutage, OutageError, PaymentError } from '../kernel/errors.ts';
 import { findOperation, inWords, type Managed, type OperationName } from './operations.ts';
 
 // PGlite's folder is one process's alone. While that is a server, the command line asks it over a Unix domain socket in
@@ -121,6 +121,7 @@ async function perform(line: string, { administration, copyFiles, log }: Served)
     return { ok: true, result: await found.perform(administration, input) };
   } catch (error) {
     if (error instanceof PaymentError) return { ok: false, message: inWords(error) };
+    if (error instanceof OutageError) return { ok: false, message: describeOutage(error).message };
     log.error({ err: error }, 'a fault of ours');
     return { ok: false, message: 'Internal error: the server’s log says more' };
   }

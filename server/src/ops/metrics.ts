@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Connected } from '../db/database.ts';
 import { type Route, send } from '../http/routes.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { PaymentError } from '../kernel/errors.ts';
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import { OUTAGE, OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Count, createCounts, createLines, createTallies, type Tally } from './tallies.ts';
 
 /** One registry a process, for what belongs to the process: the library's collectors are never stopped. */
@@ -78,22 +78,24 @@ export interface Metrics {
   onConnectionWait(ms: number): void;
   onTask(kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number): void;
   onWebhook(delivered: boolean, ms: number): void;
-  /** From now on a scrape shows these, too. */
+  /** From now on a scrape shows these, too. Returns what stops looking after them. */
   watch(watched: {
     info: { mode: string; engine: string };
     connections: () => Connected;
     backlog: () => Promise<readonly Backlog[]>;
-  }): void;
+  }): () => Promise<void>;
 }
 
 /** In seconds: from what is in memory to what an operator is called for. */
 const ANSWER_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 /** Of one statement, one commit, one delivery to everybody. */
 const STEP_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5];
-/** Whoever may ask for the figures asks the database for them; not more often than so. */
+/** How often the database is asked for figures: a scrape never waits for it. */
 const BACKLOG_MS = 5_000;
+/** The age at which its last answer is no longer shown. */
+const BACKLOG_KEPT_MS = 15_000;
 
-export function createMetrics(clock: Pick<Clock, 'ms'>): Metrics {
+export function createMetrics(clock: Clock): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const answers = createCounts({
@@ -315,16 +317,17 @@ export function createMetrics(clock: Pick<Clock, 'ms'>): Metrics {
           this.set(connections().waiting);
         },
       });
-      watchBacklog({ registers, clock, backlog });
+      return watchBacklog({ registers, clock, backlog });
     },
   };
 }
 
 export const FAULT = 'INTERNAL_SERVER_ERROR';
 
-/** `ok`, or the code of the refusal, of which there are so many; anything else is a fault of ours. */
+/** `ok`, or the code of a refusal or an outage, a closed set; anything else is a fault of ours. */
 export function outcomeOf(error: unknown): string {
   if (error === null) return 'ok';
+  if (error instanceof OutageError) return OUTAGE;
   return error instanceof PaymentError ? error.code : FAULT;
 }
 
@@ -354,24 +357,42 @@ function watchBacklog({
   backlog,
 }: {
   registers: Registry[];
-  clock: Pick<Clock, 'ms'>;
+  clock: Clock;
   backlog: () => Promise<readonly Backlog[]>;
-}): void {
-  let kept: { at: number; rows: Promise<readonly Backlog[]> } | null = null;
-  function read(): Promise<readonly Backlog[]> {
+}): () => Promise<void> {
+  let known: { at: number; rows: readonly Backlog[] } | null = null;
+  let looking: Promise<void> | null = null;
+  let cancel: () => void;
+  function look(): void {
+    cancel = clock.schedule(plusMs(clock.now(), BACKLOG_MS), look);
     const at = clock.ms();
-    if (!kept || at < kept.at || at - kept.at >= BACKLOG_MS) kept = { at, rows: backlog().catch(() => []) };
-    return kept.rows;
+    // A database that is slow is not asked once more.
+    looking ??= backlog()
+      .then(
+        (rows) => {
+          known = { at, rows };
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        looking = null;
+      });
+  }
+  look();
+  function read(): readonly Backlog[] {
+    if (!known) return [];
+    const ageMs = clock.ms() - known.at;
+    // A clock that was set back says nothing of the age.
+    return ageMs >= 0 && ageMs < BACKLOG_KEPT_MS ? known.rows : [];
   }
   new Gauge({
     name: 'psa_tasks_waiting',
     help: 'Tasks of all instances: due, under_way, or for later',
     labelNames: ['kind', 'state'],
     registers,
-    async collect() {
-      const rows = await read();
+    collect() {
       this.reset();
-      for (const { kind, due, underWay, later } of rows) {
+      for (const { kind, due, underWay, later } of read()) {
         this.set({ kind, state: 'due' }, due);
         this.set({ kind, state: 'under_way' }, underWay);
         this.set({ kind, state: 'later' }, later);
@@ -383,11 +404,14 @@ function watchBacklog({
     help: 'For how long the oldest task that is due has been so; 0 where none is',
     labelNames: ['kind'],
     registers,
-    async collect() {
-      const rows = await read();
+    collect() {
       this.reset();
-      for (const { kind, oldestDueAt } of rows)
+      for (const { kind, oldestDueAt } of read())
         this.set({ kind }, oldestDueAt ? Math.max(0, clock.ms() - oldestDueAt.getTime()) / 1_000 : 0);
     },
   });
+  return async () => {
+    cancel();
+    await looking;
+  };
 }

@@ -1,5 +1,5 @@
 import { plusMs } from '../kernel/clock.ts';
-import { InsufficientFundsError, type PaymentError } from '../kernel/errors.ts';
+import { behindChange, InsufficientFundsError, type PaymentError } from '../kernel/errors.ts';
 import { reaisFromCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
@@ -111,11 +111,16 @@ export function createPayoutRequests({
           send(tenant, input, { idempotencyKey: idempotencyKey ?? null, summary, madeBy: id }),
         lookupReference: () => null,
       });
-      return { payout: (await mirror.findWithVersion(tenant, resourceId))!.payout, replayed };
+      const made = await mirror.findWithVersion(tenant, resourceId).catch((error: unknown) => {
+        throw behindChange(error);
+      });
+      return { payout: made!.payout, replayed };
     } catch (error) {
       if (!(error instanceof InDoubtError)) throw error;
       const { intent, replayed } = error;
-      const known = await mirror.findWithVersion(tenant, intent.id);
+      const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
+        throw behindChange(fault);
+      });
       // Another instance may still be sending it: then nothing of it is recorded yet.
       return { payout: known?.payout ?? asPayout(intent), replayed };
     } finally {

@@ -1,7 +1,7 @@
 import { readHead } from '../events/log.ts';
 import type { Asker } from '../kernel/asker.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { NotFoundError } from '../kernel/errors.ts';
+import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { pageTold } from '../kernel/told.ts';
 import { answered, cannotAsk, cannotTell, isSuccess, refusalOf, unreadable } from '../upstream/answers.ts';
@@ -378,7 +378,11 @@ export function createRemoteSubaccounts(
         assertPayoutsAvailable(tenant.environment);
         if (!isSubaccountId(input.subaccountId)) throw new NotFoundError('Subaccount not found');
         const { id, held, doubt, replayed } = await requests.requestPayout(tenant, input);
-        const payout = doubt ?? (await mirror.get(tenant, id));
+        const payout =
+          doubt ??
+          (await mirror.get(tenant, id).catch((error: unknown) => {
+            throw behindChange(error);
+          }));
         return { payout, underVerification: held && payout.status === 'processing', replayed };
       },
 

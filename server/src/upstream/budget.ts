@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../db/database.ts';
+import { beforeWork, type Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { byTurn, decide, type Standing, type Verdict } from './shares.ts';
@@ -207,7 +207,7 @@ export function createBudget({
       settle(waiters, granted.verdicts, (index) => createSlot(granted.ids[index]!, now));
     } catch (error) {
       queue = queue.filter((waiter) => !waiters.includes(waiter));
-      for (const waiter of waiters) waiter.reject(error);
+      for (const waiter of waiters) waiter.reject(beforeWork(error));
     }
   }
 

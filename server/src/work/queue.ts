@@ -1,10 +1,12 @@
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
+import { OutageError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { begun } from '../kernel/traces.ts';
 import {
   claimTasks,
   completeTask,
+  freeTasksNotUnderWay,
   freeTasksOfDead,
   nextDue,
   postponeTask,
@@ -92,6 +94,8 @@ export function createWorkQueue({
   let renewing = false;
   let renewAgain = false;
   let inheritAt = new Date(0);
+  /** Until then tasks may be leased to this instance that it does not know of, or has not been able to give free. */
+  let strandedUntil = new Date(0);
   /** When all that was due of a lane had been taken, but for the tenants that were passed over. */
   const emptied = new Map<Lane, { at: Date; passedOver: readonly string[] }>();
 
@@ -117,6 +121,7 @@ export function createWorkQueue({
             due = await nextDue(database.sql);
           }
         } catch (error) {
+          strandedUntil = plusMs(clock.now(), LEASE_MS);
           if (!closed) onError(error, null);
         }
         // What was due and is not ours waits for a place, which wakes us, or is being taken by another instance.
@@ -132,6 +137,13 @@ export function createWorkQueue({
     inheritAt = plusMs(now, POLL_MS);
     const endingBy = plusMs(now, LEASE_MS - GONE_MS);
     await freeTasksOfDead(database.sql, { holder: database.instance, now, endingBy });
+    // A statement whose answer was lost may be carried out a little later than this, so it is done more than once.
+    if (now < strandedUntil)
+      await freeTasksNotUnderWay(database.sql, {
+        holder: database.instance,
+        now,
+        underWay: [...underWay.keys()],
+      });
   }
 
   async function takeDue(lane: Lane, now: Date): Promise<void> {
@@ -181,7 +193,7 @@ export function createWorkQueue({
     return plusMs(last.at, -POLL_MS);
   }
 
-  /** Never rejects: what cannot even be postponed falls due when its lease ends. */
+  /** Never rejects: what cannot even be postponed is given free as soon as the database can be reached. */
   async function doTask(task: Task): Promise<void> {
     const begunAt = clock.ms();
     const tell = (outcome: 'done' | 'not_yet' | 'failed') =>
@@ -200,10 +212,13 @@ export function createWorkQueue({
     } catch (error) {
       tell(error instanceof NotYet ? 'not_yet' : 'failed');
       if (!(error instanceof NotYet)) onError(error, task);
-      const delayMs = BACKOFF_MS[Math.min(task.attempts, BACKOFF_MS.length) - 1]!;
-      await postponeTask(database.sql, task, plusMs(clock.now(), delayMs)).catch((lost: unknown) =>
-        onError(lost, task),
-      );
+      // An outage says nothing of the task: it is done when the database is back.
+      const attempts = error instanceof OutageError ? 1 : task.attempts;
+      const delayMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;
+      await postponeTask(database.sql, task, plusMs(clock.now(), delayMs)).catch((lost: unknown) => {
+        strandedUntil = plusMs(clock.now(), LEASE_MS);
+        onError(lost, task);
+      });
     }
     underWay.delete(task.lease);
     void look();

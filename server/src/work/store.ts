@@ -133,6 +133,25 @@ export async function freeTasksOfDead(
 }
 
 /**
+ * Gives free what this instance holds and does not do: the answer to its claim was lost, or what it wanted to write when
+ * it had ended.
+ */
+export async function freeTasksNotUnderWay(
+  sql: Sql,
+  { holder, now, underWay }: { holder: number; now: Date; underWay: readonly string[] },
+): Promise<void> {
+  await raw`
+    update task set lease = null, leased_until = null, holder = null
+    from (
+      select lease from task
+      where leased_until > ${now} and holder = ${holder} and lease <> all(${[...underWay]}::uuid[])
+      for update skip locked
+    ) held
+    where task.leased_until is not null and task.lease = held.lease
+  `.execute(sql);
+}
+
+/**
  * Still at it: nobody else takes what these leases hold before `leasedUntil`. What a transaction is just changing keeps
  * its lease as it was until the next time: two that wait for each other's tasks would be a deadlock.
  */

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { type FaultyNetwork, startFaultyNetwork } from '../support/faulty-network.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+import { administrate, silent } from '../support/templates.ts';
+
+let app: TestApp;
+let network: FaultyNetwork;
+let url: string;
+
+beforeEach(async () => {
+  url = await createPostgresDatabase();
+  network = await startFaultyNetwork(url);
+  const clock = createManualClock();
+  const database = await openPostgres({ databaseUrl: network.url, clock, log: silent, waitMs: 1_000 });
+  app = await startApp({ clock, database });
+  await app.levers.credit({ accountId: await account(), environment: 'live' }, 100_000);
+});
+
+afterEach(async () => {
+  await app.close();
+  await network.close();
+  // An outage is nobody's mistake.
+  expect(app.faults).toEqual([]);
+});
+
+async function account(): Promise<string> {
+  return (await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow()).id;
+}
+
+/** From now on nobody lets us in. */
+function goAway(): void {
+  network.refuses = true;
+  network.cut();
+}
+
+const NOTHING_DONE = {
+  message: 'The service is unavailable for the moment: repeat the request with the same idempotency key',
+  extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 1 },
+};
+const PAY_OUT = `mutation ($input: RequestPayoutInput!) {
+  requestPayout(input: $input) { ... on PayoutSuccess { replayed payout { code } } ... on UserError { code } }
+}`;
+const payout = {
+  amountCents: 2_500,
+  method: 'PIX',
+  destination: 'ana@example.com',
+  idempotencyKey: 'salary-7',
+};
+
+describe('a database that is away', () => {
+  test('is UNAVAILABLE over HTTP, with 503, whether or not the caller is known', async () => {
+    network.onRequest = (chunk) => (chunk.includes('start transaction') ? 'cut-before' : 'pass');
+    const known = await app.live.send(PAY_OUT, { input: payout });
+    expect(known).toMatchObject({ status: 503, body: { data: null, errors: [NOTHING_DONE] } });
+    expect(known.headers.get('retry-after')).toBe('1');
+    goAway();
+    const unknown = await app.sandbox.send('{ viewer { credential } }');
+    expect(unknown).toMatchObject({ status: 503, body: { errors: [NOTHING_DONE] } });
+    expect(unknown.headers.get('retry-after')).toBe('1');
+    network.refuses = false;
+    network.onRequest = () => 'pass';
+    const { requestPayout } = await app.live.request(PAY_OUT, { input: payout });
+    expect(requestPayout).toMatchObject({ replayed: false });
+  });
+
+  test('is UNAVAILABLE to a query that is answered past Yoga', async () => {
+    const query = '{ wallet { balanceCents } }';
+    for (let times = 0; times < 4; times += 1) await app.live.request(query);
+    expect(app.fastAnswers().compiled).toBeGreaterThan(0);
+    goAway();
+    expect(await app.live.send(query)).toMatchObject({ status: 503, body: { errors: [NOTHING_DONE] } });
+    // Now the caller has to be looked up as well.
+    app.clock.advance(2_000);
+    const answer = await app.live.send(query);
+    expect(answer).toMatchObject({ status: 503, body: { errors: [NOTHING_DONE] } });
+    expect(answer.headers.get('retry-after')).toBe('1');
+  });
+
+  test('leaves an answer that it concerns in part a partial answer', async () => {
+    network.onRequest = (chunk) => (chunk.includes('from "card_payment"') ? 'cut-before' : 'pass');
+    const { status, body } = await app.live.send(
+      '{ viewer { credential } cardPayment(orderCode: "PSC-0123456789ABCDEFGHJKMNPQ") { id } }',
+    );
+    expect([status, body.data]).toEqual([200, { viewer: { credential: 'API_KEY' }, cardPayment: null }]);
+    expect(body.errors).toMatchObject([{ ...NOTHING_DONE, path: ['cardPayment'] }]);
+  });
+
+  test('is 503 over REST, in words', async () => {
+    goAway();
+    const answer = await app
+      .rest()
+      .post('/payouts', { amount: 25, method: 'pix', walletAddress: 'ana@example.com' });
+    expect(answer).toMatchObject({ status: 503, body: { error: NOTHING_DONE.message } });
+    expect(answer.headers.get('retry-after')).toBe('1');
+  });
+
+  test('is UNAVAILABLE over a WebSocket, and closes one that begins so that its client comes back', async () => {
+    const socket = openRawSocket(app.url);
+    await socket.init(LIVE_KEY);
+    goAway();
+    const answer = async (id: string, query: string) => {
+      socket.send({ type: 'subscribe', id, payload: { query } });
+      for (;;) {
+        const message = await socket.next();
+        if (message.id === id && message.type === 'next') return message.payload;
+      }
+    };
+    const wallet = '{ wallet { balanceCents } }';
+    expect(await answer('1', `subscription { walletUpdates ${wallet} }`)).toMatchObject({
+      errors: [NOTHING_DONE],
+    });
+    expect(await answer('2', wallet)).toMatchObject({ errors: [NOTHING_DONE] });
+    app.clock.advance(2_000);
+    const late = openRawSocket(app.url);
+    await late.init(LIVE_KEY).catch(() => undefined);
+    expect(await late.closed).toEqual({ code: 1013, reason: 'Unavailable; come back' });
+    // Nobody's credential has ended by it.
+    network.refuses = false;
+    expect(await answer('3', wallet)).toEqual({ data: { wallet: { balanceCents: 100_000 } } });
+    socket.socket.terminate();
+  });
+
+  test('is UNAVAILABLE over an event stream', async () => {
+    goAway();
+    const { value } = await app.live.sse('subscription { walletUpdates { cursor } }').next();
+    expect(value).toMatchObject({ errors: [NOTHING_DONE] });
+  });
+
+  test('is not ready, and scraped all the same', async () => {
+    const ready = async () => (await fetch(`${app.url}/readyz`)).status;
+    expect(await ready()).toBe(200);
+    network.swallows = true;
+    network.silence();
+    expect(await ready()).toBe(503);
+    expect((await fetch(`${app.url}/metrics`)).status).toBe(200);
+    network.swallows = false;
+    await expect.poll(ready).toBe(200);
+  });
+});
+
+test('a payout whose COMMIT nobody has answered is UNAVAILABLE with 504, and its key finds it', async () => {
+  network.onRequest = (chunk) => (chunk.includes('commit\0') ? 'silence-after' : 'pass');
+  const { status, headers, body } = await app.live.send(PAY_OUT, { input: payout });
+  expect([status, headers.get('retry-after'), body.errors[0].extensions]).toEqual([
+    504,
+    null,
+    { code: 'UNAVAILABLE' },
+  ]);
+  expect(body.errors[0].message).toContain('may have been done');
+  network.onRequest = () => 'pass';
+  const { requestPayout } = await app.live.request(PAY_OUT, { input: payout });
+  expect(requestPayout).toMatchObject({ replayed: true });
+  const { status: restStatus } = await app.rest().get('/payouts');
+  expect(restStatus).toBe(200);
+});
+
+test('an outage of what is read behind a change does not say that nothing was done', async () => {
+  const open = `mutation ($input: CreateSubaccountInput!) {
+    createSubaccount(input: $input) {
+      ... on SubaccountSuccess { replayed subaccount { payouts(first: 1) { totalCount } } }
+    }
+  }`;
+  const input = { name: 'Bia', externalId: 'bia' };
+  network.onRequest = (chunk) => (chunk.includes('from "subaccount_payout"') ? 'cut-before' : 'pass');
+  const { status, headers, body } = await app.live.send(open, { input });
+  expect([status, headers.get('retry-after'), body.data]).toEqual([504, null, null]);
+  const error = {
+    message: expect.stringContaining('may have been done'),
+    extensions: { code: 'UNAVAILABLE' },
+  };
+  expect(body.errors).toMatchObject([error]);
+  expect(body.errors[0].extensions).toEqual({ code: 'UNAVAILABLE' });
+  const socket = openRawSocket(app.url);
+  await socket.init(LIVE_KEY);
+  socket.send({ type: 'subscribe', id: '1', payload: { query: open, variables: { input } } });
+  expect(await socket.next()).toMatchObject({ id: '1', payload: { data: null, errors: [error] } });
+  socket.socket.terminate();
+  network.onRequest = () => 'pass';
+  expect((await app.live.request(open, { input })).createSubaccount).toMatchObject({ replayed: true });
+});
+
+test('a database that was made read-only serves what reads, and is UNAVAILABLE to what writes', async () => {
+  const name = new URL(url).pathname.slice(1);
+  await administrate(
+    inject('templates').postgresUrl,
+    `alter database ${name} set default_transaction_read_only = on`,
+  );
+  network.cut();
+  expect((await fetch(`${app.url}/readyz`)).status).toBe(503);
+  expect(await app.live.request('{ wallet { balanceCents } }')).toEqual({
+    wallet: { balanceCents: 100_000 },
+  });
+  expect(await app.rest().get('/wallet')).toMatchObject({ status: 200 });
+  const refused = await app.live.send(PAY_OUT, { input: payout });
+  expect(refused).toMatchObject({ status: 503, body: { errors: [NOTHING_DONE] } });
+  await administrate(
+    inject('templates').postgresUrl,
+    `alter database ${name} reset default_transaction_read_only`,
+  );
+  network.cut();
+  await expect.poll(async () => (await fetch(`${app.url}/readyz`)).status).toBe(200);
+  await app.live.request(PAY_OUT, { input: payout });
+});
