@@ -54,6 +54,10 @@ const SIZES = {
   REFUSALS: [1, 1, 5, 20],
   /** Requests of which no two are alike. */
   DISTINCT_REQUESTS: [1_000, 20_000, 100_000, 1_000_000],
+  /** Random documents whose answers are compared with those of the execution that compiles nothing. */
+  DOCUMENTS: [1_000, 5_000, 20_000, 100_000],
+  /** The same of subscriptions, each followed twice. */
+  FOLLOWED_DOCUMENTS: [20, 60, 200, 1_000],
   /** Requests that are never sent to their end. */
   HALF_OPEN: [20, 60, 200, 1_000],
   /** Requests of a well-behaved client beside them. */

@@ -3,7 +3,6 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
-  execute,
   getOperationAST,
   getVariableValues,
   Kind,
@@ -21,6 +20,7 @@ import {
 } from './compiled.ts';
 import type { Context } from './context.ts';
 import { messageOf, toGraphQLError } from './errors.ts';
+import { execute } from './execution.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { execute, type GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, NO_SNIFFING, type Route, readBody, send, sendJson } from '../http/routes.ts';
@@ -8,10 +8,10 @@ import type { Context, OnRootField } from './context.ts';
 import { documentsPlugin } from './documents.ts';
 import { toGraphQLError } from './errors.ts';
 import { EXAMPLE_TABS } from './examples.ts';
+import { execute } from './execution.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
-import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 import { subscribeShared } from './shared-execution.ts';
 
@@ -79,7 +79,7 @@ export function createGraphQLServer({
     logging: false,
     plugins: [
       documentsPlugin(),
-      referenceEngine(onFault),
+      orderedEngine(onFault),
       idempotencyHeaderPlugin(),
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
@@ -217,13 +217,13 @@ export function presentedBy(
   };
 }
 
-/** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */
-const referenceEngine = (onFault: (fault: unknown) => void): Plugin => ({
+/** Yoga's own executor puts a field that resolves later behind its siblings; ours keeps the order of the document. */
+const orderedEngine = (onFault: (fault: unknown) => void): Plugin => ({
   onExecute({ setExecuteFn }) {
     setExecuteFn((args) => {
       const refused = tooManyListItems(args);
       if (refused) return { errors: [refused] };
-      return execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
+      return execute(args);
     });
   },
   onSubscribe({ setSubscribeFn }) {
