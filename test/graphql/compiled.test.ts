@@ -76,7 +76,9 @@ function roots(ways: Coming[]) {
             if (fails) throw new Error('failed');
             return given;
           };
-          return atOnce || turns === 0 ? come() : after(turns).then(come);
+          // A function is called where it is read, and not where it comes later.
+          const isAtOnce = atOnce || turns === 0 || typeof given === 'function';
+          return isAtOnce ? come() : after(turns).then(come);
         },
     );
   const members = (values: Record<string, fc.Arbitrary<unknown>>) =>

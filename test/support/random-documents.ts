@@ -38,7 +38,7 @@ export type ValuesOf = (field: string, argument: GraphQLArgument) => Values;
 
 const MAX_DEPTH = 7;
 /** Of one document; a list inside a list makes an answer of hundreds of each. */
-const MAX_FIELDS = 45;
+const MAX_FIELDS = 14;
 
 /** A valid operation of the root type with fields from everywhere below it, as one seed has it. */
 export function randomDocument(
@@ -53,11 +53,13 @@ export function randomDocument(
   let left = 2 + random.below(MAX_FIELDS);
   const chance = (percent: number) => random.below(100) < percent;
   const hasConditions = chance(6);
+  const hasAbstract = chance(6) || rootType !== schema.getQueryType();
 
   function args(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string {
     const given = field.args.flatMap((argument) => {
       const values = valuesOf(`${parent.name}.${field.name}`, argument);
-      const isGiven = isRequiredArgument(argument) || (values.fitting.length > 0 && chance(60));
+      const isMeant = values.fitting.length > 0 && !values.fitting.includes(null);
+      const isGiven = isRequiredArgument(argument) || isMeant || (values.fitting.length > 0 && chance(60));
       return isGiven ? [`${argument.name}: ${valueFor(argument, values)}`] : [];
     });
     return given.length > 0 ? `(${given.join(', ')})` : '';
@@ -79,26 +81,31 @@ export function randomDocument(
     return ` @${random.pick(['include', 'skip'])}(if: ${random.pick(['true', 'false'])})`;
   }
 
-  function fieldOf(type: GraphQLObjectType, depth: number): string {
-    const names = Object.keys(type.getFields());
-    const field = type.getFields()[random.pick(names)]!;
+  function fieldOf(type: GraphQLObjectType, depth: number, isBesideOthers = false): string {
+    const all = Object.values(type.getFields());
+    // A document with an abstract type is left to the execution.
+    const field = random.pick(
+      hasAbstract ? all : all.filter((each) => !isAbstractType(getNamedType(each.type))),
+    );
     left -= 1;
     const named = getNamedType(field.type);
     const isLeaf = isLeafType(named);
     if (!isLeaf && depth >= MAX_DEPTH) return '__typename';
     // Two fields of one name and other arguments contradict each other, and what differs at each request has no alias.
-    const hasAlias = !isLeaf || field.args.length > 0 || (chance(20) && !MOMENTARY.has(field.name));
+    const hasAlias =
+      !isLeaf || field.args.length > 0 || isBesideOthers || (chance(20) && !MOMENTARY.has(field.name));
     if (hasAlias) aliases += 1;
     const asked = `${hasAlias ? `a${aliases}: ` : ''}${field.name}${args(type, field)}${condition()}`;
     if (isLeaf) return asked;
     if (isObjectType(named)) return `${asked} ${selectionOf(named, depth + 1)}`;
     if (!isAbstractType(named)) return asked;
     const members = schema.getPossibleTypes(named).filter(() => chance(30));
-    const inner = members.map((member) => `... on ${member.name} ${selectionOf(member, depth + 1)}`);
+    // Two members may have fields of one name and different types.
+    const inner = members.map((member) => `... on ${member.name} ${selectionOf(member, depth + 1, true)}`);
     return `${asked} { __typename ${inner.join(' ')} }`;
   }
 
-  function selectionOf(type: GraphQLObjectType, depth: number): string {
+  function selectionOf(type: GraphQLObjectType, depth: number, isBesideOthers = false): string {
     const selections: string[] = [];
     const count = 1 + random.below(depth === 0 ? 5 : 6);
     for (let at = 0; at < count && (at === 0 || left > 0); at += 1) {
@@ -108,14 +115,14 @@ export function randomDocument(
       else if (way < 8 && named) selections.push(`... on ${named.name} { ${leavesOf(named).join(' ')} }`);
       else if (way < 12 && depth < MAX_DEPTH) {
         const on = random.pick(['', ` on ${type.name}`]);
-        selections.push(`...${on}${condition()} ${selectionOf(type, depth + 1)}`);
+        selections.push(`...${on}${condition()} ${selectionOf(type, depth + 1, isBesideOthers)}`);
       } else if (way < 20 && depth < MAX_DEPTH) {
         const name = `F${fragments.length}`;
         // Its place is taken before those that it spreads.
         const place = fragments.push('') - 1;
-        fragments[place] = `fragment ${name} on ${type.name} ${selectionOf(type, depth + 1)}`;
+        fragments[place] = `fragment ${name} on ${type.name} ${selectionOf(type, depth + 1, isBesideOthers)}`;
         selections.push(`...${name}`);
-      } else selections.push(fieldOf(type, depth));
+      } else selections.push(fieldOf(type, depth, isBesideOthers));
     }
     return `{ ${selections.join(' ')} }`;
   }
