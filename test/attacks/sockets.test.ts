@@ -244,7 +244,7 @@ describe('event streams of one key', () => {
   /** More than a queue holds, and the buffers of a machine behind it. */
   const EVENTS = 450;
 
-  test(`${count} that read nothing share what they are to be told, and are ended`, async () => {
+  test(`${count} that read nothing share the text of each event, and are ended`, async () => {
     const { crowd, ended } = await gather({ count: 0 }, { count, key: LIVE_KEY, query: LARGE });
     await undisturbed();
     await crowd.ask('pause');

@@ -9,7 +9,7 @@ const CHANGES_A_ROUND = 3;
 const WARM_UP_CHANGES = size(6, 1);
 const BARE = 'a bare node:http broadcast of one string';
 
-/** One event to so many event streams, each on a socket of its own, told to all of them before the next. */
+/** One event to so many event streams, each on a socket of its own, which all of them have before the next. */
 export async function measureStreams(postgresUrl: string): Promise<Row[]> {
   const halls = createHalls();
   const called = `one event to ${STREAMS.toLocaleString('en')} event streams`;
@@ -61,4 +61,4 @@ export async function measureStreams(postgresUrl: string): Promise<Row[]> {
 }
 
 const EXPLANATION =
-  'the same by event stream (SSE), all of one key: a card payment is created on PostgreSQL, and every subscriber of allCardPaymentUpdates is told of it; CPU of the server’s process, that of the change included; delay from the answer to its COMMIT to the bytes at the subscriber';
+  'the same by event stream (SSE), all of one key: a card payment is created on PostgreSQL, and goes to every subscriber of allCardPaymentUpdates; CPU of the server’s process, that of the change included; delay from the answer to its COMMIT to the bytes at the subscriber';

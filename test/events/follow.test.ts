@@ -82,14 +82,14 @@ test('thousands hear of a change in slices, between which others have their turn
   // What it lacks is being delivered: it has to be read in the log.
   expect(follower.join(tenant, listener(0))).toBeNull();
   versions.pop();
-  // Who has it is told of the next, as the last of all.
-  const told = deferred();
-  const late = { ...listener(1), heard: () => told.resolve() };
+  // With that one it hears the next, as the last of all.
+  const heardNext = deferred();
+  const late = { ...listener(1), heard: () => heardNext.resolve() };
   expect(follower.join(tenant, late)).not.toBeNull();
   versions.pop();
   await turn();
   expect(heard()).toBe(2 * SLICE - 1);
-  await told.promise;
+  await heardNext.promise;
   expect(late.after).toBe(2);
   for (const own of versions) expect(own).toEqual([1, 2]);
 });

@@ -35,7 +35,7 @@ async function create(): Promise<string> {
 }
 const cursorOf = async () => (await app.live.request('{ updatesCursor }')).updatesCursor as string;
 
-/** A whole stream: it is told the first state, and that nothing follows. */
+/** A whole stream has the first state, and ends where nothing follows. */
 describe('an event stream', () => {
   let orderCode: string;
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('an event stream', () => {
 test('one event is written once for all streams that ask the same', async () => {
   const after = await cursorOf();
   const streams = Array.from({ length: 5 }, () => app.live.sse(ALL, { after }));
-  // Each has been told of something, so it stands at the live end.
+  // Each has had an event, so it stands at the live end.
   await create();
   for (const stream of streams) await stream.data();
   await cursorOf();
@@ -158,7 +158,7 @@ describe('open subscriptions are bounded', () => {
   beforeAll(async () => {
     query = `subscription { cardPaymentUpdates(orderCode: "${await create()}") { cursor } }`;
   });
-  /** A socket that follows so often. Each subscription is told the first state, or refused. */
+  /** A socket that follows so often. Each subscription gets the first state, or is refused. */
   async function follow(credential: string, count: number) {
     const socket = openRawSocket(app.url);
     await socket.init(credential);

@@ -37,7 +37,7 @@ export interface Values {
 export type ValuesOf = (field: string, argument: GraphQLArgument) => Values;
 
 const MAX_DEPTH = 7;
-/** Of one document; a list inside a list makes an answer of hundreds of each. */
+/** Fields of one document: a list inside a list makes an answer of hundreds of each. */
 const MAX_FIELDS = 14;
 
 /** A valid operation of the root type with fields from everywhere below it, as one seed has it. */

@@ -72,7 +72,7 @@ interface Run {
   readonly variables: Variables;
   readonly context: unknown;
   readonly root: unknown;
-  /** Of an object, by its type and by the fields that ask for it: each of a list has the same. */
+  /** The fields of an object, by those that ask for it and by its type: each object of a list has the same. */
   readonly collected: Map<readonly FieldNode[], Map<GraphQLObjectType, Fields>>;
   readonly failures: Failure[];
 }
@@ -167,7 +167,7 @@ function executeField(run: Run, field: FieldOf, source: unknown, path: Path): un
   });
 }
 
-/** What `complete` returns or resolves to; where it throws or rejects, null, and a failure. */
+/** Returns what `complete` returns or resolves to; where it throws or rejects, null, and notes a failure. */
 function orFailure(run: Run, nodes: readonly FieldNode[], path: Path, complete: () => unknown): unknown {
   const fail = (thrown: unknown) => {
     run.failures.push({ path, error: locatedError(thrown, nodes, keysOf(path)) });
@@ -293,7 +293,7 @@ function fieldsOf(run: Run, type: GraphQLObjectType, nodes: readonly FieldNode[]
   return fields;
 }
 
-// ── What both executions say of a value that is none ────────────────────────────────────────────
+// ── Errors that both executions throw ────────────────────────────────────────────
 
 export function nameOf({ parentType, definition }: FieldOf): string {
   return `${parentType.name}.${definition.name}`;

@@ -106,7 +106,7 @@ function answering(
   };
 }
 
-/** Who waits for an answer that is being executed. */
+/** Waits for an answer that is being executed. */
 export interface Waiting {
   resume(answer: Answer): void;
   fail(error: unknown): void;
@@ -168,7 +168,7 @@ const answered = createRecent<number>(1_000_000);
 
 /** Each form is made when somebody is sent it, and then for all. */
 function written({ data, errors }: Executed, onFault: OnFault): Answer {
-  const dataText = typeof data === 'string' ? data : JSON.stringify(data);
+  const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
   const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
   const json =
     messages.length > 0

@@ -2,7 +2,7 @@ import type { Caller } from '../access/model.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 
-/** Of what a tenant may have open. Two keys may have all of it, and no browser's token can take it from the others. */
+/** A part of what a tenant may have open: no key takes all of it, and no browser's token takes it from the keys. */
 const PART_OF_KEY = 2;
 const PART_OF_TOKEN = 20;
 /** A client that leaves makes room at once; when, nobody knows. */

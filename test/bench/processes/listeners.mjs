@@ -1,4 +1,4 @@
-// Subscribers over WebSocket or by event stream, each on a socket of its own, who note when they are told. They write and
+// Subscribers over WebSocket or by event stream, each on a socket of its own, who note when an event arrives. They write and
 // read frames and events themselves: thousands of a client library's objects would use more of the machine than the server.
 import { once } from 'node:events';
 import { connect } from 'node:net';
