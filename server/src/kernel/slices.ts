@@ -1,5 +1,5 @@
-/** Served in one turn of the event loop. A subscriber takes some 10 µs, so a slice takes a millisecond. */
-export const SLICE = 100;
+/** Served in one turn of the event loop. A subscriber takes some 10 µs, so a slice takes two milliseconds. */
+export const SLICE = 200;
 
 /**
  * Serves all, a slice in each turn of the event loop, so that thousands hold up nobody else. Where they are few, it has ended
