@@ -17,6 +17,7 @@ Environment variables
   PSA_BOOTSTRAP_LIVE_KEY       the first account's keys on an empty database
   PSA_BOOTSTRAP_TEST_KEY       (generated and printed once)
   PSA_GRAPHQL_LIMIT            root fields a minute for an API key on /graphql (1200)
+  PSA_SUBSCRIPTION_LIMIT       open subscriptions of an account and environment on an instance (20000); half for a key
   PSA_TRUSTED_PROXIES          proxies whose X-Forwarded-For is believed: 10.0.0.5,192.168.0.0/16 (none)
   PSA_WEBHOOK_PRIVATE_ADDRESSES  webhooks may go to private addresses and over http, on or off (as PSA_DEMO)
   PSA_DEMO                     shop, dashboard, simulator and GraphiQL, on or off: on unless HOST is reached from elsewhere

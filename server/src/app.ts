@@ -22,6 +22,7 @@ import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
+import { createOpenSubscriptions } from './limits/subscriptions.ts';
 import { createDoubts } from './modes/doubts.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
@@ -197,6 +198,7 @@ export async function createApp({
       watchCredential: createCredentialWatch({ access: mode.access, follower, clock }),
       clock,
       limits,
+      subscriptionLimits: createOpenSubscriptions(config.subscriptionLimit),
       publicUrl,
       upstream: mode.upstream ?? undefined,
       onRootField: fields.onRootField,

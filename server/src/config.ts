@@ -38,6 +38,7 @@ export interface Config {
   dataDir: string;
   bootstrapKeys: { live: string | undefined; sandbox: string | undefined };
   graphqlLimit: number;
+  subscriptionLimit: number;
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   trustedProxies: string[];
   demo: boolean;
@@ -149,6 +150,7 @@ const environment = z.object({
   PSA_BOOTSTRAP_LIVE_KEY: key(KEY_PREFIX.live).optional(),
   PSA_BOOTSTRAP_TEST_KEY: key(KEY_PREFIX.sandbox).optional(),
   PSA_GRAPHQL_LIMIT: wholeNumber(1, 1_000_000).default(1200),
+  PSA_SUBSCRIPTION_LIMIT: wholeNumber(1, 1_000_000).default(20_000),
   PSA_TRUSTED_PROXIES: networks.default([]),
   PSA_UPSTREAM_URL: upstreamUrl.optional(),
   PSA_UPSTREAM_LIVE_KEY: upstreamKey(KEY_PREFIX.live).optional(),
@@ -211,6 +213,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataDir: data.PSA_DATA_DIR ?? (upstream ? '.data-upstream' : '.data'),
     bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,
+    subscriptionLimit: data.PSA_SUBSCRIPTION_LIMIT,
     trustedProxies: data.PSA_TRUSTED_PROXIES,
     demo,
     // With a public address of its own, or a service elsewhere, it is nobody's own machine.

@@ -239,6 +239,31 @@ describe('followers that read nothing', () => {
   }, 300_000);
 });
 
+describe('event streams of one key', () => {
+  const count = scale('UNREAD_STREAMS');
+  /** More than a queue holds, and the buffers of a machine behind it. */
+  const EVENTS = 450;
+
+  test(`${count} that read nothing share the text of each event, and are ended`, async () => {
+    const { crowd, ended } = await gather({ count: 0 }, { count, key: LIVE_KEY, query: LARGE });
+    await undisturbed();
+    await crowd.ask('pause');
+    const heard = told(EVENTS);
+    let most = 0;
+    for (let at = 0; at < EVENTS; at += 50) {
+      await victim.happen(50, METADATA);
+      most = Math.max(most, (await victim.memory()).heldMb - before.heldMb);
+    }
+    await heard;
+    report(`${count} event streams that read nothing`, { 'MB held at most': most });
+    expect(most).toBeLessThan(LARGEST_GROWTH_MB);
+    await crowd.ask('resume');
+    expect(await ended(count)).toEqual({ SLOW_CONSUMER: count });
+    await undisturbed();
+    await bounded('the same when they are gone');
+  }, 300_000);
+});
+
 describe('a credential that expires', () => {
   const count = scale('EXPIRING');
 

@@ -10,6 +10,7 @@ test('every benchmark still runs, and prints each of its rows', { timeout: 600_0
   for (const row of [
     /^(wallet|payouts\(first: 50\)) +node:http.* µs CPU/gm,
     /^one event to 50, (CPU a delivery|p99 delay) +a bare ws.* (µs CPU|ms)/gm,
+    /^one event to 50 event streams, (CPU a delivery|p99 delay) +a bare node:http.* (µs CPU|ms)/gm,
     /^postings, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^sales, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^payouts, (one account|64 accounts), PostgreSQL .*\/s/gm,

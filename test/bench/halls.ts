@@ -9,26 +9,30 @@ export const UPDATES = `subscription { allCardPaymentUpdates { cursor occurredAt
   orderCode status version amountCents currency description createdAt expiresAt paidAt
 } } }`;
 
-/** A server, and those who follow what it tells, each over WebSocket on a socket of its own. */
+/** A server, and those who follow what it tells, each on a socket of its own: over WebSocket, or by event stream. */
 export interface Hall {
   server: Child;
   listeners: Child;
   url: string;
   /** What the listeners need to know to follow. */
-  spoken: { path: string; query?: string; key?: string };
+  spoken: { path: string; query?: string; key?: string; streams?: boolean };
   /** What the server is to tell, where that has to be given. */
   text: string | null;
 }
 
 /** Halls that are closed together. */
 export interface Halls {
-  openOurs(databaseUrl: string): Promise<Hall>;
+  openOurs(databaseUrl: string, how?: Transport): Promise<Hall>;
   /** The process of that name, which speaks GraphQL as ours does. */
   openPeer(program: string): Promise<Hall>;
   /** The process of that name, which tells its `text` as it is to whoever has connected. */
-  openBare(program: string, text: string, given?: unknown): Promise<Hall>;
+  openBare(program: string, text: string, given?: unknown, how?: Transport): Promise<Hall>;
   /** Stops every process. */
   close(): Promise<void>;
+}
+
+interface Transport {
+  streams?: boolean;
 }
 
 export function createHalls(): Halls {
@@ -42,10 +46,10 @@ export function createHalls(): Halls {
   }
   const spoken = { path: '/graphql', query: UPDATES, key: LIVE_KEY };
   return {
-    openOurs: (databaseUrl) =>
-      open('server.mjs', { ...UNLIMITED_KEY, DATABASE_URL: databaseUrl }, spoken, null),
+    openOurs: (databaseUrl, how) =>
+      open('server.mjs', { ...UNLIMITED_KEY, DATABASE_URL: databaseUrl }, { ...spoken, ...how }, null),
     openPeer: (program) => open(program, {}, spoken, null),
-    openBare: (program, text, given = {}) => open(program, given, { path: '/' }, text),
+    openBare: (program, text, given = {}, how = {}) => open(program, given, { path: '/', ...how }, text),
     async close() {
       await Promise.all(halls.flatMap(({ server, listeners }) => [listeners.stop(), server.stop()]));
     },

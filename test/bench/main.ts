@@ -15,6 +15,7 @@ import { isMet, QUICK, type Row, size, table } from './report.ts';
 import { type Measured, measureInstances, measureSubscribers, measureTable } from './sizes.ts';
 import { measureSoak } from './soak.ts';
 import { measureStart } from './start.ts';
+import { measureStreams } from './streams.ts';
 import { measureWidget } from './widget.ts';
 
 const { values, positionals } = parseArgs({
@@ -33,6 +34,7 @@ type Part = (postgresUrl: string) => Promise<Row[] | Measured>;
 const PARTS: Record<string, Part> = {
   reads: measureReads,
   fanout: measureFanout,
+  streams: measureStreams,
   postings: measurePostings,
   delay: measureDelay,
   facade: measureFacade,

@@ -6,12 +6,15 @@ import {
   announcement,
   createFollower,
   type Follower,
+  type Listener,
   STREAM_CHANNEL,
 } from '../../server/src/events/follow.ts';
+import { SLICE } from '../../server/src/kernel/slices.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openAccount } from '../support/core.ts';
 import { openFreshPglite } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
 import { interceptStatements } from '../support/statements.ts';
 
 const clock = createManualClock();
@@ -57,6 +60,38 @@ test('an announcement of what is there already is none to look for; any other is
   await idle();
   expect(reads()).toBeGreaterThan(before);
   expect(heard()).toEqual([1, 2, 3]);
+});
+
+test('thousands hear of a change in slices, between which others have their turn, and all hear all in order', async () => {
+  const { tenant, follower, idle } = await listening();
+  const versions: number[][] = [];
+  const listener = (after: number): Listener => {
+    const own: number[] = [];
+    versions.push(own);
+    return { after, topic: { resource: 'credential' }, heard: ({ version }) => own.push(version) };
+  };
+  const heard = () => versions.filter((own) => own.length > 0).length;
+  for (let count = 0; count < 3 * SLICE; count += 1) follower.join(tenant, listener(0));
+  await idle();
+
+  const [first, second] = [await commit(tenant, 1), await commit(tenant, 1)];
+  follower.wake(tenant, first);
+  // One listener more than these was there before them.
+  expect(heard()).toBe(SLICE - 1);
+  follower.wake(tenant, second);
+  // What it lacks is being delivered: it has to be read in the log.
+  expect(follower.join(tenant, listener(0))).toBeNull();
+  versions.pop();
+  // With that one it hears the next, as the last of all.
+  const heardNext = deferred();
+  const late = { ...listener(1), heard: () => heardNext.resolve() };
+  expect(follower.join(tenant, late)).not.toBeNull();
+  versions.pop();
+  await turn();
+  expect(heard()).toBe(2 * SLICE - 1);
+  await heardNext.promise;
+  expect(late.after).toBe(2);
+  for (const own of versions) expect(own).toEqual([1, 2]);
 });
 
 /** Somebody at the live end of a new tenant, before anything has happened to it. */

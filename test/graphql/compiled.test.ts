@@ -1,15 +1,18 @@
 import fc from 'fast-check';
 import {
   buildSchema,
-  execute,
+  type DocumentNode,
+  type ExecutionResult,
+  execute as executeByGraphQL,
   type GraphQLSchema,
   getOperationAST,
   isEnumType,
   isObjectType,
   parse,
 } from 'graphql';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bytesOfCompiled, compileOperation } from '../../server/src/graphql/compiled.ts';
+import { execute } from '../../server/src/graphql/execution.ts';
 import { anyText } from '../support/any-text.ts';
 import { generated } from '../support/scale.ts';
 
@@ -49,19 +52,35 @@ const leaf = fc.oneof(
     },
   ),
 );
-/** As they come at once, or with promises among them, made anew for each of the two that run. */
-type When = 'now' | 'thrown' | 'later' | 'rejected';
-const AT_ONCE: When[] = ['now', 'now', 'now', 'now', 'now', 'thrown'];
-const LATER: When[] = ['now', 'now', 'now', 'later', 'later', 'rejected', 'thrown'];
+/** Whether a value comes or an error, and after how many turns. */
+interface Coming {
+  fails: boolean;
+  turns: number;
+}
+const AT_ONCE: Coming[] = [0, 0, 0, 0, 0, 1].map((fails) => ({ fails: fails === 1, turns: 0 }));
+const LATER: Coming[] = [0, 0, 0, 1, 2, 3, 5].flatMap((turns) => [
+  { fails: false, turns },
+  { fails: false, turns },
+  { fails: true, turns },
+]);
 
-function roots(whens: When[]) {
+/** Reads a value as it comes, or as if all came at once. */
+type Read = (atOnce: boolean) => unknown;
+
+function roots(ways: Coming[]) {
   const coming = (value: fc.Arbitrary<unknown>) =>
-    fc.tuple(value, fc.constantFrom(...whens)).map(([given, when]) => () => {
-      if (when === 'later') return Promise.resolve(given);
-      if (when === 'rejected') return Promise.reject(new Error('rejected'));
-      if (when === 'thrown') throw new Error('thrown');
-      return given;
-    });
+    fc.tuple(value, fc.constantFrom(...ways)).map(
+      ([given, { fails, turns }]): Read =>
+        (atOnce) => {
+          const come = () => {
+            if (fails) throw new Error('failed');
+            return given;
+          };
+          // A function is called where it is read, and not where it comes later.
+          const isAtOnce = atOnce || turns === 0 || typeof given === 'function';
+          return isAtOnce ? come() : after(turns).then(come);
+        },
+    );
   const members = (values: Record<string, fc.Arbitrary<unknown>>) =>
     fc.record(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, coming(value)])));
   const mostly = (value: fc.Arbitrary<unknown>) => fc.oneof({ weight: 9, arbitrary: value }, leaf);
@@ -89,71 +108,163 @@ const QUERIES = ['thing', 'must', 'things', 'musts'].map(
     `{ before: __typename ${name} { ${FIELDS} } after: echo } fragment C on Child { text grand { n: numberMust } }`,
 );
 
+async function after(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await undefined;
+}
+
 /** What stands in the root stands behind getters, which throw where a resolver would. */
-function alive(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(alive);
+function alive(value: unknown, atOnce: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => alive(item, atOnce));
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
   const object = {};
   for (const [name, read] of Object.entries(value))
     Object.defineProperty(object, name, {
       get() {
-        const given = (read as () => unknown)();
-        return given instanceof Promise ? given.then(alive) : alive(given);
+        const given = (read as Read)(atOnce);
+        return given instanceof Promise ? given.then((each) => alive(each, atOnce)) : alive(given, atOnce);
       },
     });
   return object;
 }
 
-async function both(given: unknown, query: string) {
-  const document = parse(query);
+/** The answer to a query whose values come in that way. */
+async function answerTo(
+  query: string,
+  given: unknown,
+  atOnce: boolean,
+  run: (document: DocumentNode) => ExecutionResult | Promise<ExecutionResult>,
+) {
   const queryFields = schema.getQueryType()!.getFields();
   for (const name of ['thing', 'must', 'things', 'musts'])
-    queryFields[name]!.resolve = () => (alive(given) as Record<string, unknown>)[name];
-  const { data, errors = [] } = await execute({ schema, document });
-  const compiled = await compileOperation(schema, document, getOperationAST(document)!)!({}, {});
-  return [
-    { data: JSON.stringify(data), errors: errors.map((error) => error.toJSON()) },
-    { data: compiled.data, errors: compiled.errors.map((error) => error.toJSON()) },
-  ] as const;
+    queryFields[name]!.resolve = () => (alive(given, atOnce) as Record<string, unknown>)[name];
+  const { data, errors = [] } = await run(parse(query));
+  return { data: JSON.stringify(data), errors: errors.map((error) => error.toJSON()) };
 }
 
-test('a compiled query answers what execute answers, with the same errors in the same order', async () => {
-  await fc.assert(
-    fc.asyncProperty(roots(AT_ONCE), fc.constantFrom(...QUERIES), async (given, query) => {
-      const [executed, compiled] = await both(given, query);
-      expect(compiled).toEqual(executed);
-    }),
-    { numRuns: generated(300) },
-  );
+const byGraphQL = (document: DocumentNode) => executeByGraphQL({ schema, document });
+const byExecution = (document: DocumentNode) => execute({ schema, document });
+async function byCompiled(document: DocumentNode): Promise<ExecutionResult> {
+  const { data, errors } = await compileOperation(schema, document, getOperationAST(document)!)!({}, {});
+  return { data: JSON.parse(data), errors };
+}
+
+describe.each([
+  ['execution', byExecution],
+  ['a compiled query', byCompiled],
+])('%s', (_, run) => {
+  test('answers what graphql answers, with the same errors in the same order', async () => {
+    await fc.assert(
+      fc.asyncProperty(roots(AT_ONCE), fc.constantFrom(...QUERIES), async (given, query) => {
+        expect(await answerTo(query, given, true, run)).toEqual(
+          await answerTo(query, given, true, byGraphQL),
+        );
+      }),
+      { numRuns: generated(300) },
+    );
+  });
+
+  test('answers values and errors that come later as if all came at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(roots(LATER), fc.constantFrom(...QUERIES), async (given, query) => {
+        expect(await answerTo(query, given, false, run)).toEqual(
+          await answerTo(query, given, true, byGraphQL),
+        );
+      }),
+      { numRuns: generated(600) },
+    );
+  });
 });
 
-// `execute` itself leaves rejections alone where another item of a list, of which none may be null, throws at once.
-test('and so it does with what comes later', async () => {
-  await fc.assert(
-    fc.asyncProperty(roots(LATER), fc.constantFrom(...QUERIES.slice(0, 3)), async (given, query) => {
-      const [executed, compiled] = await both(given, query);
-      expect(compiled.data).toBe(executed.data);
-      expect(certain(compiled)).toEqual(certain(executed));
-    }),
-    { numRuns: generated(300) },
-  );
-});
-
-/** Without those below what has become null by another: whether they are told depends on which comes first. */
-function certain({ data, errors }: { data: string; errors: { path?: readonly (string | number)[] }[] }) {
-  const shown = (path: readonly (string | number)[]) => {
-    let value = JSON.parse(data);
-    for (const key of path) {
-      if (value === null) return false;
-      value = value[key];
-    }
-    return true;
+describe('execution', () => {
+  const schemaOf = buildSchema(`
+    interface Named { name: String! }
+    type A implements Named { name: String! a: Int }
+    type B implements Named { name: String! b: Int! }
+    union Either = A | B
+    type Query { named: Named either(of: String): Either! many: [Either] }
+    type Mutation { first(fails: Boolean): Either second: String! third: Either! }
+  `);
+  const both = async (query: string, rootValue: object, variableValues = {}) => {
+    const document = parse(query);
+    const args = { schema: schemaOf, document, rootValue, variableValues };
+    const [ours, graphqls] = [await execute(args), await executeByGraphQL(args)];
+    const shown = ({ data, errors }: ExecutionResult) => ({
+      data: JSON.stringify(data),
+      errors: errors?.map((error) => error.toJSON()),
+    });
+    expect(shown(ours)).toEqual(shown(graphqls));
+    return ours;
   };
-  return errors
-    .filter(({ path = [] }) => shown(path))
-    .map((error) => JSON.stringify(error))
-    .sort();
-}
+
+  test('resolves interfaces and unions, fragments and directives as graphql does', async () => {
+    const a = { __typename: 'A', name: 'a', a: 1 };
+    const b = { __typename: 'B', name: 'b', b: null };
+    const query = `query ($with: Boolean = true, $without: Boolean!) {
+      named { __typename name @include(if: $with) ...OnA ... on B @skip(if: $without) { b } }
+      many { ... on Named { name } ... on B { b } ...OnA }
+      either { __typename ... on Either { ... on A { a } } ... { ... on Named @include(if: $without) { name } } }
+    } fragment OnA on A { a }`;
+    for (const without of [true, false])
+      for (const named of [a, b])
+        for (const asked of [{ without }, { without, with: false }, { without, with: null }, {}])
+          await both(query, { named, many: [a, null, b], either: a }, asked);
+  });
+
+  test.each(['None', 'Query', undefined])(
+    'answers a value of the type %s with an error',
+    async (__typename) => {
+      const document = parse('{ named { name } many { __typename } }');
+      const rootValue = { named: { __typename, name: 'x' }, many: [] };
+      const { data, errors } = await execute({ schema: schemaOf, document, rootValue });
+      expect(data).toEqual({ named: null, many: [] });
+      expect(errors).toMatchObject([{ path: ['named'], message: expect.stringContaining('"Named"') }]);
+    },
+  );
+
+  test('of a mutation ends with the first field that fails', async () => {
+    const query = 'mutation { first { ... on A { name } } second third { ... on B { b } } again: second }';
+    const ran: string[] = [];
+    const root = (second: () => unknown, third: object) => ({
+      first: () => ({ __typename: 'A', name: null }),
+      second: async () => {
+        ran.push('second');
+        return second();
+      },
+      third: () => ({ __typename: 'B', ...third }),
+    });
+    expect(
+      (
+        await both(
+          query,
+          root(() => 'x', { b: 1 }),
+        )
+      ).data,
+    ).toMatchObject({ first: null, again: 'x' });
+    expect(ran.splice(0)).toHaveLength(4);
+    expect(
+      (
+        await both(
+          query,
+          root(() => 'x', { b: null }),
+        )
+      ).data,
+    ).toBeNull();
+    expect(ran.splice(0)).toHaveLength(2);
+    const fails = () => Promise.reject(new Error('second'));
+    expect((await both(query, root(fails, { b: 1 }))).errors).toHaveLength(2);
+    expect(ran).toHaveLength(2);
+  });
+
+  test('answers a request without an operation as graphql does', async () => {
+    for (const query of [
+      'query A { __typename } query B { __typename }',
+      'fragment A on Query { __typename }',
+    ])
+      await both(query, {});
+    await both('query ($of: String!) { either(of: $of) { __typename } }', {}, { of: 1 });
+    await both('{ __schema { queryType { name } } __type(name: "A") { kind } }', {});
+  });
+});
 
 test('arguments are given as they are, with variables and without', async () => {
   const document = parse(
@@ -161,7 +272,7 @@ test('arguments are given as they are, with variables and without', async () => 
   );
   const compiled = compileOperation(schema, document, getOperationAST(document)!)!;
   for (const variableValues of [{}, { text: 'y' }, { text: null, many: [1, 2] }]) {
-    const expected = await execute({ schema, document, variableValues });
+    const expected = await executeByGraphQL({ schema, document, variableValues });
     expect((await compiled({}, variableValues)).data).toBe(JSON.stringify(expected.data));
   }
 });
@@ -176,7 +287,13 @@ test('of a subscription, each event', async () => {
   const compiled = compileOperation(schema, document, getOperationAST(document)!)!;
   for (const rootValue of ['an event', 'another']) {
     const variableValues = { text: 'y' };
-    const expected = await execute({ schema, document, rootValue, contextValue: 'context', variableValues });
+    const expected = await executeByGraphQL({
+      schema,
+      document,
+      rootValue,
+      contextValue: 'context',
+      variableValues,
+    });
     const { data, errors } = await compiled('context', variableValues, rootValue);
     expect(JSON.parse(data)).toEqual(expected.data);
     expect(errors.map((error) => error.toJSON())).toEqual(expected.errors?.map((error) => error.toJSON()));

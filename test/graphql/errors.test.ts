@@ -100,6 +100,62 @@ describe('a fault of ours', () => {
   });
 });
 
+describe('errors of several fields', () => {
+  test('are those of the document’s order, with one status, whichever field is the first to fail', async () => {
+    const { lines, log } = captureLog();
+    const app = await start({ log, compileAfter: 1 });
+    const query = `query ($after: String) {
+      cardPayments { totalCount }
+      payouts(after: $after) { totalCount }
+      one: cardPayment(orderCode: "x") { id }
+    }`;
+    await app.live.request(query, { after: null });
+    await app.live.request(query, { after: null });
+    expect(app.fastAnswers().compiled).toBe(1);
+    await app.database.sql.schema.dropTable('card_payment').cascade().execute();
+    // The database refuses the first field, later than the cursor is refused.
+    const first = {
+      status: 500,
+      body: {
+        data: null,
+        errors: [{ path: ['cardPayments'], extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+      },
+    };
+    const ask = (text: string) => app.live.send(text, { after: 'x' });
+    const expectFirst = (answers: { status: number; body: unknown }[]) => {
+      for (const { status, body } of answers) expect({ status, body }).toMatchObject(first);
+    };
+    // Compiled, executed, and many at once.
+    expectFirst([await ask(query), await ask(`${query} # another document`)]);
+    expectFirst(
+      await Promise.all(Array.from({ length: 20 }, (_, at) => ask(at % 2 ? query : `${query} #${at}`))),
+    );
+    expect(lines.length).toBeGreaterThan(0);
+  });
+
+  test('where each may be null are all shown, in the document’s order', async () => {
+    const app = await start({ compileAfter: 1 });
+    const query = `query ($reference: String!) {
+      subaccountPayout(subaccountId: "0123456789abcdef01234567", reference: $reference) { payoutId }
+      payout(withdrawalId: $reference) { withdrawalId }
+      cardPayment(orderCode: $reference) { orderCode }
+      again: subaccountPayout(subaccountId: "0123456789abcdef01234567", reference: $reference) { payoutId }
+    }`;
+    await app.live.send(query, { reference: 'saq_idem_none' });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, at) =>
+        app.live.send(at % 2 ? query : `${query} #${at}`, { reference: 'no reference' }),
+      ),
+    );
+    const shown = answers.map(({ status, body }) => ({
+      status,
+      paths: body.errors?.map(({ path }: { path: string[] }) => path[0]),
+    }));
+    expect(new Set(shown.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(shown[0]!.paths).toEqual(['subaccountPayout', 'again']);
+  });
+});
+
 describe('what the caller got wrong', () => {
   let app: TestApp;
   beforeAll(async () => {

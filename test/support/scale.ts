@@ -42,6 +42,8 @@ const SIZES = {
   SOCKETS: [20, 200, 2_000, 10_000],
   /** Followers that read nothing, by each transport. */
   PAUSED: [2, 10, 50, 200],
+  /** Event streams of one key that read nothing. */
+  UNREAD_STREAMS: [5, 100, 500, 2_000],
   /** Events for them: a queue holds 256, and buffers on the way some more. */
   PAUSED_EVENTS: [450, 450, 1_000, 5_000],
   /** Operations that one socket begins. */
@@ -54,6 +56,10 @@ const SIZES = {
   REFUSALS: [1, 1, 5, 20],
   /** Requests of which no two are alike. */
   DISTINCT_REQUESTS: [1_000, 20_000, 100_000, 1_000_000],
+  /** Random documents whose answers are compared with those of the execution that compiles nothing. */
+  DOCUMENTS: [1_000, 5_000, 20_000, 100_000],
+  /** The same of subscriptions. */
+  SUBSCRIPTION_DOCUMENTS: [100, 1_000, 5_000, 20_000],
   /** Requests that are never sent to their end. */
   HALF_OPEN: [20, 60, 200, 1_000],
   /** Requests of a well-behaved client beside them. */

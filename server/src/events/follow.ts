@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
+import { inSlices } from '../kernel/slices.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
 import { readAfter, readHead, type Topic } from './log.ts';
@@ -55,7 +56,7 @@ const PAGE = 200;
 
 interface LiveEnd {
   tenant: Tenant;
-  /** Every event up to here has been delivered to whoever had joined. */
+  /** Every event up to here has been delivered, or is being delivered, to those who had joined before. */
   position: number;
   listeners: Map<string, Set<Listener>>;
   /** How many there are; without any, the live end is no longer in the map. */
@@ -94,7 +95,8 @@ export function createFollower({
             after: end.position,
             limit: PAGE,
           });
-          for (const event of events) deliver(end, event);
+          const delivered = deliverAll(end, events);
+          if (delivered) await delivered;
           end.position = through;
           if (events.length === PAGE) end.wokenAgain = true;
         } while (end.wokenAgain && !closed && end.listening > 0);
@@ -108,21 +110,33 @@ export function createFollower({
     return end.reading;
   }
 
-  function deliver(end: LiveEnd, event: StoredEvent): void {
+  /** In order, and at once where few listen. */
+  function deliverAll(end: LiveEnd, events: readonly StoredEvent[], from = 0): Promise<void> | void {
+    for (let index = from; index < events.length; index += 1) {
+      const delivered = deliver(end, events[index]!);
+      if (delivered) return delivered.then(() => deliverAll(end, events, index + 1));
+    }
+  }
+
+  function deliver(end: LiveEnd, event: StoredEvent): Promise<void> | void {
+    // Who joins from here on has it already, or reads it in the log.
+    end.position = event.version;
     let listeners = 0;
-    for (const topic of [topicKey(event), topicKey({ resource: event.resource })])
-      for (const listener of end.listeners.get(topic) ?? []) {
-        if (event.version <= listener.after) continue;
-        listener.after = event.version;
-        listeners += 1;
-        try {
-          listener.heard(event);
-        } catch (error) {
-          // Its own fault: the others hear what they came for.
-          onError(error);
-        }
+    const delivered = inSlices(listenersTo(end, event), (listener) => {
+      if (event.version <= listener.after) return;
+      listener.after = event.version;
+      listeners += 1;
+      try {
+        listener.heard(event);
+      } catch (error) {
+        // Its own fault: the others hear what they came for.
+        onError(error);
       }
-    if (listeners > 0) onDelivered?.(event, listeners);
+    });
+    const tell = () => {
+      if (listeners > 0) onDelivered?.(event, listeners);
+    };
+    return delivered ? delivered.then(tell) : tell();
   }
 
   function poll(): void {
@@ -136,8 +150,13 @@ export function createFollower({
     const end = liveEnds.get(tenantKey(tenant));
     if (!end) return;
     if (end.reading !== null || events[0]?.version !== end.position + 1) return void read(end);
-    for (const event of events) deliver(end, event);
-    end.position += events.length;
+    const delivered = deliverAll(end, events);
+    if (!delivered) return;
+    end.wokenAgain = false;
+    end.reading = delivered.then(() => {
+      end.reading = null;
+      if (end.wokenAgain && !closed && end.listening > 0) return read(end);
+    });
   }
 
   function hear(said: string): void {
@@ -198,6 +217,11 @@ export function createFollower({
 
 function createLiveEnd(tenant: Tenant, position: number): LiveEnd {
   return { tenant, position, listeners: new Map(), listening: 0, reading: null, wokenAgain: false };
+}
+
+function* listenersTo({ listeners }: LiveEnd, event: StoredEvent): Generator<Listener> {
+  for (const topic of [topicKey(event), topicKey({ resource: event.resource })])
+    yield* listeners.get(topic) ?? [];
 }
 
 function topicKey({ resource, resourceId }: Topic): string {

@@ -14,6 +14,7 @@ import {
   type PaymentsService,
   type RootFieldLimits,
   type ServicesFor,
+  type SubscriptionLimits,
 } from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
@@ -59,6 +60,7 @@ export function createContextFactory({
   watchCredential,
   clock,
   limits,
+  subscriptionLimits,
   publicUrl,
   upstream,
   onRootField,
@@ -72,6 +74,7 @@ export function createContextFactory({
   watchCredential: WatchCredential;
   clock: Clock;
   limits: RootFieldLimits;
+  subscriptionLimits: SubscriptionLimits;
   publicUrl: string;
   /** In front of another service: how it stands. An answer then says how old it is. */
   upstream?: (() => { circuit: string }) | undefined;
@@ -111,20 +114,30 @@ export function createContextFactory({
         onRootField,
         loaders: createLoaders(caller, services),
         async subscribe(subscription) {
-          const { tenant } = callerOf({ caller });
+          const follower = callerOf({ caller });
           const { resource } = subscription.topic;
-          const followed = { ...subscription, tenant, sharedAs };
+          const followed = { ...subscription, tenant: follower.tenant, sharedAs };
+          const close = subscriptionLimits.open(follower);
           if ('connection' in transport) {
-            const onEnd = onSubscriber('ws', resource);
+            const leave = onSubscriber('ws', resource);
+            const onEnd = (failure: unknown) => {
+              close();
+              leave(failure);
+            };
             return updates.subscribe({ ...followed, signal: transport.connection(), onEnd });
           }
           const ended = new AbortController();
-          const stop = await watch(presented, callerOf({ caller }), {
+          const watching = watch(presented, follower, {
             credentialEnded: (error) => ended.abort(error),
+          });
+          const stop = await watching.catch((error: unknown) => {
+            close();
+            throw error;
           });
           const either = AbortSignal.any([ended.signal, transport.gone()]);
           const leave = onSubscriber('sse', resource);
           const onEnd = (failure: unknown) => {
+            close();
             stop();
             leave(failure);
           };

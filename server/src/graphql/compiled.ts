@@ -1,10 +1,8 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   GraphQLBoolean,
-  GraphQLError,
-  type GraphQLField,
+  type GraphQLError,
   GraphQLID,
   GraphQLInt,
   type GraphQLLeafType,
@@ -28,8 +26,18 @@ import {
   TypeNameMetaFieldDef,
   visit,
 } from 'graphql';
-import { inspect } from 'graphql/jsutils/inspect.js';
 import { createRecent, type Recent } from '../kernel/recent.ts';
+import {
+  type FieldOf,
+  infoOf as infoOfField,
+  isPromise,
+  nameOf,
+  notIterable,
+  notOfType,
+  notSerialized,
+} from './execution.ts';
+import { type Failure, keysOf, type Path, settleFailures } from './failures.ts';
+import { collectFields, type Fragments, fragmentsOf, type Variables } from './selections.ts';
 
 /** An operation that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
 export interface CompiledOperation {
@@ -46,18 +54,16 @@ export interface CompiledOperation {
   readonly momentary: boolean;
 }
 
-type Variables = Readonly<Record<string, unknown>>;
-
 export interface Answer {
   /** As JSON. */
   data: string;
-  /** In the order in which they came about. */
+  /** In the order of the document, and the same whichever came first. */
   errors: readonly GraphQLError[];
 }
 
 /**
- * A query, or what a subscription answers each event with, made into functions, once, that write JSON. They do what graphql's `execute` does, error by error, and ask its
- * own parts for whatever depends on the request; what they do not find out again at each request is which fields there
+ * A query, or what a subscription answers each event with, made into functions, once, that write JSON. They do what
+ * `execute` does, error by error, and ask graphql's own parts for whatever depends on the request; what they do not find out again at each request is which fields there
  * are, of which types, and with which arguments.
  *
  * Null for what is left to `execute`: mutations, directives, abstract types, the schema itself, and
@@ -72,11 +78,10 @@ export function compileOperation(
   // Mutations run one behind the other.
   if (!rootType || operation.operation === OperationTypeNode.MUTATION || hasNode(document, Kind.DIRECTIVE))
     return null;
-  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
-  for (const definition of document.definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
-
-  const compilation: Compilation = { schema, operation, fragments, fields: 0, momentary: false };
+  const compilation: Compilation = {
+    ...{ schema, operation, fragments: fragmentsOf(document) },
+    ...{ fields: 0, momentary: false },
+  };
   let write: WriteFields;
   try {
     write = compileFields(compilation, rootType, [operation.selectionSet]);
@@ -85,25 +90,22 @@ export function compileOperation(
     throw error;
   }
   const compiled = (context: unknown, variables: Variables, root?: unknown) => {
-    const run: Run = { context, variables, root, errors: [] };
-    const answered = (data: string): Answer => ({ data, errors: run.errors });
-    const failed = (error: unknown): Answer => {
-      run.errors.push(error as GraphQLError);
-      return answered('null');
-    };
-    try {
-      const data = write(root, undefined, run);
-      return typeof data === 'string' ? answered(data) : data.then(answered, failed);
-    } catch (error) {
-      return failed(error);
-    }
+    const run: Run = { context, variables, root, failures: [] };
+    const data = write(root, undefined, run);
+    return typeof data === 'string' ? answerOf(run, data) : data.then((text) => answerOf(run, text));
   };
   return Object.assign(compiled, {
     ...{ fields: compilation.fields, momentary: compilation.momentary },
-    rootFields: [...collectFields(compilation, rootType, [operation.selectionSet]).values()]
+    rootFields: [...collectIn(compilation, rootType, [operation.selectionSet]).values()]
       .map(([node]) => node!.name.value)
       .filter((name) => name !== TypeNameMetaFieldDef.name),
   });
+}
+
+function answerOf({ failures }: Run, text: string): Answer {
+  if (failures.length === 0) return { data: text, errors: [] };
+  const { data, errors } = settleFailures(JSON.parse(text), failures);
+  return { data: JSON.stringify(data), errors };
 }
 
 /** Of all that are kept together. */
@@ -128,7 +130,7 @@ const LEFT_TO_EXECUTE = new Error('left to execute');
 interface Compilation {
   schema: GraphQLSchema;
   operation: OperationDefinitionNode;
-  fragments: Record<string, FragmentDefinitionNode>;
+  fragments: Fragments;
   /** So far. */
   fields: number;
   momentary: boolean;
@@ -139,19 +141,12 @@ interface Run {
   context: unknown;
   variables: Variables;
   root: unknown;
-  errors: GraphQLError[];
-}
-
-/** A place in an answer, from its end to its beginning. */
-interface Path {
-  readonly prev: Path | undefined;
-  readonly key: string | number;
-  readonly typename: string | undefined;
+  failures: Failure[];
 }
 
 /** What stands in the answer. */
 type Text = string | Promise<string>;
-/** The members of `source`, which is at `path`. Throws, or rejects, where one that may not be null has failed. */
+/** The members of `source`, which is at `path`. Never throws, and never rejects. */
 type WriteFields = (source: unknown, path: Path | undefined, run: Run) => Text;
 /** What a value at `path` becomes. Throws, or rejects, where it cannot. */
 type Complete = (value: unknown, path: Path | undefined, run: Run) => Text;
@@ -168,7 +163,7 @@ function compileFields(
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
 ): WriteFields {
-  const collected = [...collectFields(compilation, type, selectionSets)];
+  const collected = [...collectIn(compilation, type, selectionSets)];
   compilation.fields += collected.length;
   if (compilation.fields > MOST_FIELDS) throw LEFT_TO_EXECUTE;
   const fields = collected.map(([key, nodes]) => compileField(compilation, type, key, nodes));
@@ -188,18 +183,9 @@ function compileFields(
   }
   /** From the field that threw, one by one. */
   function goOn(texts: readonly Text[], thrown: unknown, source: unknown, path: Path | undefined, run: Run) {
-    const all = [...texts];
-    try {
-      all.push(fields[texts.length]!.fail(thrown, path, run));
-      for (const field of fields.slice(all.length)) all.push(field.write(source, path, run));
-    } catch (error) {
-      if (!all.some(isPromise)) throw error;
-      // Nothing is left running behind the back of an answer that is given.
-      return Promise.all(all).finally(() => {
-        throw error;
-      });
-    }
-    return join(all);
+    const failed = fields[texts.length]!.fail(thrown, path, run);
+    const rest = fields.slice(texts.length + 1).map((field) => field.write(source, path, run));
+    return join([...texts, failed, ...rest]);
   }
 
   const given: Record<string, unknown> = { PLAIN, join, goOn };
@@ -240,58 +226,26 @@ function compileFields(
   )(...Object.values(given));
 }
 
-/** By what they are called in the answer, in its order. */
-function collectFields(
-  { fragments }: Compilation,
+/** There is no condition in what is compiled. */
+function collectIn(
+  { schema, fragments }: Compilation,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
 ): Map<string, FieldNode[]> {
-  const fields = new Map<string, FieldNode[]>();
-  const visited = new Set<string>();
-  function collect({ selections }: SelectionSetNode): void {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        const key = (selection.alias ?? selection.name).value;
-        const nodes = fields.get(key);
-        if (nodes) nodes.push(selection);
-        else fields.set(key, [selection]);
-        continue;
-      }
-      if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        if (visited.has(selection.name.value)) continue;
-        visited.add(selection.name.value);
-      }
-      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments[selection.name.value]! : selection;
-      if (isOf(type, fragment.typeCondition?.name.value)) collect(fragment.selectionSet);
-    }
-  }
-  for (const selectionSet of selectionSets) collect(selectionSet);
-  return fields;
-}
-
-function isOf(type: GraphQLObjectType, condition: string | undefined): boolean {
-  return (
-    condition === undefined ||
-    condition === type.name ||
-    type.getInterfaces().some(({ name }) => name === condition)
-  );
+  return collectFields({ schema, fragments, variables: {} }, type, selectionSets);
 }
 
 /** A field as it stands in an answer. */
-interface Field {
+interface Field extends FieldOf {
   compilation: Compilation;
-  parentType: GraphQLObjectType;
-  definition: GraphQLField<unknown, unknown>;
-  /** All that ask for it; there is one at least. */
-  nodes: readonly FieldNode[];
 }
 
 interface CompiledField {
-  /** Reads it and completes what it is. Throws, or rejects, only where it may not be null. */
+  /** Reads it and completes what it is. */
   write: WriteFields;
-  /** Completes what was read. Throws likewise. */
+  /** Completes what was read. Never throws either. */
   settle: Complete;
-  /** Null, and the error is told; throws it where the field may not be null. */
+  /** Null, and a failure. */
   fail(thrown: unknown, parent: Path | undefined, run: Run): string;
   /** The same as `write` in parts of a program, where most of it needs no function of ours. */
   inline: (InlineLeaf & { read: string; otherwise: string; given: Record<string, unknown> }) | null;
@@ -314,14 +268,13 @@ function compileField(
   const read = compileRead(field, argumentsOf);
   const complete = compileValue(field, type);
   const isNonNull = isNonNullType(type);
-  const pathIn = (parent: Path | undefined): Path => ({ prev: parent, key, typename: parentType.name });
+  const pathIn = (prev: Path | undefined): Path => ({ prev, key, typename: parentType.name, isNonNull });
   // A leaf has no need of its place, unless there is an error.
   const needsPath = !isLeafType(getNullableType(type));
 
   const fail: CompiledField['fail'] = (thrown, parent, run) => {
-    const error = locatedError(thrown, nodes, keysOf(pathIn(parent)));
-    if (isNonNull) throw error;
-    run.errors.push(error);
+    const path = pathIn(parent);
+    run.failures.push({ path, error: locatedError(thrown, nodes, keysOf(path)) });
     return 'null';
   };
   const settle: Complete = (value, parent, run) => {
@@ -440,23 +393,9 @@ function takesInfo(resolve: (...given: never[]) => unknown): boolean {
 
 const NO_INFO = undefined as unknown as GraphQLResolveInfo;
 
-function infoOf(
-  { compilation: { schema, operation, fragments }, definition, parentType, nodes }: Field,
-  path: Path,
-  { variables, root }: Run,
-): GraphQLResolveInfo {
-  return {
-    fieldName: definition.name,
-    fieldNodes: nodes,
-    returnType: definition.type,
-    parentType,
-    path,
-    schema,
-    fragments,
-    rootValue: root,
-    operation,
-    variableValues: variables as Record<string, unknown>,
-  };
+function infoOf(field: Field, path: Path, { variables, root }: Run): GraphQLResolveInfo {
+  const { schema, operation, fragments } = field.compilation;
+  return infoOfField({ schema, operation, fragments, variables, root }, field, path);
 }
 
 // ── Values ──────────────────────────────────────────────────────────────────────────────────────
@@ -492,9 +431,7 @@ function compileList(field: Field, itemType: GraphQLOutputType): Complete {
   const isNonNull = isNonNullType(itemType);
 
   function fail(thrown: unknown, path: Path, run: Run): string {
-    const error = locatedError(thrown, field.nodes, keysOf(path));
-    if (isNonNull) throw error;
-    run.errors.push(error);
+    run.failures.push({ path, error: locatedError(thrown, field.nodes, keysOf(path)) });
     return 'null';
   }
   function writeItem(item: unknown, path: Path, run: Run): Text {
@@ -509,24 +446,17 @@ function compileList(field: Field, itemType: GraphQLOutputType): Complete {
   }
   return (value, path, run) => {
     const items = itemsOf(value);
-    if (!items)
-      throw new GraphQLError(`Expected Iterable, but did not find one for field "${nameOf(field)}".`);
+    if (!items) throw notIterable(field);
     let text = '';
     /** All of them, as soon as one is a promise. */
     let waiting: Text[] | null = null;
-    try {
-      for (let index = 0; index < items.length; index += 1) {
-        const item = writeItem(items[index], { prev: path, key: index, typename: undefined }, run);
-        if (waiting === null && typeof item === 'string') text += index === 0 ? item : `,${item}`;
-        else {
-          waiting ??= index === 0 ? [] : [text];
-          waiting.push(item);
-        }
+    for (let index = 0; index < items.length; index += 1) {
+      const item = writeItem(items[index], { prev: path, key: index, typename: undefined, isNonNull }, run);
+      if (waiting === null && typeof item === 'string') text += index === 0 ? item : `,${item}`;
+      else {
+        waiting ??= index === 0 ? [] : [text];
+        waiting.push(item);
       }
-    } catch (error) {
-      // Whatever else fails later, nobody waits for it any more.
-      if (waiting) Promise.all(waiting).catch(() => undefined);
-      throw error;
     }
     return waiting ? Promise.all(waiting).then((texts) => `[${texts.join(',')}]`) : `[${text}]`;
   };
@@ -549,8 +479,7 @@ function compileObject(field: Field, type: GraphQLObjectType): Complete {
   const { isTypeOf } = type;
   if (!isTypeOf) return write;
   const assertIs = (value: unknown, is: boolean) => {
-    if (!is)
-      throw new GraphQLError(`Expected value of type "${type.name}" but got: ${inspect(value)}.`, { nodes });
+    if (!is) throw notOfType(type, value, field);
   };
   return (value, path, run) => {
     const is = isTypeOf(value, run.context, isTypeOf.length < 3 ? NO_INFO : infoOf(field, path!, run));
@@ -567,32 +496,13 @@ function compileObject(field: Field, type: GraphQLObjectType): Complete {
 function compileLeaf(type: GraphQLLeafType): Complete {
   return (value) => {
     const result: unknown = type.serialize(value);
-    if (result == null)
-      throw new Error(
-        `Expected \`${inspect(type)}.serialize(${inspect(value)})\` to return non-nullable value, returned: ${inspect(result)}`,
-      );
+    if (result == null) throw notSerialized(type, value, result);
     return JSON.stringify(result);
   };
 }
 
 /** What needs no escape in JSON, and is no half of a surrogate pair. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
-
-function nameOf({ parentType, definition }: Field): string {
-  return `${parentType.name}.${definition.name}`;
-}
-
-function keysOf(path: Path): (string | number)[] {
-  const keys: (string | number)[] = [];
-  for (let each: Path | undefined = path; each; each = each.prev) keys.unshift(each.key);
-  return keys;
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return (
-    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-  );
-}
 
 function hasNode(root: Parameters<typeof visit>[0], kind: Kind): boolean {
   let found = false;

@@ -49,6 +49,12 @@ export interface RootFieldLimits {
   look(caller: Caller, address: string): RateLimitState;
 }
 
+/** Subscriptions that are open at one time, by credential and by tenant. */
+export interface SubscriptionLimits {
+  /** Counts one until the returned function is called. @throws RateLimitError */
+  open(caller: Caller): () => void;
+}
+
 /** Told when a root field has its result, or its stream: `error` is what it was refused with, null where it was not. */
 export type OnRootField = (
   kind: 'query' | 'mutation' | 'subscription',

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Reader } from '../events/subscribe.ts';
 import { textFrame, textFrameHead } from './frame.ts';
-import { type Answer, answerNow, type Opened } from './shared-execution.ts';
+import { type Answer, answerNow, type Opened, onAnswer, type Waiting } from './shared-execution.ts';
 
 /** With so much unsent, a subscription's updates wait in its own queue, and whatever that one allows is done there. */
 const MAX_AHEAD_BYTES = 64_000;
@@ -59,7 +59,7 @@ export function createOutlet(socket: WebSocket, wire: Duplex, onSent: () => void
 }
 
 /** A subscription on its way to a socket. */
-interface Sending extends Reader<object> {
+interface Sending extends Reader<object>, Waiting {
   readonly socket: WebSocket;
   /** Of each message, up to what is shared. */
   readonly begin: string;
@@ -84,6 +84,8 @@ export function sendAnswers(outlet: Outlet, id: string, opened: Opened): AsyncGe
     hasLeft: false,
     give,
     ready,
+    resume,
+    fail,
     outlet,
     opened,
     end: null,
@@ -126,18 +128,19 @@ function goOn(sending: Sending, answered: Answer | null): void {
   try {
     for (let answer = answered ?? nextOf(sending); answer; answer = nextOf(sending)) {
       if (answer instanceof Promise) {
-        answer.then(
-          (answer) => goOn(sending, answer),
-          (error) => fail(sending, error),
-        );
+        onAnswer(answer, sending);
         return;
       }
       write(sending, answer, sending.socket.bufferedAmount);
     }
   } catch (error) {
-    fail(sending, error);
+    sending.fail(error);
   }
   sending.isBusy = false;
+}
+
+function resume(this: Sending, answer: Answer): void {
+  goOn(this, answer);
 }
 
 function nextOf(sending: Sending): Answer | Promise<Answer> | null {
@@ -170,9 +173,9 @@ function write(sending: Sending, answer: Answer, bufferedAmount: number): void {
   else outlet.wire.write(frame);
 }
 
-function fail({ opened, end }: Sending, error: unknown): void {
-  opened.updates.end();
-  end?.reject(error);
+function fail(this: Sending, error: unknown): void {
+  this.opened.updates.end();
+  this.end?.reject(error);
 }
 
 function leave(sending: Sending): void {

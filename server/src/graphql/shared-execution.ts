@@ -3,7 +3,6 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
-  execute,
   getOperationAST,
   getVariableValues,
   Kind,
@@ -13,6 +12,7 @@ import {
 } from 'graphql';
 import type { LiveUpdates } from '../events/subscribe.ts';
 import { createRecent } from '../kernel/recent.ts';
+import { inSlices } from '../kernel/slices.ts';
 import {
   type Answer as CompiledAnswer,
   type CompiledOperation,
@@ -20,16 +20,18 @@ import {
   createCompiled,
 } from './compiled.ts';
 import type { Context } from './context.ts';
-import { messageOf, toGraphQLError } from './errors.ts';
+import { messageOf } from './errors.ts';
+import { type EventChunk, nextEvent } from './event-chunk.ts';
+import { execute } from './execution.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 
-/** What a subscriber is told of one update: as a result, and as the text that all are sent. */
+/** The answer to one update, as the bytes that all subscribers of a transport are sent. */
 export interface Answer {
-  /** Yoga writes a result by its `stringify`, where there is one. */
-  readonly result: ExecutionResult & { stringify: () => string };
-  /** The rest of a message behind its id and type: `"payload":…}`. */
+  /** Over a WebSocket, the rest of a message behind its id and type: `"payload":…}`. */
   readonly rest: Buffer;
+  /** In an event stream, all of it. */
+  readonly chunk: EventChunk;
 }
 
 /** One subscription. */
@@ -104,6 +106,30 @@ function answering(
   };
 }
 
+/** Waits for an answer that is being executed. */
+export interface Waiting {
+  resume(answer: Answer): void;
+  fail(error: unknown): void;
+}
+
+const waiting = new WeakMap<Promise<Answer>, Waiting[]>();
+
+/** Calls those who wait for one answer in the order in which they came, a slice in each turn of the event loop. */
+export function onAnswer(answer: Promise<Answer>, who: Waiting): void {
+  const known = waiting.get(answer);
+  if (known) return void known.push(who);
+  const all = [who];
+  waiting.set(answer, all);
+  const serve = (each: (who: Waiting) => void) => {
+    waiting.delete(answer);
+    void inSlices(all, each);
+  };
+  answer.then(
+    (ready) => serve((each) => each.resume(ready)),
+    (error) => serve((each) => each.fail(error)),
+  );
+}
+
 type Executed = ExecutionResult | CompiledAnswer;
 
 /** How one operation is answered: once it has been answered often, by what it was compiled into. */
@@ -140,60 +166,26 @@ const compiled = createCompiled();
 /** By the operation's name and the document's text. */
 const answered = createRecent<number>(1_000_000);
 
-function written(executed: Executed, onFault: OnFault): Answer {
-  const { data, errors } = executed;
-  if (errors && errors.length > 0) {
-    const told = errors.map((error) => toGraphQLError(error, onFault));
-    const messages = told.map((error) => messageOf(error, onFault));
-    const parsed = typeof data === 'string' ? JSON.parse(data) : data;
-    const json = JSON.stringify({ errors: messages, data: parsed });
-    return { result: { errors: told, data: parsed, stringify: () => json }, rest: restOf(json) };
-  }
-  const json = typeof data === 'string' ? `{"data":${data}}` : JSON.stringify(executed);
+/** Each form is made when somebody is sent it, and then for all. */
+function written({ data, errors }: Executed, onFault: OnFault): Answer {
+  const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
+  const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
+  const json =
+    messages.length > 0
+      ? `{"errors":${JSON.stringify(messages)},"data":${dataText}}`
+      : `{"data":${dataText}}`;
+  let rest: Buffer | undefined;
+  let chunk: EventChunk | undefined;
   return {
-    result: {
-      get data() {
-        return typeof data === 'string' ? JSON.parse(data) : data;
-      },
-      stringify: () => json,
+    get rest() {
+      rest ??= Buffer.from(`"payload":${json}}`);
+      return rest;
     },
-    rest: restOf(json),
+    get chunk() {
+      chunk ??= nextEvent(json);
+      return chunk;
+    },
   };
-}
-
-function restOf(json: string): Buffer {
-  return Buffer.from(`"payload":${json}}`);
-}
-
-/** The same, pulled: for who writes one answer after the other. */
-export async function subscribeShared(
-  args: ExecutionArgs,
-  onFault: OnFault,
-): Promise<ExecutionResult | AsyncGenerator<ExecutionResult>> {
-  const opened = await openShared(args, onFault);
-  return 'updates' in opened ? pulled(opened) : opened;
-}
-
-/** Written as an object, for what copies an object's own properties. */
-function pulled({ updates, answerTo }: Opened): AsyncGenerator<ExecutionResult> {
-  const generator: AsyncGenerator<ExecutionResult> = {
-    async next() {
-      const { value: item, done } = await updates.next();
-      if (done) return { value: undefined, done };
-      const { result } = await answerTo(item);
-      return { value: result, done: false };
-    },
-    async return(value) {
-      updates.end();
-      return { value: await value, done: true };
-    },
-    async throw(error) {
-      updates.end();
-      throw error;
-    },
-    [Symbol.asyncIterator]: () => generator,
-  };
-  return generator;
 }
 
 type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'variableValues' | 'operationName'>;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { execute, type GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
 import {
@@ -16,14 +16,15 @@ import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context, OnRootField } from './context.ts';
 import { documentsPlugin } from './documents.ts';
 import { messageOf, toGraphQLError } from './errors.ts';
+import { sendEvents } from './event-stream.ts';
 import { EXAMPLE_TABS } from './examples.ts';
+import { execute } from './execution.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
-import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 import { behindChanges } from './root-fields.ts';
-import { subscribeShared } from './shared-execution.ts';
+import { type Opened, openShared } from './shared-execution.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -90,7 +91,8 @@ export function createGraphQLServer({
     logging: false,
     plugins: [
       documentsPlugin(),
-      referenceEngine(onFault),
+      orderedExecution,
+      eventStreams(onFault),
       idempotencyHeaderPlugin(),
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
@@ -232,22 +234,62 @@ export function presentedBy(
   };
 }
 
-/** Yoga's own executor puts a field that resolves later behind its siblings; the reference keeps the query's order. */
-const referenceEngine = (onFault: (fault: unknown) => void): Plugin => ({
+/** Yoga's own executor puts a field that resolves later behind its siblings; ours keeps the order of the document. */
+const orderedExecution: Plugin = {
   onExecute({ setExecuteFn }) {
     setExecuteFn((args) => {
       const refused = tooManyListItems(args);
       if (refused) return { errors: [refused] };
-      const result = execute({ ...args, options: { maxCoercionErrors: MAX_WRONG_VARIABLES } });
+      const result = execute(args);
       return result instanceof Promise
         ? result.then((later) => behindChanges(later, args.contextValue))
         : behindChanges(result, args.contextValue);
     });
   },
-  onSubscribe({ setSubscribeFn }) {
-    setSubscribeFn((args) => subscribeShared(args, onFault));
-  },
-});
+};
+
+/**
+ * Subscriptions over HTTP. Yoga decides whether the client takes an event stream, and answers a refusal. It does not write the
+ * events: it would pull, copy and frame each of them for each client.
+ */
+function eventStreams(onFault: (fault: unknown) => void): Plugin<object, OverHttp> {
+  const openedFor = new WeakMap<ServerResponse, Opened>();
+  return {
+    onSubscribe({ setSubscribeFn }) {
+      setSubscribeFn(async (args) => {
+        const opened = await openShared(args, onFault);
+        if (!('updates' in opened)) return opened;
+        openedFor.set((args.contextValue as OverHttp).res, opened);
+        return NEVER_PULLED;
+      });
+    },
+    onResultProcess({ serverContext: { res }, resultProcessor, setResultProcessor }) {
+      const opened = openedFor.get(res);
+      if (!opened) return;
+      // Yoga refuses with 406.
+      if (!resultProcessor) return opened.updates.end();
+      setResultProcessor(() => {
+        sendEvents(res, opened, onFault);
+        // Yoga has nothing to send. A promise that nobody holds is freed, and with it all that waits for it: the request,
+        // its document and its context.
+        return new Promise(() => undefined);
+      }, 'text/event-stream');
+    },
+  };
+}
+
+interface OverHttp {
+  req: IncomingMessage;
+  res: ServerResponse;
+}
+
+/** Stands for the events of a subscription. In an object of its own properties, for plugins copy it. */
+const NEVER_PULLED: AsyncGenerator<never> = {
+  next: async () => ({ value: undefined, done: true }),
+  return: async () => ({ value: undefined, done: true }),
+  throw: async () => ({ value: undefined, done: true }),
+  [Symbol.asyncIterator]: () => NEVER_PULLED,
+};
 
 /** Gives every error one of our codes, and an answer the status that it is due. */
 function answersPlugin(onFault: (fault: unknown) => void): Plugin {

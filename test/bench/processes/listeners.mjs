@@ -1,5 +1,5 @@
-// Subscribers over WebSocket, each on a socket of its own, who note when they are told. They write and read frames
-// themselves: thousands of a client library's objects would use more of the machine than the server.
+// Subscribers over WebSocket or by event stream, each on a socket of its own, who note when an event arrives. They write and
+// read frames and events themselves: thousands of a client library's objects would use more of the machine than the server.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { answerParent } from './answer.mjs';
@@ -27,14 +27,14 @@ let progressed = () => undefined;
 answerParent({
   /**
    * So many more. With a `query` they subscribe to it over graphql-transport-ws, each under an id of its own, and are
-   * asked for by `told` whether they hear anything.
+   * asked for by `told` whether they hear anything; as `streams` they do the same by event stream.
    */
-  async open({ url, path = '/', count, key, query }) {
+  async open({ url, path = '/', count, key, query = undefined, streams = false }) {
     const { hostname, port } = new URL(url);
     let left = count;
     await Promise.all(
       Array.from({ length: Math.min(AT_ONCE, count) }, async () => {
-        while (left-- > 0) await follow(hostname, Number(port), path, { key, query });
+        while (left-- > 0) await (streams ? stream : follow)(hostname, Number(port), path, { key, query });
       }),
     );
     return { open: sockets.length };
@@ -105,6 +105,36 @@ async function follow(host, port, path, { key, query }) {
   const protocol = query === undefined ? '' : 'sec-websocket-protocol: graphql-transport-ws\r\n';
   socket.write(`${HANDSHAKE.replace('PATH', path).replace('HOST', `${host}:${port}`)}${protocol}\r\n`);
   await ready;
+}
+
+/** The head of an answer, and then events. @param {string} host @param {number} port @param {string} path @param {{ key?: string, query?: string }} operation */
+async function stream(host, port, path, { key, query = '' }) {
+  const socket = connect(port, host).setNoDelay(true);
+  await once(socket, 'connect');
+  sockets.push(socket);
+  socket.on('error', (error) => fault(error.message));
+  socket.on('close', () => fault('the server closed a connection'));
+  const body = JSON.stringify({ query });
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: ${host}:${port}\r\nauthorization: Bearer ${key}\r\naccept: text/event-stream\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  await new Promise((resolve) => {
+    let held = '';
+    socket.on('data', (chunk) => {
+      held += chunk.toString();
+      if (held.startsWith('HTTP/') && !held.startsWith('HTTP/1.1 200')) return fault(held.slice(0, 300));
+      // The first comment says that it is open.
+      if (held.includes(':\n\n')) resolve(undefined);
+      const [, data] = /\ndata: (.*)\n\n/.exec(held) ?? [];
+      if (data === undefined) return;
+      held = '';
+      told.set(socket, process.hrtime.bigint());
+      if (told.size === sockets.length) {
+        text = data;
+        progressed();
+      }
+    });
+  });
 }
 
 /** @param {string} message */

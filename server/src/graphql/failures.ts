@@ -1,0 +1,79 @@
+import type { GraphQLError } from 'graphql';
+
+/** A place in an answer, from its end to its beginning. */
+export interface Path {
+  readonly prev: Path | undefined;
+  readonly key: string | number;
+  readonly typename: string | undefined;
+  /** Where it fails, what it stands in fails with it. */
+  readonly isNonNull: boolean;
+}
+
+/** A field, or an item of a list, that cannot be answered. In the data there is null in its place. */
+export interface Failure {
+  readonly path: Path;
+  readonly error: GraphQLError;
+}
+
+interface Place {
+  isNonNull: boolean;
+  error: GraphQLError | null;
+  inner: Map<string | number, Place>;
+}
+
+/**
+ * The answer to an operation whose fields have all ended. Its errors are those of an execution in which each field ends before
+ * the next begins: in the order of the document, up to the one that makes null of the object around it. The order in
+ * which resolvers end makes no difference to the data, the errors and the HTTP status.
+ *
+ * @param data is changed
+ */
+export function settleFailures<Data extends object>(
+  data: Data,
+  failures: readonly Failure[],
+): { data: Data | null; errors: GraphQLError[] } {
+  const root: Place = { isNonNull: false, error: null, inner: new Map() };
+  for (const { path, error } of failures) placeOf(path, root).error = error;
+  const errors: GraphQLError[] = [];
+  const fatal = settle(root, data, errors);
+  if (!fatal) return { data, errors };
+  errors.push(fatal);
+  return { data: null, errors };
+}
+
+function placeOf(path: Path | undefined, root: Place): Place {
+  if (!path) return root;
+  const { inner } = placeOf(path.prev, root);
+  let place = inner.get(path.key);
+  if (!place) {
+    place = { isNonNull: path.isNonNull, error: null, inner: new Map() };
+    inner.set(path.key, place);
+  }
+  return place;
+}
+
+/** Returns the error that makes null of the value. */
+function settle({ inner, error }: Place, value: unknown, errors: GraphQLError[]): GraphQLError | null {
+  if (inner.size > 0 && typeof value === 'object' && value !== null)
+    for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+      const place = inner.get(key);
+      const fatal = place && settle(place, (value as Record<string | number, unknown>)[key], errors);
+      if (!fatal) continue;
+      if (place.isNonNull) return fatal;
+      errors.push(fatal);
+      // An alias may be `__proto__`.
+      Object.defineProperty(value, key, {
+        value: null,
+        configurable: true,
+        enumerable: true,
+        writable: true,
+      });
+    }
+  return error;
+}
+
+export function keysOf(path: Path | undefined): (string | number)[] {
+  const keys: (string | number)[] = [];
+  for (let each = path; each; each = each.prev) keys.unshift(each.key);
+  return keys;
+}

@@ -1,0 +1,442 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { type GraphQLArgument, type GraphQLError, getOperationAST, getVariableValues, parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compileOperation } from '../../server/src/graphql/compiled.ts';
+import type { Context } from '../../server/src/graphql/context.ts';
+import { execute } from '../../server/src/graphql/execution.ts';
+import { schema } from '../../server/src/graphql/schema.ts';
+import { createRandom, type Random, shuffled } from '../faults/random.ts';
+import { addAccount, addKey, addToken } from '../support/accounts.ts';
+import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openFreshDatabase, openFreshPglite } from '../support/database.ts';
+import type { Stream } from '../support/graphql.ts';
+import { anyValues, type RandomDocument, randomDocument, type Values } from '../support/random-documents.ts';
+import { scale } from '../support/scale.ts';
+
+// Random documents over the whole schema, asked for by every kind of credential. What was compiled, and what is cached, is
+// answered as Yoga answers the same request by execution: data, errors, their order, HTTP status and headers are equal.
+
+/** A failure names the seed of its document: with that one as `PSA_DOCUMENTS_SEED` the first batches have it again. */
+const GIVEN_SEED = process.env.PSA_DOCUMENTS_SEED;
+/** Documents whose requests are under way at once. */
+const BATCH = 20;
+
+describe.each([
+  ['PGlite, where answers are cached', openFreshPglite],
+  ['PostgreSQL', openFreshDatabase],
+])('on %s', (_, open) => {
+  /** The seeds of half of so many; the other database has the others. */
+  const seedsOf = (all: number) => {
+    const count = Math.ceil(all / 2);
+    const first = Number(GIVEN_SEED ?? (open === openFreshPglite ? 1 : 1 + count));
+    return { count, first, end: first + count };
+  };
+  let app: TestApp;
+  let world: World;
+  beforeAll(async () => {
+    const clock = createManualClock();
+    app = await startApp({
+      ...{ clock, compileAfter: 1, database: await open(clock) },
+      environment: { PSA_GRAPHQL_LIMIT: '1000000', PSA_TRUSTED_PROXIES: '127.0.0.1,::1' },
+    });
+    world = await populate(app);
+  });
+  afterAll(async () => {
+    agent.destroy();
+    expect(app.faults).toEqual([]);
+    await app.close();
+  });
+
+  test('every answer to random documents is the one of the execution', async () => {
+    const { count, first, end } = seedsOf(scale('DOCUMENTS'));
+    const seen = { compared: 0, withErrors: 0 };
+    const before = app.fastAnswers();
+    for (let seed = first; seed < end; seed += BATCH) await compareBatch(app, world, seed, seen);
+    const { compiled, kept } = app.fastAnswers();
+    // Or it was for nothing.
+    expect((compiled - before.compiled) / seen.compared).toBeGreaterThan(0.25);
+    expect(seen.withErrors / seen.compared).toBeGreaterThan(0.1);
+    if (open === openFreshPglite) expect(kept - before.kept).toBeGreaterThan(count / 20);
+  }, 7_200_000);
+
+  test('every update of a random subscription is the one of the execution', async () => {
+    const updates = await captureUpdates(app, world);
+    let compared = 0;
+    const { count, first, end } = seedsOf(scale('SUBSCRIPTION_DOCUMENTS'));
+    for (let seed = first; seed < end; seed += 1) compared += await compareUpdates(updates, world, seed);
+    expect(compared).toBeGreaterThan(count / 2);
+  }, 3_600_000);
+});
+
+interface World {
+  credentials: readonly Headers[];
+  values(field: string, argument: GraphQLArgument): Values;
+  /** Something that changes what is read. */
+  write(random: Random): Promise<void>;
+  /** Something of each kind that can be followed. */
+  writeAll(): Promise<void>;
+  followers: readonly string[];
+}
+
+// ── One batch ───────────────────────────────────────────────────────────────────────────────────
+
+interface Case {
+  seed: number;
+  document: RandomDocument;
+  variables: Record<string, unknown>;
+  headers: Headers;
+}
+
+async function compareBatch(
+  app: TestApp,
+  world: World,
+  firstSeed: number,
+  seen: { compared: number; withErrors: number },
+): Promise<void> {
+  const all = Array.from({ length: BATCH }, (_, at) => caseOf(world, firstSeed + at));
+  const random = createRandom(firstSeed);
+  networks += 1;
+
+  async function compare(first: readonly Compared[], second: readonly Compared[]): Promise<void> {
+    const [one, other] = [await answersTo(app, first, random), await answersTo(app, second, random)];
+    for (const { seed, document, variables, headers } of second) {
+      const asked = { seed, query: document.query, variables, headers };
+      expect({ asked, answer: other.get(seed) }).toEqual({ asked, answer: one.get(seed) });
+      seen.compared += 1;
+      if (one.get(seed)!.text.includes('"errors":')) seen.withErrors += 1;
+    }
+  }
+  const byYoga = (some: readonly Compared[]) => some.map((each) => ({ ...each, isYogas: true }));
+  const some = <Item>(items: readonly Item[]) => items.filter((_, index) => index % 4 === 0);
+
+  // The first answer to a document is Yoga's; who may see everything makes it known.
+  const first = all.map((each) => ({
+    ...each,
+    ...{ variables: each.document.fitting, headers: { authorization: `Bearer ${LIVE_KEY}` } },
+  }));
+  await compare(first, byYoga(some(first)));
+  await compare(byYoga(all), all);
+  await world.write(random);
+  // What was cached must not be answered any more, and what is cached now may be.
+  await compare(byYoga(some(all)), some(all));
+  await compare(some(all), some(all));
+}
+
+type Compared = Case & { isYogas?: boolean };
+
+function caseOf(world: World, seed: number): Case {
+  const random = createRandom(seed);
+  const document = randomDocument(schema, schema.getQueryType()!, world.values, random);
+  const variables = random.below(3) > 0 ? document.fitting : document.others();
+  return { seed, document, variables, headers: random.pick(world.credentials) };
+}
+
+/** All at once, in any order. */
+async function answersTo(
+  app: TestApp,
+  all: readonly Compared[],
+  random: Random,
+): Promise<Map<number, Answer>> {
+  const answers = new Map<number, Answer>();
+  await Promise.all(
+    shuffled(all, random).map(async ({ seed, document, variables, headers, isYogas }) => {
+      const { query, operationName } = document;
+      const body = { query, operationName, variables, ...(isYogas && { extensions: {} }) };
+      answers.set(seed, await post(app, body, headers));
+    }),
+  );
+  return answers;
+}
+
+// ── Updates of subscriptions ────────────────────────────────────────────────────────────────────
+
+/** An update as a subscription's resolver has it, and the context of the credential that follows. */
+interface Captured {
+  item: object;
+  context: Context;
+}
+
+const FOLLOWED = ['allCardPaymentUpdates', 'allPayoutUpdates', 'allSubaccountPayoutUpdates', 'walletUpdates'];
+
+/** Updates of each kind, for credentials that may see different things. */
+async function captureUpdates(app: TestApp, world: World): Promise<Map<string, Captured[]>> {
+  const fields = schema.getSubscriptionType()!.getFields();
+  const captured = new Map<string, Captured[]>(FOLLOWED.map((name) => [name, []]));
+  const streams: Stream[] = [];
+  const { updatesCursor: after } = await app.live.request('{ updatesCursor }');
+  await world.writeAll();
+  for (const name of FOLLOWED) {
+    const field = fields[name]!;
+    const { resolve } = field;
+    field.resolve = (item, args, context, info) => {
+      captured.get(name)!.push({ item: item as object, context: context as Context });
+      return resolve!(item, args, context, info);
+    };
+    try {
+      for (const credential of world.followers) {
+        const query = `subscription ($after: String) { ${name}(after: $after) { cursor } }`;
+        const stream = app.client(credential).sse(query, { after });
+        streams.push(stream);
+        await stream.data();
+      }
+    } finally {
+      field.resolve = resolve!;
+    }
+  }
+  for (const stream of streams) await stream.close();
+  return captured;
+}
+
+/** Returns 1, or 0 for a document that is not compiled. */
+async function compareUpdates(
+  updates: ReadonlyMap<string, Captured[]>,
+  world: World,
+  seed: number,
+): Promise<number> {
+  const random = createRandom(seed);
+  const { query, operationName, fitting } = randomDocument(
+    schema,
+    schema.getSubscriptionType()!,
+    world.values,
+    random,
+  );
+  const document = parse(query);
+  const operation = getOperationAST(document, operationName)!;
+  const run = compileOperation(schema, document, operation);
+  if (!run) return 0;
+  const [name] = run.rootFields as [string];
+  // Of one resource and of all, the updates are of one type.
+  const followed = FOLLOWED.find((each) => each.toLowerCase().endsWith(name.toLowerCase()))!;
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], fitting);
+  for (const { item, context } of updates.get(followed)!) {
+    const executed = await execute({
+      ...{ schema, document, operationName, variableValues: fitting },
+      ...{ rootValue: item, contextValue: context.renewed() },
+    });
+    const compiled = await run(context.renewed(), coerced!, item);
+    const shown = (errors: readonly GraphQLError[] = []) => errors.map((error) => error.toJSON());
+    expect({ seed, query, data: compiled.data, errors: shown(compiled.errors) }).toEqual({
+      ...{ seed, query, data: JSON.stringify(executed.data), errors: shown(executed.errors) },
+    });
+  }
+  return 1;
+}
+
+// ── Requests ────────────────────────────────────────────────────────────────────────────────────
+
+type Headers = Record<string, string>;
+
+interface Answer {
+  status: number;
+  headers: unknown;
+  text: string;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+/** A browser's token has a limit for each network: each batch comes from one of its own. */
+let networks = 0;
+
+function post(app: TestApp, body: object, headers: Headers): Promise<Answer> {
+  const address = [10, networks >> 16, networks >> 8, networks].map((part) => part & 0xff).join('.');
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      {
+        ...{ host: '127.0.0.1', port: app.port, path: '/graphql', method: 'POST', agent },
+        headers: {
+          ...{ 'content-type': 'application/json', accept: 'application/json', 'x-forwarded-for': address },
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk) => chunks.push(chunk));
+        response.on('end', () => {
+          const { date: _, 'content-length': __, ...rest } = response.headers;
+          const text = Buffer.concat(chunks).toString();
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: rest,
+            // What one request has taken is gone at the next.
+            text: text.replace(/"remaining":\d+/g, '"remaining":0'),
+          });
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(JSON.stringify(body));
+  });
+}
+
+// ── What there is ───────────────────────────────────────────────────────────────────────────────
+
+async function populate(app: TestApp): Promise<World> {
+  const other = await addKey(app, { accountId: await addAccount(app) });
+  const clients = { live: app.live, sandbox: app.sandbox, other: app.client(other) };
+  const { id: accountId } = await app.database.sql
+    .selectFrom('account')
+    .select('id')
+    .orderBy('created_at')
+    .executeTakeFirstOrThrow();
+  await app.levers.credit({ accountId, environment: 'live' }, 10_000_000);
+
+  const names: Record<string, string[]> = { orderCode: [], productId: [], subaccountId: [] };
+  const change = async (client: keyof typeof clients, mutation: string) => {
+    const data = await clients[client].request(`mutation { made: ${mutation} }`);
+    return data.made;
+  };
+  const makes = {
+    payment: async (client: keyof typeof clients) => {
+      const { cardPayment } = await change(
+        client,
+        'createCardPayment(input: { valueCents: 1000, description: "a \\"b\\" ü", customer: { name: "Ana" }, metadata: "{}" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } }',
+      );
+      return cardPayment.orderCode as string;
+    },
+    product: async (client: keyof typeof clients) => {
+      const { product } = await change(
+        client,
+        'createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } }',
+      );
+      return product.productId as string;
+    },
+    subaccount: async (client: keyof typeof clients) => {
+      const { subaccount } = await change(
+        client,
+        'createSubaccount(input: { name: "Filial" }) { ... on SubaccountSuccess { subaccount { subaccountId } } }',
+      );
+      return subaccount.subaccountId as string;
+    },
+  };
+  await change('live', 'configureWebhook(input: { url: "https://loja.example/avisos" }) { __typename }');
+  for (const client of ['live', 'live', 'other'] as const) {
+    names.orderCode!.push(await makes.payment(client));
+    names.productId!.push(await makes.product(client));
+    names.subaccountId!.push(await makes.subaccount(client));
+  }
+  const [subaccountId] = names.subaccountId as [string];
+  await change(
+    'live',
+    `transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1000000 }) { __typename }`,
+  );
+  const { payout } = await change(
+    'live',
+    'requestPayout(input: { method: PIX, destination: "ana@padaria.example", amountCents: 2000, idempotencyKey: "a" }) { ... on PayoutSuccess { payout { withdrawalId code } } }',
+  );
+  await change(
+    'live',
+    `requestSubaccountPayout(input: { subaccountId: "${subaccountId}", amountCents: 4000, pixKey: "bia@cliente.example", idempotencyKey: "b" }) { __typename }`,
+  );
+  await change('sandbox', 'createTestPayment(input: { valueCents: 100000 }) { __typename }');
+  await app.work.settled();
+
+  const ids = Object.values(
+    await app.live.request('{ wallet { id } a: payouts { nodes { id } } b: cardPayments { nodes { id } } }'),
+  ).flatMap(
+    (each) => (each as { id?: string }).id ?? (each as { nodes: { id: string }[] }).nodes.map(({ id }) => id),
+  );
+  const cursors: Record<string, string> = {};
+  for (const list of ['payouts', 'cardPayments', 'products', 'subaccounts', 'webhookDeliveries']) {
+    const data = await app.live.request(`{ ${list}(first: 1) { pageInfo { endCursor } } }`);
+    cursors[`Query.${list}`] = data[list].pageInfo.endCursor;
+  }
+
+  const bearer = (credential: string): Headers => ({ authorization: `Bearer ${credential}` });
+  const dashboards = [['wallet'], ['payouts', 'webhooks'], ['subaccounts'], ['card_payments', 'products']];
+  const credentials: Headers[] = [
+    ...[LIVE_KEY, LIVE_KEY, LIVE_KEY, TEST_KEY, other, await addKey(app)].map(bearer),
+    bearer(await addKey(app, { permissions: ['subcontas.gerenciar'] })),
+    bearer(await addKey(app, { permissions: ['subcontas.sacar'] })),
+    bearer(await addToken(app, { kind: 'payment', grant: { orderCode: names.orderCode![0]! } })),
+    bearer(await addToken(app, { kind: 'dashboard', grant: { scopes: ['wallet'] }, expiresAt: new Date(0) })),
+    {
+      ...bearer(
+        await addToken(app, {
+          ...{ kind: 'dashboard', grant: { scopes: ['wallet'] } },
+          allowedOrigins: ['https://loja.example'],
+        }),
+      ),
+      origin: 'https://other.example',
+    },
+    {},
+    { authorization: 'Bearer x' },
+    { ...bearer(LIVE_KEY), accept: 'application/graphql-response+json' },
+  ];
+  for (const scopes of dashboards)
+    credentials.push(bearer(await addToken(app, { kind: 'dashboard', grant: { scopes } })));
+  const { token } = await change(
+    'live',
+    'createCheckoutToken(input: { amount: { fixedCents: 100 } }) { ... on CheckoutTokenSuccess { token } }',
+  );
+  credentials.push(bearer(token));
+
+  const wrongTexts = ['', 'x', 'PSC-0123456789ABCDEFGHJKMNPQ', '\u0000', 'ü'.repeat(300), 7];
+  const known: Record<string, Values> = {
+    orderCode: { fitting: names.orderCode!, others: wrongTexts },
+    productId: { fitting: names.productId!, others: wrongTexts },
+    subaccountId: { fitting: names.subaccountId!, others: wrongTexts },
+    reference: { fitting: ['saq_idem_b', 'saq_idem_none'], others: wrongTexts },
+    withdrawalId: { fitting: [payout.withdrawalId], others: [null, ...wrongTexts] },
+    code: { fitting: [null], others: [payout.code, ...wrongTexts] },
+    id: { fitting: ids, others: ['', 'x', Buffer.from('Payout:x').toString('base64'), 7, null] },
+    ids: { fitting: [ids, ids.slice(1), []], others: [['x'], [...ids, 'x'], [null], 'x'] },
+    first: { fitting: [1, 2, 5, null], others: [0, -1, 100, 101, 2 ** 31, 1.5, '1'] },
+    last: { fitting: [null], others: [1, 2, 0, 101] },
+    before: { fitting: [null], others: ['x', '', ...Object.values(cursors)] },
+    filter: {
+      fitting: [null, {}, { status: ['PENDING', 'COMPLETED'], method: ['PIX'] }],
+      others: [
+        { requestedAfter: '2026-01-01T00:00:00Z', requestedBefore: null },
+        { requestedAfter: 'x' },
+        { x: 1 },
+        1,
+      ],
+    },
+  };
+  const payOut = async (key: string) => {
+    await change(
+      'live',
+      `requestPayout(input: { method: PIX, destination: "ana@padaria.example", amountCents: 2000, idempotencyKey: "${key}" }) { __typename }`,
+    );
+    await change(
+      'live',
+      `requestSubaccountPayout(input: { subaccountId: "${subaccountId}", amountCents: 4000, pixKey: "bia@cliente.example", idempotencyKey: "${key}" }) { __typename }`,
+    );
+  };
+  return {
+    credentials,
+    followers: [
+      LIVE_KEY,
+      await addToken(app, {
+        ...{ kind: 'dashboard' },
+        grant: { scopes: ['wallet', 'payouts', 'subaccounts', 'card_payments'] },
+      }),
+    ],
+    async writeAll() {
+      await makes.payment('live');
+      await payOut('followed');
+      await app.work.settled();
+    },
+    values(field, argument) {
+      if (argument.name === 'after')
+        return {
+          fitting: [null, null, cursors[field] ?? null],
+          others: ['x', '', ...Object.values(cursors)],
+        };
+      return known[argument.name] ?? anyValues(argument.type);
+    },
+    async write(random) {
+      await random.pick([
+        () => makes.payment('live'),
+        () => makes.product(random.pick(['live', 'other'] as const)),
+        () => change('sandbox', 'createTestPayment(input: { valueCents: 100000 }) { __typename }'),
+        () =>
+          change(
+            'live',
+            `transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1 }) { __typename }`,
+          ),
+      ])();
+      await app.work.settled();
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Answer, onAnswer, type Waiting } from '../../server/src/graphql/shared-execution.ts';
+import { SLICE } from '../../server/src/kernel/slices.ts';
+import { addAccount, addKey, addToken } from '../support/accounts.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { deferred } from '../support/deferred.ts';
+import { sendRaw } from '../support/raw-http.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+
+const ALL = `subscription ($after: String) {
+  allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode description } } }`;
+const CARD = {
+  number: '4242424242424242',
+  holder: 'ANA',
+  expiryMonth: 12,
+  expiryYear: 2030,
+  securityCode: '123',
+};
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ environment: { PSA_SUBSCRIPTION_LIMIT: '60' } });
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+async function create(): Promise<string> {
+  const { createCardPayment } = await app.live.request(
+    'mutation { createCardPayment(input: { valueCents: 4990, description: "ü" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+  );
+  return createCardPayment.cardPayment.orderCode;
+}
+const cursorOf = async () => (await app.live.request('{ updatesCursor }')).updatesCursor as string;
+
+/** A whole stream has the first state, and ends where nothing follows. */
+describe('an event stream', () => {
+  let orderCode: string;
+  beforeAll(async () => {
+    orderCode = await create();
+    await app.cardPayments.pay(orderCode, CARD);
+  });
+  const request = (version: string, query = 'cardPaymentUpdates') => {
+    const body = JSON.stringify({
+      query: `subscription { ${query}(orderCode: "${orderCode}") { cardPayment { status description } } }`,
+    });
+    return `POST /graphql HTTP/${version}\r\nHost: localhost\r\nAuthorization: Bearer ${LIVE_KEY}\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  };
+  const EVENTS = [
+    ':\n\n',
+    'event: next\ndata: {"data":{"cardPaymentUpdates":{"cardPayment":{"status":"PAID","description":"ü"}}}}\n\n',
+    'event: complete\ndata:\n\n',
+  ];
+  const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+  const CHUNKS = `${EVENTS.map(chunk).join('')}0\r\n\r\n`;
+
+  test('has each event as one chunk', async () => {
+    const [head = '', body] = (await sendRaw(app.port, request('1.1'), /\r\n0\r\n\r\n$/)).split(
+      /\r\n\r\n([\s\S]*)/,
+    );
+    expect(head.toLowerCase().split('\r\n')).toEqual(
+      expect.arrayContaining([
+        'http/1.1 200 ok',
+        'content-type: text/event-stream',
+        'cache-control: no-cache',
+        'content-encoding: none',
+        'transfer-encoding: chunked',
+        'connection: keep-alive',
+        'x-content-type-options: nosniff',
+        'access-control-allow-origin: *',
+      ]),
+    );
+    expect(body).toBe(CHUNKS);
+  });
+
+  test('is not chunked for HTTP/1.0', async () => {
+    const answer = await sendRaw(app.port, request('1.0'));
+    expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(EVENTS.join(''));
+  });
+
+  test('comes whole behind the answer to the request before it, and before the next', async () => {
+    const wallet = `GET /graphql?query=%7Bwallet%7Bcurrency%7D%7D HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${LIVE_KEY}\r\nConnection: `;
+    const answer = await sendRaw(
+      app.port,
+      `${wallet}keep-alive\r\n\r\n${request('1.1')}${wallet}close\r\n\r\n`,
+    );
+    const [first, stream, last, ...more] = answer.split(/(?=HTTP\/1\.1 )/);
+    for (const each of [first, last]) expect(each).toContain('{"data":{"wallet":{"currency":"BRL"}}}');
+    expect(stream!.slice(stream!.indexOf('\r\n\r\n') + 4)).toBe(CHUNKS);
+    expect(more).toEqual([]);
+  });
+
+  test('is refused with the status of its error', async () => {
+    expect(await sendRaw(app.port, request('1.0').replace(LIVE_KEY, 'x'))).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await sendRaw(app.port, request('1.0', 'nothing'))).toMatch(
+      /^HTTP\/1\.1 \d+ [\s\S]*BAD_USER_INPUT/,
+    );
+  });
+});
+
+test('one event is written once for all streams that ask the same', async () => {
+  const after = await cursorOf();
+  const streams = Array.from({ length: 5 }, () => app.live.sse(ALL, { after }));
+  // Each has had an event, so it stands at the live end.
+  await create();
+  for (const stream of streams) await stream.data();
+  await cursorOf();
+  const written = vi.spyOn(Socket.prototype, 'write');
+  try {
+    const orderCode = await create();
+    for (const stream of streams)
+      expect((await stream.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(orderCode);
+    const events = written.mock.calls.map(([data]) => data).filter((data) => isEvent(data));
+    expect(events).toHaveLength(streams.length);
+    expect(new Set(events).size).toBe(1);
+  } finally {
+    written.mockRestore();
+    for (const stream of streams) await stream.close();
+  }
+});
+
+function isEvent(data: unknown): boolean {
+  return Buffer.isBuffer(data) && data.includes('event: next');
+}
+
+test('an answer that thousands wait for is passed on in slices, between which others have their turn', async () => {
+  const { promise, resolve } = deferred<Answer>();
+  const answer = { rest: Buffer.from('x') } as Answer;
+  const served: unknown[] = [];
+  const who: Waiting = { resume: (each) => served.push(each), fail: (error) => served.push(error) };
+  for (let count = 0; count < 2 * SLICE + 1; count += 1) onAnswer(promise, who);
+  resolve(answer);
+  await promise;
+  await undefined;
+  expect(served).toEqual(Array.from({ length: SLICE }, () => answer));
+  await turn();
+  expect(served).toHaveLength(2 * SLICE);
+  await turn();
+  expect(served).toHaveLength(2 * SLICE + 1);
+
+  onAnswer(Promise.reject(new Error('none')), who);
+  await turn();
+  expect(served.at(-1)).toEqual(new Error('none'));
+});
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('open subscriptions are bounded', () => {
+  const refusal = (count: number, whose: string) => ({
+    message: `Rate limit exceeded: ${count} open subscriptions of one ${whose}`,
+    extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 30 },
+  });
+  let query: string;
+  beforeAll(async () => {
+    query = `subscription { cardPaymentUpdates(orderCode: "${await create()}") { cursor } }`;
+  });
+  /** A socket that follows so often. Each subscription gets the first state, or is refused. */
+  async function follow(credential: string, count: number) {
+    const socket = openRawSocket(app.url);
+    await socket.init(credential);
+    const open = async (id: string) => {
+      socket.send({ id, type: 'subscribe', payload: { query } });
+      const message = await socket.next();
+      expect(message).toMatchObject({ id, type: 'next' });
+      const { errors } = message.payload;
+      if (errors) expect(await socket.next()).toEqual({ id, type: 'complete' });
+      return errors?.[0] ?? null;
+    };
+    for (let at = 0; at < count; at += 1) expect(await open(`a${at}`)).toBeNull();
+    return { open, socket };
+  }
+  const stream = (credential: string) =>
+    fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${credential}`,
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+      },
+      body: JSON.stringify({ query }),
+    });
+
+  test('for each credential and for the tenant, over each transport, and one that has ended leaves its place', async () => {
+    const token = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
+    const byToken = await follow(token, 3);
+    expect(await byToken.open('more')).toMatchObject(refusal(3, 'token'));
+    const refused = await stream(token);
+    expect({ status: refused.status, retryAfter: refused.headers.get('retry-after') }).toEqual({
+      status: 429,
+      retryAfter: '30',
+    });
+    expect(await refused.text()).toContain('3 open subscriptions of one token');
+
+    const [one, other] = [await addKey(app), await addKey(app)];
+    const byKey = await follow(one, 30);
+    expect(await byKey.open('more')).toMatchObject(refusal(30, 'API key'));
+    const byOther = await follow(other, 27);
+    expect(await byOther.open('more')).toMatchObject(refusal(60, 'account and environment'));
+    expect((await stream(LIVE_KEY)).status).toBe(429);
+    // Another tenant has its own.
+    const elsewhere = await follow(await addKey(app, { accountId: await addAccount(app) }), 0);
+    expect((await elsewhere.open('x')).extensions.code).toBe('NOT_FOUND');
+
+    byKey.socket.send({ id: 'a0', type: 'complete' });
+    expect(await byOther.open('again')).toBeNull();
+    expect(await byOther.open('more')).toMatchObject(refusal(60, 'account and environment'));
+    for (const { socket } of [byToken, byKey, byOther]) {
+      socket.socket.close();
+      await socket.closed;
+    }
+    const events = app.live.sse(query, {});
+    expect(await events.data()).toMatchObject({ cardPaymentUpdates: { cursor: expect.any(String) } });
+    await events.close();
+  });
+});
