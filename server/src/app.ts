@@ -2,10 +2,11 @@ import { createAdministration } from './access/administration.ts';
 import { createRecentCallers, type RecentCallers } from './access/recent-callers.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Database, Sql } from './db/database.ts';
 import type { Log } from './db/log.ts';
 import { migrate, newestMigration } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
+import { followDatabaseTime } from './db/time.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
 import { announcedTenant, announcement, createFollower, STREAM_CHANNEL } from './events/follow.ts';
@@ -18,7 +19,7 @@ import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createHttpServer, type Deadlines } from './http/server.ts';
-import { type Clock, createShiftableClock } from './kernel/clock.ts';
+import { type Clock, createOffsetClock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
@@ -78,6 +79,7 @@ export async function createApp({
   compileAfter,
   upstreamTuning,
   migrations,
+  databaseTime,
 }: {
   config: Config;
   clock: Clock;
@@ -100,9 +102,12 @@ export async function createApp({
   upstreamTuning?: UpstreamTuning;
   /** A folder in place of this version's own: a test's next version. */
   migrations?: string | undefined;
+  /** The time that all instances go by. Left out, `clock` goes by itself: a test moves it. */
+  databaseTime?: ((sql: Sql) => Promise<Date>) | undefined;
 }): Promise<App> {
-  const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
-  const clock = shiftable ?? givenClock;
+  const sharedClock = createOffsetClock(givenClock);
+  const shiftable = config.demo && !config.upstream ? createShiftableClock(sharedClock) : null;
+  const clock = shiftable ?? sharedClock;
   const metrics = createMetrics(clock);
   const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
   const onFault = (fault: unknown) =>
@@ -125,6 +130,11 @@ export async function createApp({
     const knows = newestMigration(migrations);
     const database = await open({ ...config, clock, log, onFatal, meter: metrics, knows });
     closing.push(() => database.close());
+    // PGlite has this machine's.
+    if (databaseTime && database.engine === 'postgres') {
+      const readTime = () => databaseTime(database.sql);
+      closing.push(await followDatabaseTime({ clock: sharedClock, base: givenClock, readTime, log }));
+    }
     let callers: RecentCallers | undefined;
     // Before the tables are looked at: from now on no newer version takes away what this one works on.
     closing.push(await database.listen(STREAM_CHANNEL, (heard) => callers?.changed(announcedTenant(heard))));
@@ -170,7 +180,7 @@ export async function createApp({
       mode = await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning });
     } else {
       const { createEmbeddedMode } = await import('./modes/embedded.ts');
-      mode = await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
+      mode = await createEmbeddedMode({ ...base, shiftable, outsideClock: sharedClock, bank, restLimit });
     }
     closing.push(() => mode.close());
     work = createWorkQueue({

@@ -3,6 +3,7 @@ import { ModeError } from './access/mode.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, ConfigError, isOfThisMachine, readConfig, type UpstreamConfig } from './config.ts';
 import { DataDirLockedError } from './db/lock.ts';
+import { selectTime } from './db/time.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { createLog } from './ops/log.ts';
 import { databaseRefusal } from './ops/refusals.ts';
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
     config,
     clock: createSystemClock(),
     log,
+    databaseTime: selectTime,
     onFatal(error) {
       log.error({ err: error }, 'the database cannot go on');
       process.exit(1);
