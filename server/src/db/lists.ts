@@ -39,7 +39,8 @@ export async function selectPage<Row>(
   const rows = raw`
     select ${columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`} from ${raw.table(table)}
     where ${raw.join(conditions, raw` and `)} order by ${order}`;
-  if (filters.length === 0) return (await raw<Row>`${rows} limit ${limit} offset ${offset}`.execute(sql)).rows;
+  if (filters.length === 0)
+    return (await raw<Row>`${rows} limit ${limit} offset ${offset}`.execute(sql)).rows;
   const values = filters.map(
     (each) => raw`unnest(${[...new Set(each.values)]}::text[]) ${raw.ref(`one_${each.column}`)} (value)`,
   );
@@ -120,7 +121,10 @@ const PERIODS_S = [3_600, 86_400, 2_764_800];
 /** The longest counted periods that make up a period, and what is left at its ends, of `seconds` 0. */
 export function splitPeriod({ from, before }: Period): (Period & { seconds: number })[] {
   const parts: (Period & { seconds: number })[] = [];
-  let [start, end] = [from?.getTime() ?? Number.NEGATIVE_INFINITY, before?.getTime() ?? Number.POSITIVE_INFINITY];
+  let [start, end] = [
+    from?.getTime() ?? Number.NEGATIVE_INFINITY,
+    before?.getTime() ?? Number.POSITIVE_INFINITY,
+  ];
   let seconds = 0;
   const add = (partStart: number, partEnd: number) => {
     if (partStart >= partEnd) return;

@@ -44,7 +44,8 @@ export async function followDatabaseTime({
   function report(offsetMs: number): void {
     if (Math.abs(offsetMs - reportedMs) < NOTABLE_MS) return;
     reportedMs = offsetMs;
-    const message = 'This machine’s clock is not at the database’s time, which is the one that counts: set it';
+    const message =
+      'This machine’s clock is not at the database’s time, which is the one that counts: set it';
     log.warn({ aheadMs: -offsetMs }, message);
   }
 
