@@ -92,7 +92,7 @@ export async function listCardPayments(
     table: 'card_payment',
     where: before === null ? [] : [raw<boolean>`number < ${before}`],
     oneOf: { status },
-    order: raw`number desc`,
+    order: ['number'],
     limit,
     offset,
   });

@@ -9,46 +9,70 @@ import type { Sql } from './database.ts';
 /** Part of a list: `limit` rows in `order` behind the first `offset`. */
 export interface ListPage {
   table: string;
-  /** Those of `order` among them. */
+  /** Undefined: all. */
   columns?: readonly string[] | undefined;
   /** Beside the tenant, what every row fulfils. */
   where?: readonly RawBuilder<boolean>[] | undefined;
   /** For each of these columns, the values that it may have; undefined: any. */
   oneOf?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
-  order: RawBuilder<unknown>;
+  /** By these columns, the last of them the number, which tells rows apart. */
+  order: readonly [...columns: string[], number: 'number'];
+  direction?: 'asc' | 'desc' | undefined;
   limit: number;
   offset?: number | undefined;
 }
 
 /**
  * Reads a page. For `status in (…)` PostgreSQL would walk the whole list where these statuses are rare, or sort all that
- * have them where they are common. So each combination of values is a list of its own, which an index has in order, and no
- * more of it is read than the page can show.
+ * have them where they are common. So each combination of values is a list of its own, which an index has in order: the
+ * first numbers of each are read from the indexes alone, then the rows that the page shows.
  */
 export async function selectPage<Row>(
   sql: Sql,
   { accountId, environment }: Tenant,
-  { table, columns, where = [], oneOf = {}, order, limit, offset = 0 }: ListPage,
+  { table, columns, where = [], oneOf = {}, order, direction = 'desc', limit, offset = 0 }: ListPage,
 ): Promise<Row[]> {
-  const filters = Object.entries(oneOf).flatMap(([column, values]) => (values ? [{ column, values }] : []));
-  const conditions = [
-    raw`account_id = ${accountId} and environment = ${environment}`,
-    ...where,
-    ...filters.map(({ column }) => raw`${raw.ref(column)} = ${raw.ref(`one_${column}.value`)}`),
-  ];
-  const rows = raw`
-    select ${columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`} from ${raw.table(table)}
-    where ${raw.join(conditions, raw` and `)} order by ${order}`;
-  if (filters.length === 0)
-    return (await raw<Row>`${rows} limit ${limit} offset ${offset}`.execute(sql)).rows;
-  const values = filters.map(
-    (each) => raw`unnest(${[...new Set(each.values)]}::text[]) ${raw.ref(`one_${each.column}`)} (value)`,
+  const shown = columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`;
+  const inOrder = raw.join(order.map((column) => raw`${raw.ref(column)} ${raw.raw(direction)}`));
+  const rowsWith = (...conditions: RawBuilder<unknown>[]) => {
+    const all = [raw`account_id = ${accountId} and environment = ${environment}`, ...where, ...conditions];
+    return raw`from ${raw.table(table)} where ${raw.join(all, raw` and `)}`;
+  };
+  const parts = combinations(oneOf);
+  if (parts === null) {
+    const { rows } = await raw<Row>`
+      select ${shown} ${rowsWith()} order by ${inOrder} limit ${limit} offset ${offset}`.execute(sql);
+    return rows;
+  }
+  if (parts.length === 0) return [];
+  const keys = raw.join(order.map((column) => raw.ref(column)));
+  // With the values as constants PostgreSQL knows how rare each is; it would take an average for those of a joined list.
+  const firstOfEach = parts.map((part) => {
+    const conditions = part.map(({ column, value }) => raw`${raw.ref(column)} = ${value}`);
+    return raw`(select ${keys} ${rowsWith(...conditions)} order by ${inOrder} limit ${limit + offset})`;
+  });
+  const { rows } = await raw<Row>`
+    select listed.* from (
+      select ${keys} from (${raw.join(firstOfEach, raw` union all `)}) part
+      order by ${inOrder} limit ${limit} offset ${offset}
+    ) page
+    cross join lateral (select ${shown} ${rowsWith(raw`number = page.number`)}) listed
+    order by ${raw.join(order.map((column) => raw`${raw.ref(`page.${column}`)} ${raw.raw(direction)}`))}`.execute(
+    sql,
   );
-  const found = await raw<Row>`
-    select page.* from ${raw.join(values, raw` cross join `)}
-    cross join lateral (${rows} limit ${limit + offset}) page
-    order by ${order} limit ${limit} offset ${offset}`.execute(sql);
-  return found.rows;
+  return rows;
+}
+
+/** Every combination of the values; null where no column is held to any. */
+function combinations(oneOf: NonNullable<ListPage['oneOf']>): { column: string; value: string }[][] | null {
+  const filters = Object.entries(oneOf).flatMap(([column, values]) =>
+    values ? [[...new Set(values)].map((value) => ({ column, value }))] : [],
+  );
+  if (filters.length === 0) return null;
+  return filters.reduce<{ column: string; value: string }[][]>(
+    (found, values) => found.flatMap((part) => values.map((value) => [...part, value])),
+    [[]],
+  );
 }
 
 // ── Totals ──────────────────────────────────────────────────────────────────────────────────────

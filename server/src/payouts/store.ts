@@ -102,7 +102,6 @@ export async function listPayouts(
       ? raw`((select placed.requested_at from payout placed where placed.account_id = ${tenant.accountId}
           and placed.environment = ${tenant.environment} and placed.number = ${number}), ${number}::bigint)`
       : raw`${number}`;
-  const direction = end === 'first' ? raw`desc` : raw`asc`;
   const rows = await selectPage<Selectable<Tables['payout']>>(sql, tenant, {
     table: 'payout',
     where: [
@@ -112,7 +111,8 @@ export async function listPayouts(
     ],
     // The indexes have a list for each method and status.
     oneOf: status || method ? { method: method ?? PAYOUT_METHODS, status: status ?? PAYOUT_STATUSES } : {},
-    order: isOfPeriod ? raw`requested_at ${direction}, number ${direction}` : raw`number ${direction}`,
+    order: isOfPeriod ? ['requested_at', 'number'] : ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
     limit,
     offset,
   });

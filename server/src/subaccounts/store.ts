@@ -1,4 +1,4 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countList, type ListFilter, SUM } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
@@ -255,18 +255,19 @@ export async function listPayoutsOfEach(
   pages: readonly PageOfOne[],
   status: readonly SubaccountPayoutStatus[] | undefined,
 ) {
-  const eachStatus = status
-    ? raw`cross join unnest(${[...new Set(status)]}::text[]) one_status (value)`
-    : raw``;
+  if (status?.length === 0) return pages.map(() => []);
+  const newestWith = (condition: RawBuilder<unknown>) => raw`(
+    select * from subaccount_payout
+    where account_id = wanted.account_id and environment = wanted.environment
+      and subaccount_id = wanted.subaccount_id and number < wanted.before ${condition}
+    order by number desc limit wanted.size
+  )`;
+  const lists = status
+    ? [...new Set(status)].map((each) => newestWith(raw`and status = ${each}`))
+    : [newestWith(raw``)];
   const { rows } = await raw<Selectable<Tables['subaccount_payout']> & { nth: number }>`
-    select page.*, wanted.nth from ${wanted(pages)} ${eachStatus}
-    cross join lateral (
-      select * from subaccount_payout
-      where account_id = wanted.account_id and environment = wanted.environment
-        and subaccount_id = wanted.subaccount_id and number < wanted.before
-        ${status ? raw`and status = one_status.value` : raw``}
-      order by number desc limit wanted.size
-    ) page
+    select page.*, wanted.nth from ${wanted(pages)}
+    cross join lateral (${raw.join(lists, raw` union all `)}) page
     order by page.number desc`.execute(sql);
   const found = ofEach(pages, rows, (row) => ({ place: row.number, item: toRecord(row).payout }));
   return found.map((items, nth) => items.slice(0, pages[nth]!.limit));

@@ -113,7 +113,7 @@ export async function listObserved(
       ...(before === null ? [] : [raw<boolean>`number < ${before}`]),
     ],
     oneOf: { status },
-    order: raw`number desc`,
+    order: ['number'],
     limit,
     offset,
   });

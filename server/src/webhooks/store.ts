@@ -219,7 +219,7 @@ export async function listDeliveries(
     columns: [...SHOWN, 'number'],
     where: before === null ? [] : [raw<boolean>`number < ${before}`],
     oneOf: { status },
-    order: raw`number desc`,
+    order: ['number'],
     limit,
   });
   return rows.map((row) => ({ place: row.number, delivery: toDelivery(row) }));
