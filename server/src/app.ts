@@ -18,8 +18,8 @@ import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createHttpServer, type Deadlines } from './http/server.ts';
-import { type Clock, createOffsetClock, createShiftableClock } from './kernel/clock.ts';
+import { assertAvailable, createHttpServer, type Deadlines } from './http/server.ts';
+import { type Clock, createOffsetClock, createShiftableClock, plusMs } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
@@ -54,15 +54,23 @@ export interface App {
   fastAnswers(): ReturnType<FastPath['answers']>;
   /** What no client can do; null in front of another service. */
   readonly embedded: Embedded | null;
+  /**
+   * Says that it is not ready, and serves on until its proxies have had time to hear that; then takes no more
+   * connections, until proxies have let go of those that rest. `close` follows.
+   */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A proxy that keeps connections lets go of one that rests before this is over, as the README sets it up. */
+const LET_GO_MS = 2_500;
 
 const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
 /**
- * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
- * opens the database, brings it up to date, and wires what the configuration asks for: the service itself, or a facade
- * in front of another.
+ * The whole server: opens the database, brings it up to date, and wires what the configuration asks for: the service
+ * itself, or a facade in front of another. It listens when it can answer, for a proxy sends requests to whatever listens;
+ * at once where the port is any that is free, which nobody knows yet.
  * @throws what keeps it from running: the address, the data folder, the database, a migration
  */
 export async function createApp({
@@ -117,8 +125,12 @@ export async function createApp({
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
     deadlines,
   });
-  const port = await http.listen(config.port, config.host);
+  const listensEarly = config.port === 0;
+  // Before a first start makes keys that it would not get to show.
+  if (!listensEarly) await assertAvailable(config.port, config.host);
+  const port = listensEarly ? await http.listen(config.port, config.host) : config.port;
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
+  let draining = false;
   const closing: (() => Promise<unknown>)[] = [];
   // Last opened, first closed: who is connected, then the work under way, then the data.
   const close = async () => {
@@ -249,16 +261,20 @@ export async function createApp({
     });
     const routes = await mode.routes({ nextDueAt: () => nextDue(database.sql) });
     await follower.start();
-    work.start();
     closing.push(async () => work?.close());
     http.serve([
       graphqlRoute(graphql),
       widgetRoute(),
-      ...createHealthRoutes({ isReady: () => answers(database), upstream: mode.upstream ?? undefined }),
+      ...createHealthRoutes({
+        isReady: async () => !draining && (await answers(database)),
+        upstream: mode.upstream ?? undefined,
+      }),
       ...createMetricsRoutes(metrics.registry, mode.upstreamMetrics),
       ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));
+    if (!listensEarly) await http.listen(config.port, config.host);
+    work.start();
     return {
       url: publicUrl,
       port,
@@ -269,6 +285,13 @@ export async function createApp({
       servicesFor: mode.servicesFor,
       fastAnswers: graphql.fastPath.answers,
       embedded: mode.embedded,
+      async drain() {
+        if (config.drainMs === 0) return;
+        draining = true;
+        await wait(givenClock, config.drainMs);
+        await http.stopListening();
+        await wait(givenClock, LET_GO_MS);
+      },
       close,
     };
   } catch (error) {
@@ -302,6 +325,12 @@ function createAnnouncer(database: Database, onError: (error: unknown) => void) 
     /** Resolves when everything is told. */
     idle: async () => underWay,
   };
+}
+
+function wait(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.schedule(plusMs(clock.now(), ms), resolve);
+  });
 }
 
 async function answers(database: Database): Promise<boolean> {

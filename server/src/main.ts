@@ -12,6 +12,9 @@ const log = createLog();
 
 let config: Config | undefined;
 
+/** A stop that takes longer, beyond the wait for proxies, is one that hangs. */
+const STOP_MS = 12_500;
+
 async function main(): Promise<void> {
   config = readConfig();
   const app = await createApp({
@@ -24,9 +27,12 @@ async function main(): Promise<void> {
       process.exit(1);
     },
   });
-  closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {
+  const delay = config.drainMs + STOP_MS;
+  closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'stopping after a fault');
     else process.stdout.write('\nStopping…\n');
+    // Ctrl-C is for one's own machine, where no proxy is.
+    if (signal === 'SIGTERM') await app.drain();
     await app.close();
   });
   process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));

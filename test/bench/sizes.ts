@@ -209,7 +209,7 @@ export async function measureTable(postgresUrl: string): Promise<Measured> {
         ours: median(rounds.map((round) => round[name]!)),
         floor: median(rounds.map(({ least: floor }) => floor!)),
         ratio: median(rounds.map((round) => round[name]! / round.least!)),
-        target: { atMost: name.includes('from the') ? 12 : 3 },
+        target: { atMost: name.includes('from the') ? 6 : 4 },
         beside: '',
         explanation: `a page of fifty payouts on PostgreSQL, one request at a time: of ${many} in the table, against the newest page with totalCount of an environment that has ${few}`,
       })),
