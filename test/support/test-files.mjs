@@ -32,6 +32,8 @@ const tests = join(root, 'test');
  */
 const ONLY_IN_ALL = [
   'bench/bench.test.ts',
+  // Needs nginx and Caddy.
+  'cluster/proxies.test.ts',
   // That the checker of simulated histories finds planted faults.
   'sim/checker.test.ts',
   'widget/looks.page-test.ts',
