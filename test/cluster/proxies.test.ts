@@ -87,9 +87,9 @@ test('A rolling restart behind nginx and behind Caddy fails no request, and lose
         await ask(url, '{ cardPayments(first: 5) { totalCount nodes { orderCode } } }');
       }),
       loop('GET', async () => {
-        const answer = await fetch(`${url}/healthz`);
+        const answer = await fetch(`${url}${OF_ITS_OWN[name as keyof typeof OF_ITS_OWN]}`);
         if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-        await answer.json();
+        await answer.text();
       }),
     ]).flat();
   });
@@ -98,6 +98,7 @@ test('A rolling restart behind nginx and behind Caddy fails no request, and lose
     child.kill('SIGTERM');
     expect(await exited, said.stderr).toBe(0);
     await start(port);
+    await vi.waitUntil(() => isServedBy(port), { timeout: 60_000 });
   }
   restarting = false;
   await Promise.all(load);
@@ -120,6 +121,14 @@ async function start(port: number): Promise<void> {
   instances.set(port, program);
   const url = await program.started;
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
+}
+
+/** What is asked for through one proxy alone tells that it sends requests to an instance. */
+const OF_ITS_OWN = { nginx: '/v1/openapi.json', Caddy: '/healthz' };
+
+async function isServedBy(port: number): Promise<boolean> {
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return Object.values(OF_ITS_OWN).every((path) => metrics.includes(`route="${path}"`));
 }
 
 async function ended(child: ChildProcess): Promise<void> {
