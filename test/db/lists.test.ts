@@ -269,6 +269,17 @@ describeOnBothEngines('A total', (open) => {
     );
   });
 
+  test('of a period at the ends of time is that of the rows in it.', async () => {
+    const tenant = await openAccount(database);
+    await perform(database.sql, tenant, { what: 'payouts', places: [1, 2], variant: 0, isUndone: false });
+    const [first, last] = [new Date('0000-01-01T00:30:00Z'), new Date('9999-12-31T23:30:00Z')];
+    const count = (filter: PayoutFilter) => countPayouts(database.sql, tenant, filter);
+    expect(await count({ requestedAfter: first, requestedBefore: last })).toBe(2);
+    expect(await count({ requestedAfter: last })).toBe(0);
+    expect(await count({ requestedBefore: first })).toBe(0);
+    expect(await count({ requestedAfter: last, requestedBefore: first })).toBe(0);
+  });
+
   test('is 0 of an emptied table.', async () => {
     const fresh = await open();
     const tenant = await openAccount(fresh);
