@@ -311,7 +311,9 @@ describe('payouts of subaccounts', () => {
         failed: payouts(first: 1, status: [FAILED]) { totalCount nodes { status } }
         statement(first: 2) { totalCount nodes { amountCents } pageInfo { hasNextPage endCursor } } } } }`,
     );
-    const asked = statements.filter((statement) => /\b(?:subaccount|statement_entry|list_count)/.test(statement));
+    const asked = statements.filter((statement) =>
+      /\b(?:subaccount|statement_entry|list_count)/.test(statement),
+    );
     // The subaccounts; then pages and counts of the payouts, the failed ones and the statements.
     expect(asked).toHaveLength(1 + 2 + 2 + 2);
     const { nodes } = subaccounts;
