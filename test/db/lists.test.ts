@@ -6,7 +6,7 @@ import type { Database, Sql } from '../../server/src/db/database.ts';
 import { splitPeriod } from '../../server/src/db/lists.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
-import { openStream } from '../../server/src/events/log.ts';
+import { openStream, readAfter } from '../../server/src/events/log.ts';
 import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
@@ -409,7 +409,12 @@ const SEED = (accountId: string, rare: number) => `
   insert into observed (account_id, environment, resource, id, version, status, final, parent, snapshot, observed_at)
     select '${accountId}', 'live', resource, place::text, 1, case when place < ${rare} then 'failed' else 'paid' end, true,
       case resource when 'subaccount_payout' then '${SUBACCOUNT}' end, '{}', now()
-    from generate_series(1, ${ROWS}) place, unnest('{card_payment, subaccount_payout}'::text[]) resource;`;
+    from generate_series(1, ${ROWS}) place, unnest('{card_payment, subaccount_payout}'::text[]) resource;
+  insert into stream (account_id, environment, version) values ('${accountId}', 'live', ${ROWS});
+  insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
+    select '${accountId}', 'live', place, 'any', case when place < ${ROWS} / 2 then 'payout' else 'card_payment' end,
+      place::text, now(), '{}'
+    from generate_series(1, ${ROWS}) place;`;
 
 describeOnDatabase('A page', (open) => {
   let database: Database;
@@ -492,6 +497,27 @@ describeOnDatabase('A page', (open) => {
     'of what was observed of a subaccount’s payouts of a rare status': (db, of) =>
       listObserved(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
   };
+
+  // The first half of the log is of payouts, the second of card payments.
+  test.each([
+    ['of payouts, which have none', () => readAfter(database.sql, tenant, topicAfter('payout', middle)), 0],
+    [
+      'of card payments from the start',
+      () => readAfter(database.sql, tenant, topicAfter('card_payment', 0)),
+      51,
+    ],
+  ])('of the log behind a cursor, %s, reads what it shows, and nothing else.', async (_, ask, shown) => {
+    plans.length = 0;
+    await ask();
+    expect(plans).toHaveLength(1);
+    expect(plans[0]!.scanned.filter((table) => table !== 'stream')).toEqual([]);
+    // And the stream.
+    expect(plans[0]!.rowsRead).toBeLessThanOrEqual(shown + 1);
+  });
+
+  function topicAfter(resource: 'payout' | 'card_payment', after: number) {
+    return { after, topic: { resource }, limit: 51 };
+  }
 
   test.each(Object.entries(asked))('%s reads what it shows, and nothing else.', async (_, ask) => {
     plans.length = 0;

@@ -34,6 +34,11 @@ drop index concurrently if exists payout_by_status;
 -- next
 drop index concurrently if exists payout_by_request;
 -- next
+drop index concurrently if exists event_of_topic;
+-- next
+-- Behind a cursor lay all that had happened to other kinds of resource, where the log was followed for one kind alone.
+create index concurrently event_of_topic on event (account_id, environment, resource, version);
+-- next
 drop index concurrently if exists observed_by_status;
 -- next
 create index concurrently observed_by_status on observed (account_id, environment, resource, status, number);
