@@ -79,17 +79,22 @@ begin
   for each in select * from counted_lists() loop
     for event in
       select * from (values
-        ('insert', 'new table as added', list_rows_query(each.list, 'added', 1)),
-        ('delete', 'old table as removed', list_rows_query(each.list, 'removed', -1)),
-        ('update', 'new table as added old table as removed',
+        ('insert', 'new table as added', 'added', list_rows_query(each.list, 'added', 1)),
+        ('delete', 'old table as removed', 'removed', list_rows_query(each.list, 'removed', -1)),
+        ('update', 'new table as added old table as removed', 'added',
           list_rows_query(each.list, 'added', 1) || ' union all ' || list_rows_query(each.list, 'removed', -1))
-      ) e (name, rows, changes)
+      ) e (name, rows, source, changes)
       -- But for a status, what a row is counted by never changes.
       where name <> 'update' or each.status is not null
     loop
       execute format(
         'create function %I() returns trigger language plpgsql as %L',
-        'count_' || each.list || '_' || event.name, format('begin %s; return null; end', add_to_counts_statement(event.changes))
+        'count_' || each.list || '_' || event.name,
+        -- What inserts or updates, as most do, calls both, one of them for nothing.
+        format(
+          'begin if exists (select from %I) then %s; end if; return null; end',
+          event.source, add_to_counts_statement(event.changes)
+        )
       );
       execute format(
         'create trigger %I after %s on %I referencing %s for each statement execute function %I()',
