@@ -49,6 +49,7 @@ async function start(environment: Record<string, string> = {}) {
     env: {
       PORT: '0',
       NODE_ENV: 'production',
+      PSA_DRAIN_SECONDS: '0',
       DATABASE_URL: await createPostgresDatabase(),
       ...environment,
     },

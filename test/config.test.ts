@@ -17,6 +17,7 @@ describe('the environment', () => {
       demo: true,
       webhookPrivateAddresses: true,
       traces: null,
+      drainMs: 3_000,
       logSlowMs: 1_000,
     });
   });
@@ -37,6 +38,7 @@ describe('the environment', () => {
         PSA_SUBSCRIPTION_LIMIT: '70',
         PSA_TRUSTED_PROXIES: '10.0.0.5, 192.168.0.0/16,2001:db8::/32',
         PSA_DEMO: 'on',
+        PSA_DRAIN_SECONDS: '20',
         PSA_LOG_SLOW_MS: '0',
         OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp/',
         OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=a%20b%2Cc, x-tenant = 7',
@@ -56,6 +58,7 @@ describe('the environment', () => {
       trustedProxies: ['10.0.0.5', '192.168.0.0/16', '2001:db8::/32'],
       demo: true,
       webhookPrivateAddresses: false,
+      drainMs: 20_000,
       logSlowMs: 0,
       traces: {
         endpoint: 'https://collector.example/otlp',
@@ -79,6 +82,7 @@ describe('the environment', () => {
     ['OTEL_TRACES_SAMPLER_ARG', '2'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
     ['PSA_LOG_SLOW_MS', '-1'],
+    ['PSA_DRAIN_SECONDS', '301'],
   ])('stops at %s, which is %s, and names it without its value', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must [^\\n]*$`));
     expect(() => readConfig({ [name]: value })).not.toThrow(/hidden/);

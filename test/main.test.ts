@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -113,6 +113,8 @@ describe('the program', () => {
       `Port ${port} is already in use: stop what uses it, or set PORT to another one\n`,
     );
     server.close();
+    // A first start would have made keys, which nobody would ever see.
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test('stops at a data folder that another process has', async () => {

@@ -37,7 +37,10 @@ export async function startBalancer({ port, ports }) {
     return undefined;
   }
 
-  const server = createServer((request, response) => forward(request, response));
+  // A connection that is closed while a request comes on it loses that one: clients keep theirs for less.
+  const server = createServer({ keepAliveTimeout: 72_000 }, (request, response) =>
+    forward(request, response),
+  );
 
   /**
    * @param {import('node:http').IncomingMessage} request

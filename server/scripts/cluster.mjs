@@ -61,6 +61,8 @@ export async function startCluster({ count, env, port = 0, heard = () => undefin
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         NODE_ENV: 'production',
+        // The balancer is told before an instance is.
+        PSA_DRAIN_SECONDS: '0',
         ...env,
         PORT: String(ports[number - 1]),
         HOST: '127.0.0.1',

@@ -41,7 +41,13 @@ function watchWidget(mode) {
 /** @param {string} name @param {string} command @param {string[]} args @param {string} cwd */
 function start(name, command, args, cwd) {
   // A process group of its own, so that what npm started ends with it.
-  const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    cwd,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Each change of a file starts the server again.
+    env: { PSA_DRAIN_SECONDS: '0', ...process.env },
+  });
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => stopping || console.log(`[${name}] ${line}`));
   }

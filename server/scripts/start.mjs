@@ -21,6 +21,7 @@ Environment variables
   PSA_TRUSTED_PROXIES          proxies whose X-Forwarded-For is believed: 10.0.0.5,192.168.0.0/16 (none)
   PSA_WEBHOOK_PRIVATE_ADDRESSES  webhooks may go to private addresses and over http, on or off (as PSA_DEMO)
   PSA_DEMO                     shop, dashboard, simulator and GraphiQL, on or off: on unless HOST is reached from elsewhere
+  PSA_DRAIN_SECONDS            how long it serves on after a SIGTERM, until its proxies know (3)
   PSA_LOG_SLOW_MS              what took so long gets a line in the log (1000); 0: each request does
   OTEL_EXPORTER_OTLP_ENDPOINT  where traces go, over OTLP/HTTP: http://127.0.0.1:4318 (nowhere)
 

@@ -2,10 +2,11 @@ import { createAdministration } from './access/administration.ts';
 import { createRecentCallers, type RecentCallers } from './access/recent-callers.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Database, Sql } from './db/database.ts';
 import type { Log } from './db/log.ts';
 import { migrate, newestMigration } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
+import { followDatabaseTime } from './db/time.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
 import { announcedTenant, announcement, createFollower, STREAM_CHANNEL } from './events/follow.ts';
@@ -17,8 +18,8 @@ import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createHttpServer, type Deadlines } from './http/server.ts';
-import { type Clock, createShiftableClock } from './kernel/clock.ts';
+import { assertAvailable, createHttpServer, type Deadlines } from './http/server.ts';
+import { type Clock, createOffsetClock, createShiftableClock, plusMs } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
@@ -56,15 +57,23 @@ export interface App {
   fastAnswers(): ReturnType<FastPath['answers']>;
   /** What no client can do; null in front of another service. */
   readonly embedded: Embedded | null;
+  /**
+   * Says that it is not ready, and serves on until its proxies have had time to hear that; then takes no more
+   * connections, until proxies have let go of those that rest. `close` follows.
+   */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A proxy that keeps connections lets go of one that rests before this is over, as the README sets it up. */
+const LET_GO_MS = 2_500;
 
 const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
 /**
- * The whole server: listens first (a port in use is known at once, and every request is told to come back), then
- * opens the database, brings it up to date, and wires what the configuration asks for: the service itself, or a facade
- * in front of another.
+ * The whole server: opens the database, brings it up to date, and wires what the configuration asks for: the service
+ * itself, or a facade in front of another. It listens when it can answer, for a proxy sends requests to whatever listens;
+ * at once where the port is any that is free, which nobody knows yet.
  * @throws what keeps it from running: the address, the data folder, the database, a migration
  */
 export async function createApp({
@@ -81,6 +90,7 @@ export async function createApp({
   compileAfter,
   upstreamTuning,
   migrations,
+  databaseTime,
 }: {
   config: Config;
   clock: Clock;
@@ -103,9 +113,12 @@ export async function createApp({
   upstreamTuning?: UpstreamTuning;
   /** A folder in place of this version's own: a test's next version. */
   migrations?: string | undefined;
+  /** The time that all instances go by. Left out, `clock` goes by itself: a test moves it. */
+  databaseTime?: ((sql: Sql) => Promise<Date>) | undefined;
 }): Promise<App> {
-  const shiftable = config.demo && !config.upstream ? createShiftableClock(givenClock) : null;
-  const clock = shiftable ?? givenClock;
+  const sharedClock = createOffsetClock(givenClock);
+  const shiftable = config.demo && !config.upstream ? createShiftableClock(sharedClock) : null;
+  const clock = shiftable ?? sharedClock;
   const metrics = createMetrics(clock);
   const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
   const logFault = createFaultLog({ log, clock: givenClock });
@@ -115,8 +128,12 @@ export async function createApp({
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
     deadlines,
   });
-  const port = await http.listen(config.port, config.host);
+  const listensEarly = config.port === 0;
+  // Before a first start makes keys that it would not get to show.
+  if (!listensEarly) await assertAvailable(config.port, config.host);
+  const port = listensEarly ? await http.listen(config.port, config.host) : config.port;
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
+  let draining = false;
   const closing: (() => Promise<unknown>)[] = [];
   // Last opened, first closed: who is connected, then the work under way, then the data.
   const close = async () => {
@@ -128,6 +145,11 @@ export async function createApp({
     const knows = newestMigration(migrations);
     const database = await open({ ...config, clock, log, onFatal, meter: metrics, knows });
     closing.push(() => database.close());
+    // PGlite has this machine's.
+    if (databaseTime && database.engine === 'postgres') {
+      const readTime = () => databaseTime(database.sql);
+      closing.push(await followDatabaseTime({ clock: sharedClock, base: givenClock, readTime, log }));
+    }
     let callers: RecentCallers | undefined;
     // Before the tables are looked at: from now on no newer version takes away what this one works on.
     closing.push(await database.listen(STREAM_CHANNEL, (heard) => callers?.changed(announcedTenant(heard))));
@@ -173,7 +195,7 @@ export async function createApp({
       mode = await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning });
     } else {
       const { createEmbeddedMode } = await import('./modes/embedded.ts');
-      mode = await createEmbeddedMode({ ...base, shiftable, outsideClock: givenClock, bank, restLimit });
+      mode = await createEmbeddedMode({ ...base, shiftable, outsideClock: sharedClock, bank, restLimit });
     }
     closing.push(() => mode.close());
     work = createWorkQueue({
@@ -248,16 +270,20 @@ export async function createApp({
     );
     const routes = await mode.routes({ nextDueAt: () => nextDue(database.sql) });
     await follower.start();
-    work.start();
     closing.push(async () => work?.close());
     http.serve([
       graphqlRoute(graphql),
       widgetRoute(),
-      ...createHealthRoutes({ isReady: database.takesWrites, upstream: mode.upstream ?? undefined }),
+      ...createHealthRoutes({
+        isReady: async () => !draining && (await database.takesWrites()),
+        upstream: mode.upstream ?? undefined,
+      }),
       ...createMetricsRoutes(metrics.registry, mode.upstreamMetrics),
       ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));
+    if (!listensEarly) await http.listen(config.port, config.host);
+    work.start();
     return {
       url: publicUrl,
       port,
@@ -268,6 +294,13 @@ export async function createApp({
       servicesFor: mode.servicesFor,
       fastAnswers: graphql.fastPath.answers,
       embedded: mode.embedded,
+      async drain() {
+        if (config.drainMs === 0) return;
+        draining = true;
+        await wait(givenClock, config.drainMs);
+        await http.stopListening();
+        await wait(givenClock, LET_GO_MS);
+      },
       close,
     };
   } catch (error) {
@@ -301,4 +334,10 @@ function createAnnouncer(database: Database, onError: (error: unknown) => void) 
     /** Resolves when everything is told. */
     idle: async () => underWay,
   };
+}
+
+function wait(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.schedule(plusMs(clock.now(), ms), resolve);
+  });
 }

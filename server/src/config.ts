@@ -46,6 +46,8 @@ export interface Config {
   webhookPrivateAddresses: boolean;
   /** Null: none are written. */
   traces: TracesConfig | null;
+  /** How long it serves on after a SIGTERM, while it says that it is not ready; 0: it stops at once. */
+  drainMs: number;
   /** An answer that took so long is worth a line in the log; 0: each one is. */
   logSlowMs: number;
 }
@@ -159,6 +161,7 @@ const environment = z.object({
   PSA_UPSTREAM_LIMIT: wholeNumber(1, 100_000).optional(),
   PSA_DEMO: onOrOff.optional(),
   PSA_WEBHOOK_PRIVATE_ADDRESSES: onOrOff.optional(),
+  PSA_DRAIN_SECONDS: wholeNumber(0, 300).default(3),
   PSA_LOG_SLOW_MS: wholeNumber(0, 3_600_000).default(1_000),
   // OpenTelemetry's own names, so that what is set for other programs of a machine holds for this one.
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional(),
@@ -228,6 +231,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
           share: data.OTEL_TRACES_SAMPLER_ARG,
         }
       : null,
+    drainMs: data.PSA_DRAIN_SECONDS * 1_000,
     logSlowMs: data.PSA_LOG_SLOW_MS,
   };
 }

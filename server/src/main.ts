@@ -3,6 +3,7 @@ import { ModeError } from './access/mode.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, ConfigError, isOfThisMachine, readConfig, type UpstreamConfig } from './config.ts';
 import { DataDirLockedError } from './db/lock.ts';
+import { selectTime } from './db/time.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { createLog } from './ops/log.ts';
 import { databaseRefusal } from './ops/refusals.ts';
@@ -11,20 +12,27 @@ const log = createLog();
 
 let config: Config | undefined;
 
+/** A stop that takes longer, beyond the wait for proxies, is one that hangs. */
+const STOP_MS = 12_500;
+
 async function main(): Promise<void> {
   config = readConfig();
   const app = await createApp({
     config,
     clock: createSystemClock(),
     log,
+    databaseTime: selectTime,
     onFatal(error) {
       log.error({ err: error }, 'the database cannot go on');
       process.exit(1);
     },
   });
-  closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {
+  const delay = config.drainMs + STOP_MS;
+  closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'stopping after a fault');
     else process.stdout.write('\nStopping…\n');
+    // Ctrl-C is for one's own machine, where no proxy is.
+    if (signal === 'SIGTERM') await app.drain();
     await inTime(app.close());
   });
   process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));

@@ -125,7 +125,12 @@ describeOnDatabase('what is saved', (openFresh) => {
     const header = await checkBackup(inPieces(text), onRows);
     const target = await openEmpty('postgres');
     await restoreDatabase(target, { header, texts: inPieces(text) });
-    expect(await migrate(target)).toEqual(['0013_holder_of_a_task', '0014_payouts_by_method']);
+    expect(await migrate(target)).toEqual([
+      '0013_holder_of_a_task',
+      '0014_payouts_by_method',
+      '0015_list_counts',
+      '0016_totals_and_filters_online',
+    ]);
     expect(await tablesOf(target)).toEqual(await tablesOf(await openFresh()));
   });
 });

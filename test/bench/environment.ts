@@ -1,4 +1,5 @@
 export const LIVE_KEY = 'ps_live_measured0123456789';
+export const SANDBOX_KEY = 'ps_test_measured0123456789';
 
 /** What a facade in front of this service is started with. */
 export function facadeEnvironment(upstreamUrl: string): Record<string, string> {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Chart } from './charts.ts';
 import { createBenchDatabase } from './databases.ts';
-import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';
+import { LIVE_KEY, SANDBOX_KEY, UNLIMITED_KEY } from './environment.ts';
 import { connect, createHalls, type Hall, subscribe, tell, tellOften } from './halls.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
@@ -108,37 +108,54 @@ const NODES = `nodes {
   withdrawalId code method amountCents feeCents destination status version requestedAt processedAt
 }`;
 
-/** How long a page of payouts takes as there are more of them in PostgreSQL. */
+/** Of as many as fit into an offset of 10,000 there is a page behind it. */
+const OFFSET = QUICK ? 100 : 10_000;
+
+/** How long a page of payouts takes as there are more of them in PostgreSQL, and any page of the most against the least. */
 export async function measureTable(postgresUrl: string): Promise<Measured> {
   const databaseUrl = await createBenchDatabase(postgresUrl);
   const server = startChild('server.mjs');
   const load = startChild('load.mjs');
   const client = new pg.Client(databaseUrl);
   try {
-    const { url } = await server.ask('start', { ...UNLIMITED_KEY, DATABASE_URL: databaseUrl });
+    const { url } = await server.ask('start', {
+      ...UNLIMITED_KEY,
+      PSA_BOOTSTRAP_TEST_KEY: SANDBOX_KEY,
+      restLimit: 100_000_000,
+      DATABASE_URL: databaseUrl,
+    });
     await client.connect();
-    const run = async (query: string, variables: object, ms: number): Promise<number> => {
-      const body = JSON.stringify({ query, variables });
-      const { delays } = await load.ask('run', {
-        url,
-        path: '/graphql',
-        headers: HEADERS,
-        body,
-        connections: 1,
-        ms,
-      });
+    const send = async (request: object, ms: number): Promise<number> => {
+      const { delays } = await load.ask('run', { url, headers: HEADERS, connections: 1, ms, ...request });
       return median(delays);
     };
+    const run = (query: string, variables: object, ms: number, headers = HEADERS) =>
+      send({ path: '/graphql', headers, body: JSON.stringify({ query, variables }) }, ms);
+
     const first = `{ payouts(first: 50) { ${NODES} } }`;
     const inTheMiddle = `query ($after: String!) { payouts(first: 50, after: $after) { ${NODES} } }`;
     const counted = `{ payouts(first: 50) { totalCount ${NODES} } }`;
+    const filtered = `query ($filter: PayoutFilter!) { payouts(first: 50, filter: $filter) { totalCount ${NODES} } }`;
+    /** Thirty days, or of few payouts a part of them, and neither the newest nor the oldest. */
+    const period = (payouts: number) => {
+      const day = (part: number) =>
+        new Date(Date.UTC(2020, 0, 1) + payouts * part * 60_000 + 1).toISOString();
+      const length = Math.min(0.25, (30 * 24 * 60) / payouts);
+      return { requestedAfter: day(0.3), requestedBefore: day(0.3 + length) };
+    };
 
-    const found: Record<'first' | 'middle' | 'counted', number[]> = { first: [], middle: [], counted: [] };
+    await client.query(SEED, [0, PAYOUTS[0], 'sandbox']);
+    const found: Record<'first' | 'middle' | 'counted' | 'period', number[]> = {
+      first: [],
+      middle: [],
+      counted: [],
+      period: [],
+    };
     let seeded = 0;
     for (const payouts of PAYOUTS) {
       const called = `${payouts.toLocaleString('en')} payouts in the table`;
       progress(`${called}: writing them`);
-      await client.query(SEED, [seeded, payouts]);
+      await client.query(SEED, [seeded, payouts, 'live']);
       await client.query('vacuum analyze payout');
       seeded = payouts;
       const after = await middleCursor(url, payouts);
@@ -149,15 +166,53 @@ export async function measureTable(postgresUrl: string): Promise<Measured> {
           first: () => run(first, {}, size(400, 20)),
           middle: () => run(inTheMiddle, { after }, size(400, 20)),
           counted: () => run(counted, {}, size(400, 20)),
+          period: () => run(filtered, { filter: period(payouts) }, size(400, 20)),
         },
         called,
       );
       for (const which of Object.keys(found) as (keyof typeof found)[])
         found[which].push(median(rounds.map((round) => round[which])));
     }
+
+    const most = PAYOUTS.at(-1)!;
+    const old = period(most);
+    const rare = { status: ['DENIED', 'PROCESSING', 'PENDING'] };
+    const page = (filter: object) => () => run(filtered, { filter }, size(400, 20));
+    const asked: Record<string, () => Promise<number>> = {
+      'the newest, with totalCount': () => run(counted, {}, size(400, 20)),
+      'of a month, with totalCount': page(old),
+      'of two statuses in a month, with totalCount': page({ ...old, status: ['COMPLETED', 'DENIED'] }),
+      'of all time but the last hour, with totalCount': page({
+        requestedBefore: new Date(Date.now()).toISOString(),
+      }),
+      'of three rare statuses, with totalCount': page(rare),
+      'of a rare method in all time, with totalCount': page({
+        method: ['LTC'],
+        requestedAfter: '2020-01-01T00:00:00Z',
+      }),
+      'the newest at /v1, with total': () =>
+        send({ method: 'GET', path: '/v1/payouts?limit=50' }, size(400, 20)),
+      [`at /v1, from the ${OFFSET.toLocaleString('en')}th on, with total`]: () =>
+        send({ method: 'GET', path: `/v1/payouts?limit=50&offset=${OFFSET}` }, size(400, 20)),
+    };
+    const least = () =>
+      run(counted, {}, size(400, 20), { ...HEADERS, authorization: `Bearer ${SANDBOX_KEY}` });
+    const rounds = await inTurns<number, string>(size(5, 1), { least, ...asked }, 'any page of the most');
     await server.ask('close');
+    const many = most.toLocaleString('en');
+    const few = PAYOUTS[0]!.toLocaleString('en');
     return {
-      rows: [],
+      rows: Object.keys(asked).map((name) => ({
+        name: `payouts of ${many}, ${name}`,
+        against: `the newest of ${few}`,
+        unit: 'ms',
+        ours: median(rounds.map((round) => round[name]!)),
+        floor: median(rounds.map(({ least: floor }) => floor!)),
+        ratio: median(rounds.map((round) => round[name]! / round.least!)),
+        target: { atMost: name.includes('from the') ? 6 : 4 },
+        beside: '',
+        explanation: `a page of fifty payouts on PostgreSQL, one request at a time: of ${many} in the table, against the newest page with totalCount of an environment that has ${few}`,
+      })),
       charts: [
         {
           name: 'payouts',
@@ -169,9 +224,10 @@ export async function measureTable(postgresUrl: string): Promise<Measured> {
             { name: 'newest', values: found.first },
             { name: 'from the middle', values: found.middle },
             { name: 'with totalCount', values: found.counted },
+            { name: 'of a month, with totalCount', values: found.period },
           ],
           isLogarithmic: true,
-          description: `Median milliseconds of a page of fifty payouts with ten fields each: ${PAYOUTS.map((payouts, index) => `of ${payouts.toLocaleString('en')} payouts the newest ${figure(found.first[index]!)}, from the middle ${figure(found.middle[index]!)}, with totalCount ${figure(found.counted[index]!)}`).join('; ')}. To count looks at every payout.`,
+          description: `Median milliseconds of a page of fifty payouts with ten fields each: ${PAYOUTS.map((payouts, index) => `of ${payouts.toLocaleString('en')} payouts the newest ${figure(found.first[index]!)}, from the middle ${figure(found.middle[index]!)}, with totalCount ${figure(found.counted[index]!)}, of a month with totalCount ${figure(found.period[index]!)}`).join('; ')}. A total is kept, and not counted.`,
         },
       ],
     };
@@ -181,11 +237,12 @@ export async function measureTable(postgresUrl: string): Promise<Measured> {
   }
 }
 
-/** From one number to another, a minute apart, the last of them now. */
+/** From one number to another, a minute apart. */
 const SEED = `
   insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
     destination, requested_at, processed_at)
-  select account.id, 'live', lpad(to_hex(place), 24, '0'), 'SAQ-' || lpad(place::text, 12, '0'), 2, 'pix', 'completed',
+  select account.id, $3::text, case $3::text when 'live' then '0' else 'f' end || lpad(to_hex(place), 23, '0'),
+    'SAQ-' || $3::text || lpad(place::text, 12, '0'), 2, 'pix', 'completed',
     1000 + place % 9000, 100, 'ana@padaria.example', timestamptz '2020-01-01' + place * interval '1 minute',
     timestamptz '2020-01-01' + place * interval '1 minute' + interval '2 seconds'
   from account, generate_series($1::int + 1, $2::int) place

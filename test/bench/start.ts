@@ -38,7 +38,13 @@ export async function measureStart(postgresUrl: string): Promise<Row[]> {
 async function startServer(environment: Record<string, string>): Promise<number> {
   const child = fork(SERVER, {
     execArgv: ['--require', OWN_CPU],
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', ...environment },
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      PORT: '0',
+      PSA_DRAIN_SECONDS: '0',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   try {

@@ -151,8 +151,12 @@ async function violations(database: Database, { clock }: TestApp): Promise<strin
   const query = (statements: readonly string[]) =>
     database.transaction(async (db) => {
       const results: object[][] = [];
-      for (const text of statements)
-        results.push((await db.executeQuery(CompiledQuery.raw(text))).rows as object[]);
+      const { rows: found } = await sql`select where to_regclass('list_count') is not null`.execute(db);
+      for (const text of statements) {
+        // What was released has no totals.
+        const isThere = found.length > 0 || !text.includes('list_count');
+        results.push(isThere ? ((await db.executeQuery(CompiledQuery.raw(text))).rows as object[]) : []);
+      }
       return results;
     });
   const server = { ask: ((_: 'query', statements: string[]) => query(statements)) as never };

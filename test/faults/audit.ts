@@ -1,4 +1,5 @@
 import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts';
+import { rulesOfTotals } from '../support/totals.ts';
 import type { ChildServer } from './child.ts';
 
 /** What the books say at one moment, and every rule that they break, in words. */
@@ -105,7 +106,7 @@ const RESOURCES = `
 
 /** Each finds the rows that break it. `instant`: the service's, as SQL. */
 export function lawsOfTheBooks(instant: string): Record<string, string> {
-  return { ...rules(instant), ...rulesOfPayouts(instant), ...rulesOfSubaccounts() };
+  return { ...rules(instant), ...rulesOfPayouts(instant), ...rulesOfSubaccounts(), ...rulesOfTotals() };
 }
 
 /** Where everybody who makes anything does it with a key of their own. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createShiftableClock, plusMs } from '../../server/src/kernel/clock.ts';
+import { createOffsetClock, createShiftableClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { createManualClock } from '../support/clock.ts';
 
 const START = new Date('2026-03-02T12:00:00.000Z');
@@ -65,4 +65,19 @@ describe('a clock that can be put forward', () => {
   test('takes whole milliseconds alone', () => {
     expect(() => start().clock.shiftTo(Number.NaN)).toThrow(RangeError);
   });
+});
+
+test('A clock that is put back does at its own time what it has not done yet.', () => {
+  const base = createManualClock(START);
+  const clock = createOffsetClock(base);
+  const done: Date[] = [];
+  clock.schedule(instant(30_000), () => done.push(clock.now()));
+
+  clock.setOffset(-60_000);
+  base.advance(89_999);
+  expect(done).toEqual([]);
+  base.advance(1);
+
+  expect(done).toEqual([instant(30_000)]);
+  expect(clock.offsetMs()).toBe(-60_000);
 });

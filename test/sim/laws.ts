@@ -23,6 +23,9 @@ const TABLES = [
   'test_payment',
   'webhook_endpoint',
   'webhook_delivery',
+  'product',
+  'observed',
+  'list_count',
 ];
 
 /** Whose books the audit looks at: it sees them under the names of the tables. */

@@ -49,6 +49,8 @@ interface Options {
   bank?: Bank;
   /** The folder of another version's migrations. */
   migrations?: string;
+  /** The database's time, which its clock is to follow. */
+  databaseTime?: () => Promise<Date>;
 }
 
 /** The service itself, as `startServer` starts it. */

@@ -21,7 +21,8 @@ export function runProgram(environment: Record<string, string>, from: 'sources' 
   const program = from === 'built' ? ['server/dist/main.js'] : ['--import', 'tsx', 'server/src/main.ts'];
   const child = spawn(process.execPath, program, {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...environment },
+    // No proxy is waited for.
+    env: { PATH: process.env.PATH ?? '', PORT: '0', PSA_DRAIN_SECONDS: '0', ...environment },
   });
   const said = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (chunk) => {

@@ -1,4 +1,5 @@
 import {
+  type CompiledQuery,
   Kysely,
   type KyselyPlugin,
   PostgresQueryCompiler,
@@ -61,19 +62,28 @@ export function wrapStatements(
   database: Database,
   around: <Result>(run: () => Promise<Result>) => Promise<Result>,
 ): Database {
+  return replaceExecution(database, (execute, query) => around(() => execute(query)));
+}
+
+type Execute = QueryExecutor['executeQuery'];
+
+/** The same database; each single statement is what `run` makes of it. */
+function replaceExecution(
+  database: Database,
+  run: (execute: Execute, query: CompiledQuery) => ReturnType<Execute>,
+): Database {
   const executor = database.sql.getExecutor();
-  const intercepted = new Proxy(executor, {
+  const replaced = new Proxy(executor, {
     get(target, name) {
       if (name === 'executeQuery')
-        return (...query: Parameters<QueryExecutor['executeQuery']>) =>
-          around(() => target.executeQuery(...query));
+        return (query: CompiledQuery) => run(target.executeQuery.bind(target), query);
       const member: unknown = Reflect.get(target, name, target);
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });
   const nothing = {};
   const sql = new Kysely({
-    executor: intercepted,
+    executor: replaced,
     config: nothing,
     driver: nothing,
     dialect: nothing,
@@ -121,5 +131,55 @@ export function watchStatements(database: Database): { database: Database; state
       transaction: (work) => count(() => database.transaction(work)),
       notify: (channel, ...payloads) => count(() => database.notify(channel, ...payloads)),
     },
+  };
+}
+
+/** What a query has read, as PostgreSQL says it of its plan. */
+export interface ReadPlan {
+  readonly statement: string;
+  /** Rows that a table or an index has given, those that a filter threw away among them. */
+  readonly rowsRead: number;
+  /** The names of the tables that were read from one end to the other. */
+  readonly scanned: readonly string[];
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: PlanNode[];
+}
+
+/** The same database; each single query is explained before it runs. */
+export function explainQueries(database: Database): { database: Database; plans: ReadPlan[] } {
+  const plans: ReadPlan[] = [];
+  const explained = replaceExecution(database, async (execute, query) => {
+    const { rows } = await execute({
+      ...query,
+      sql: `explain (analyze, timing off, format json) ${query.sql}`,
+    });
+    const [{ Plan }] = (rows[0] as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'];
+    plans.push({ statement: query.sql, ...readsOf(Plan) });
+    return execute(query);
+  });
+  return { database: explained, plans };
+}
+
+function readsOf(node: PlanNode): Pick<ReadPlan, 'rowsRead' | 'scanned'> {
+  const inner = (node.Plans ?? []).map(readsOf);
+  const rows =
+    node['Actual Rows'] +
+    (node['Rows Removed by Filter'] ?? 0) +
+    (node['Rows Removed by Index Recheck'] ?? 0);
+  const isRead = /\b(?:Seq|Index|Index Only|Bitmap Heap) Scan\b/.test(node['Node Type']);
+  return {
+    rowsRead: inner.reduce((sum, each) => sum + each.rowsRead, isRead ? rows * node['Actual Loops'] : 0),
+    scanned: [
+      ...inner.flatMap(({ scanned }) => scanned),
+      ...(node['Node Type'] === 'Seq Scan' ? [node['Relation Name']!] : []),
+    ],
   };
 }

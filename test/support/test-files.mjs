@@ -34,6 +34,8 @@ const ONLY_IN_ALL = [
   'bench/bench.test.ts',
   // Of whole programs, by the deadlines of production: db/postgres and graphql/outage show the same with short ones.
   'faults/outage.test.ts',
+  // Needs nginx and Caddy.
+  'cluster/proxies.test.ts',
   // That the checker of simulated histories finds planted faults.
   'sim/checker.test.ts',
   'widget/looks.page-test.ts',

@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type CardPayment, type CardPaymentStatus, isOrderCode } from './model.ts';
@@ -87,22 +88,23 @@ export async function listCardPayments(
     status?: readonly CardPaymentStatus[] | undefined;
   },
 ): Promise<{ place: number; payment: CardPayment }[]> {
-  if (status?.length === 0) return [];
-  let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit).offset(offset);
-  if (before !== null) query = query.where('number', '<', before);
-  if (status) query = query.where('status', 'in', status);
-  return (await query.execute()).map((row) => ({ place: row.number, payment: toCardPayment(row) }));
+  const rows = await selectPage<Selectable<Tables['card_payment']>>(sql, tenant, {
+    table: 'card_payment',
+    where: before === null ? [] : [raw<boolean>`number < ${before}`],
+    oneOf: { status },
+    order: ['number'],
+    limit,
+    offset,
+  });
+  return rows.map((row) => ({ place: row.number, payment: toCardPayment(row) }));
 }
 
-export async function countCardPayments(
+export function countCardPayments(
   sql: Sql,
   tenant: Tenant,
   { status }: { status?: readonly CardPaymentStatus[] | undefined },
 ): Promise<number> {
-  if (status?.length === 0) return 0;
-  let query = ofTenant(sql, tenant).select((row) => row.fn.countAll<number>().as('count'));
-  if (status) query = query.where('status', 'in', status);
-  return (await query.executeTakeFirstOrThrow()).count;
+  return countList(sql, tenant, { list: 'card_payment', status });
 }
 
 export async function saveCardPayments(

@@ -40,6 +40,7 @@ export interface Tables {
   upstream_poll: UpstreamPollTable;
   upstream_account: UpstreamAccountTable;
   upstream_slot: UpstreamSlotTable;
+  list_count: ListCountTable;
 }
 
 interface OfTenant {
@@ -378,4 +379,14 @@ interface UpstreamSlotTable {
   class: 'money' | 'query' | 'lookup' | 'payer' | 'poll';
   subject: string | null;
   held_until: Date;
+}
+
+interface ListCountTable extends OfTenant {
+  list: string;
+  parent: string;
+  seconds: number;
+  since: Date;
+  kind: string;
+  status: string;
+  count: number;
 }

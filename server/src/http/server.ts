@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createNetServer, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describeOutage, OutageError } from '../kernel/errors.ts';
 import { createRecent } from '../kernel/recent.ts';
@@ -20,6 +20,11 @@ export interface HttpServer {
   serve(routes: readonly Route[]): void;
   /** Resolves with the port once listening; rejects where the address cannot be had. */
   listen(port: number, host: string): Promise<number>;
+  /**
+   * Takes no more connections, and ends each that there is with its next answer. One that rests is left: a proxy may be
+   * sending a request on it at this moment. `close` follows when the proxies have let go of those.
+   */
+  stopListening(): Promise<void>;
   /** Takes no more connections, lets answers under way end, closes what is idle. */
   close(): Promise<void>;
 }
@@ -164,27 +169,30 @@ export function createHttpServer({
     throw new HttpError(405, 'Method not allowed', { allow: [...new Set(allowed)].join(', ') });
   }
 
+  /** A client that keeps its connection would send the next request on it, until it is cut off in the middle of one. */
+  function startClosing(): void {
+    closing = true;
+    for (const { response } of underWay.all())
+      if (!response.headersSent) response.setHeader('connection', 'close');
+  }
+
   return {
     server,
     serve(all) {
       routes = all.map((route) => ({ route, template: templateOf(route.path) }));
     },
-    listen(port, host) {
-      return new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          resolve((server.address() as AddressInfo).port);
-        });
-      });
+    listen: (port, host) => listening(server, port, host),
+    async stopListening() {
+      startClosing();
+      // What the system has taken until now is taken first: the loop has just looked, and has looked at all of it.
+      await new Promise(setImmediate);
+      // HTTP's own `close` would end the connections that rest.
+      NetServer.prototype.close.call(server);
     },
     close() {
-      closing = true;
-      // A client that keeps its connection would send the next request on it, until it is cut off in the middle of one.
-      for (const { response } of underWay.all()) {
-        if (!response.headersSent) response.setHeader('connection', 'close');
-        else if (isEventStream(response)) endStream(response);
-      }
+      startClosing();
+      for (const { response } of underWay.all())
+        if (response.headersSent && isEventStream(response)) endStream(response);
       return new Promise((resolve) => {
         const cutStreams = setTimeout(() => {
           for (const { response } of underWay.all()) {
@@ -210,6 +218,40 @@ function answerTo(error: unknown) {
   if (!(error instanceof OutageError)) return { status: 500, message: 'Internal error', headers: {} };
   return { ...describeOutage(error), headers: retryHeaders(error) };
 }
+
+/** Resolves with the port. */
+function listening(server: NetServer, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/**
+ * Rejects as `listen` would, as far as that can be known without listening there: who connects is not answered yet.
+ * @throws where the host is not this machine, or somebody listens on the port
+ */
+export async function assertAvailable(port: number, host: string): Promise<void> {
+  const elsewhere = createNetServer();
+  await listening(elsewhere, 0, host);
+  await new Promise((resolve) => elsewhere.close(resolve));
+  const isTaken = await new Promise<boolean>((resolve) => {
+    const probe = connect(port, host);
+    const answer = (is: boolean) => () => {
+      probe.destroy();
+      resolve(is);
+    };
+    probe.once('connect', answer(true)).once('error', answer(false)).setTimeout(PROBE_MS, answer(false));
+  });
+  if (!isTaken) return;
+  const inUse = new Error(`listen EADDRINUSE: address already in use ${host}:${port}`);
+  throw Object.assign(inUse, { code: 'EADDRINUSE', syscall: 'listen', address: host, port });
+}
+
+const PROBE_MS = 1_000;
 
 interface UnderWay {
   response: ServerResponse;

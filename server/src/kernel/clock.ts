@@ -29,16 +29,15 @@ export function createSystemClock(): Clock {
   };
 }
 
-/** A clock that can be put forward, for the simulator. */
-export interface ShiftableClock extends Clock {
-  /** How far it is ahead of the clock that it goes by. */
+/** A clock at a distance from the one that it goes by. */
+export interface OffsetClock extends Clock {
+  /** How far it is ahead of that one; below 0 where it is behind. */
   offsetMs(): number;
-  /** Puts it ahead by so much in all; what has become due then runs at once, earliest first. Never back. */
-  shiftTo(offsetMs: number): void;
+  /** Puts it ahead by so much in all, or behind; what is due by then runs at once, earliest first. */
+  setOffset(offsetMs: number): void;
 }
 
-/** Goes as `base` does, ahead of it by what it was put forward. */
-export function createShiftableClock(base: Clock): ShiftableClock {
+export function createOffsetClock(base: Clock): OffsetClock {
   let offset = 0;
   const waiting = new Set<{ at: Date; run: () => void; cancel: () => void }>();
   const wait = (at: Date, run: () => void) => base.schedule(plusMs(at, -offset), run);
@@ -59,15 +58,35 @@ export function createShiftableClock(base: Clock): ShiftableClock {
       };
     },
     offsetMs: () => offset,
-    shiftTo(offsetMs) {
+    setOffset(offsetMs) {
       if (!Number.isSafeInteger(offsetMs))
         throw new RangeError('an offset is a whole number of milliseconds');
-      if (offsetMs <= offset) return;
+      if (offsetMs === offset) return;
       offset = offsetMs;
       for (const entry of [...waiting].sort((left, right) => left.at.getTime() - right.at.getTime())) {
         entry.cancel();
         entry.cancel = wait(entry.at, entry.run);
       }
+    },
+  };
+}
+
+/** A clock that can be put forward, for the simulator. */
+export interface ShiftableClock extends Clock {
+  /** How far it is ahead of the clock that it goes by. */
+  offsetMs(): number;
+  /** Puts it ahead by so much in all; what has become due then runs at once, earliest first. Never back. */
+  shiftTo(offsetMs: number): void;
+}
+
+/** Goes as `base` does, ahead of it by what it was put forward. */
+export function createShiftableClock(base: Clock): ShiftableClock {
+  const { setOffset, ...clock } = createOffsetClock(base);
+  return {
+    ...clock,
+    shiftTo(offsetMs) {
+      // One that is no number is not below it, and is refused.
+      if (!(offsetMs <= clock.offsetMs())) setOffset(offsetMs);
     },
   };
 }

@@ -1,11 +1,13 @@
-import type { Selectable } from 'kysely';
-import { sql as raw } from 'kysely';
+import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countList, countListOf, type Period, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   isPayoutCode,
   isWithdrawalId,
+  PAYOUT_METHODS,
+  PAYOUT_STATUSES,
   PAYOUTS_AN_HOUR,
   type Payout,
   type PayoutFilter,
@@ -74,28 +76,74 @@ export async function selectRecent(sql: Sql, tenant: Tenant): Promise<RecentPayo
   return { all: instants(false), turbo: instants(true) };
 }
 
-/** The first or the last `limit` of the range, newest first. */
+/**
+ * The first or the last `limit` of the range, newest first: by the number, which grows with each request; of a period by
+ * the instant, by which an index finds it, and then by the number.
+ */
 export async function listPayouts(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, offset = 0, after, before, ...filter }: PayoutRange & { offset?: number },
+  {
+    end,
+    limit,
+    offset = 0,
+    after,
+    before,
+    status,
+    method,
+    requestedAfter,
+    requestedBefore,
+  }: PayoutRange & { offset?: number },
 ): Promise<{ place: number; payout: Payout }[]> {
-  let query = filtered(sql, tenant, filter)
-    .selectAll('payout')
-    .orderBy('number', end === 'first' ? 'desc' : 'asc')
-    .limit(limit)
-    .offset(offset);
-  if (after !== undefined) query = query.where('number', '<', after);
-  if (before !== undefined) query = query.where('number', '>', before);
-  const items = (await query.execute()).map((row) => ({ place: row.number, payout: toPayout(row) }));
+  const isOfPeriod = requestedAfter !== undefined || requestedBefore !== undefined;
+  const place = isOfPeriod ? raw`(requested_at, number)` : raw`number`;
+  const placeOf = (number: number) =>
+    isOfPeriod
+      ? raw`((select placed.requested_at from payout placed where placed.account_id = ${tenant.accountId}
+          and placed.environment = ${tenant.environment} and placed.number = ${number}), ${number}::bigint)`
+      : raw`${number}`;
+  const rows = await selectPage<Selectable<Tables['payout']>>(sql, tenant, {
+    table: 'payout',
+    where: [
+      ...inPeriod({ from: requestedAfter, before: requestedBefore }),
+      ...(after === undefined ? [] : [raw<boolean>`${place} < ${placeOf(after)}`]),
+      ...(before === undefined ? [] : [raw<boolean>`${place} > ${placeOf(before)}`]),
+    ],
+    // The indexes have a list for each method and status.
+    oneOf: status || method ? { method: method ?? PAYOUT_METHODS, status: status ?? PAYOUT_STATUSES } : {},
+    order: isOfPeriod ? ['requested_at', 'number'] : ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
+    limit,
+    offset,
+  });
+  const items = rows.map((row) => ({ place: row.number, payout: toPayout(row) }));
   return end === 'first' ? items : items.reverse();
 }
 
-export async function countPayouts(sql: Sql, tenant: Tenant, filter: PayoutFilter): Promise<number> {
-  const { count } = await filtered(sql, tenant, filter)
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+export function countPayouts(
+  sql: Sql,
+  tenant: Tenant,
+  { status, method, requestedAfter, requestedBefore }: PayoutFilter,
+): Promise<number> {
+  const filter = { list: 'payout', kind: method, status } as const;
+  if (!requestedAfter && !requestedBefore) return countList(sql, tenant, filter);
+  const period = { from: requestedAfter, before: requestedBefore };
+  return countListOf(sql, tenant, filter, period, (part) => {
+    const conditions = [
+      ...inPeriod(part),
+      ...(status ? [raw`status = any(${[...status]}::text[])`] : []),
+      ...(method ? [raw`method = any(${[...method]}::text[])`] : []),
+    ];
+    return raw<number>`(select count(*) from payout where account_id = ${tenant.accountId}
+      and environment = ${tenant.environment} and ${raw.join(conditions, raw` and `)})`;
+  });
+}
+
+function inPeriod({ from, before }: Period): RawBuilder<boolean>[] {
+  return [
+    ...(from ? [raw<boolean>`requested_at >= ${from}`] : []),
+    ...(before ? [raw<boolean>`requested_at < ${before}`] : []),
+  ];
 }
 
 export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly Payout[]): Promise<void> {
@@ -123,21 +171,6 @@ function ofTenant(sql: Sql, tenant: Tenant) {
     .selectFrom('payout')
     .where('payout.account_id', '=', tenant.accountId)
     .where('payout.environment', '=', tenant.environment);
-}
-
-function filtered(
-  sql: Sql,
-  tenant: Tenant,
-  { status, method, requestedAfter, requestedBefore }: PayoutFilter,
-) {
-  let query = ofTenant(sql, tenant);
-  // `in ()` is no SQL: of no status there is none.
-  if (status?.length === 0 || method?.length === 0) query = query.where(raw<boolean>`false`);
-  if (status && status.length > 0) query = query.where('status', 'in', status);
-  if (method && method.length > 0) query = query.where('method', 'in', method);
-  if (requestedAfter) query = query.where('requested_at', '>=', requestedAfter);
-  if (requestedBefore) query = query.where('requested_at', '<', requestedBefore);
-  return query;
 }
 
 function toPayout(row: Selectable<Tables['payout']>): Payout {

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type Product, productIdText } from './model.ts';
@@ -24,11 +25,8 @@ export async function listProducts(
   return (await query.execute()).map((row) => ({ place: row.number, product: toProduct(row) }));
 }
 
-export async function countProducts(sql: Sql, tenant: Tenant): Promise<number> {
-  const row = await ofTenant(sql, tenant)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return row.count;
+export function countProducts(sql: Sql, tenant: Tenant): Promise<number> {
+  return countList(sql, tenant, { list: 'product' });
 }
 
 export async function insertProducts(sql: Sql, tenant: Tenant, products: readonly Product[]): Promise<void> {

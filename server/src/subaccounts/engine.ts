@@ -175,8 +175,8 @@ export function createSubaccountEngine({
       placed(page, (window) => payoutPages({ tenant, subaccountId, ...window }, status)),
     async payoutsPage(tenant, subaccountId, window) {
       const [rows, total] = await Promise.all([
-        listPayouts(sql, tenant, { subaccountId }, window),
-        countPayouts(sql, tenant, { subaccountId }),
+        listPayouts(sql, tenant, subaccountId, window),
+        countPayouts(sql, tenant, subaccountId),
       ]);
       return { items: rows.map(({ item }) => item), total };
     },

@@ -1,5 +1,6 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countList, type ListFilter, SUM } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import { maskPixKey } from '../kernel/pix-key.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -76,8 +77,8 @@ export async function listSubaccounts(
   return rows.map((row) => ({ place: row.number, item: toSubaccount(row) }));
 }
 
-export async function countSubaccounts(sql: Sql, tenant: Tenant): Promise<number> {
-  return countOf(subaccountsOf(sql, tenant).select(({ fn }) => fn.countAll<number>().as('count')));
+export function countSubaccounts(sql: Sql, tenant: Tenant): Promise<number> {
+  return countList(sql, tenant, { list: 'subaccount' });
 }
 
 function toSubaccount(row: Selectable<Tables['subaccount']>): Subaccount {
@@ -167,30 +168,13 @@ export async function listEntriesOfEach(sql: Sql, pages: readonly PageOfOne[]) {
 }
 
 /** As `countEntries`, for each of several: one statement. */
-export async function countEntriesOfEach(sql: Sql, pages: readonly OfOne[]): Promise<number[]> {
-  const rows = await sql
-    .selectFrom(wanted(pages))
-    .select((of) => [
-      'wanted.nth',
-      of
-        .selectFrom('statement_entry')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .whereRef('statement_entry.account_id', '=', 'wanted.account_id')
-        .whereRef('statement_entry.environment', '=', 'wanted.environment')
-        .whereRef('statement_entry.subaccount_id', '=', 'wanted.subaccount_id')
-        .as('count'),
-    ])
-    .execute();
-  return ofEach(pages, rows, ({ count }) => count ?? 0).map(([count]) => count ?? 0);
+export function countEntriesOfEach(sql: Sql, pages: readonly OfOne[]): Promise<number[]> {
+  return countOfEach(sql, pages, { list: 'statement_entry' });
 }
 
 export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
   if (!isId(subaccountId)) return 0;
-  return countOf(
-    entriesOf(sql, tenant)
-      .where('subaccount_id', '=', subaccountId)
-      .select(({ fn }) => fn.countAll<number>().as('count')),
-  );
+  return countList(sql, tenant, { list: 'statement_entry', parent: subaccountId });
 }
 
 function toEntry(row: Selectable<Tables['statement_entry']>): StatementEntry {
@@ -246,56 +230,47 @@ export async function selectByReference(
   return row ? { version: row.head, payout: toRecord(row).payout } : null;
 }
 
-export interface PayoutsOf {
-  subaccountId: string;
-  status?: readonly SubaccountPayoutStatus[] | undefined;
-}
-
 export async function listPayouts(
   sql: Sql,
   tenant: Tenant,
-  of: PayoutsOf,
+  subaccountId: string,
   window: Window,
 ): Promise<{ place: number; item: SubaccountPayout }[]> {
-  if (!isId(of.subaccountId) || of.status?.length === 0) return [];
-  const rows = await newest(payoutsOfOne(sql, tenant, of).selectAll(), window).execute();
+  if (!isId(subaccountId)) return [];
+  const rows = await newest(
+    payoutsOf(sql, tenant).selectAll().where('subaccount_id', '=', subaccountId),
+    window,
+  ).execute();
   return rows.map((row) => ({ place: row.number, item: toRecord(row).payout }));
 }
 
-export async function countPayouts(sql: Sql, tenant: Tenant, of: PayoutsOf): Promise<number> {
-  if (!isId(of.subaccountId) || of.status?.length === 0) return 0;
-  return countOf(payoutsOfOne(sql, tenant, of).select(({ fn }) => fn.countAll<number>().as('count')));
+export async function countPayouts(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
+  if (!isId(subaccountId)) return 0;
+  return countList(sql, tenant, { list: 'subaccount_payout', parent: subaccountId });
 }
 
-/** As `listPayouts`, for each of several, all with the same filter: one statement. */
+/** As `listPayouts`, for each of several, all with the same filter: one statement. Each status is read as a list of its own. */
 export async function listPayoutsOfEach(
   sql: Sql,
   pages: readonly PageOfOne[],
   status: readonly SubaccountPayoutStatus[] | undefined,
 ) {
   if (status?.length === 0) return pages.map(() => []);
-  const rows = await sql
-    .selectFrom(wanted(pages))
-    .innerJoinLateral(
-      (of) =>
-        of
-          .selectFrom('subaccount_payout')
-          .selectAll('subaccount_payout')
-          .whereRef('subaccount_payout.account_id', '=', 'wanted.account_id')
-          .whereRef('subaccount_payout.environment', '=', 'wanted.environment')
-          .whereRef('subaccount_payout.subaccount_id', '=', 'wanted.subaccount_id')
-          .whereRef('subaccount_payout.number', '<', 'wanted.before')
-          .$if(status !== undefined, (query) => query.where('subaccount_payout.status', 'in', status!))
-          .orderBy('subaccount_payout.number', 'desc')
-          .limit(raw<number>`wanted.size`)
-          .as('page'),
-      (join) => join.onTrue(),
-    )
-    .selectAll('page')
-    .select('wanted.nth')
-    .orderBy('page.number', 'desc')
-    .execute();
-  return ofEach(pages, rows, (row) => ({ place: row.number, item: toRecord(row).payout }));
+  const newestWith = (condition: RawBuilder<unknown>) => raw`(
+    select * from subaccount_payout
+    where account_id = wanted.account_id and environment = wanted.environment
+      and subaccount_id = wanted.subaccount_id and number < wanted.before ${condition}
+    order by number desc limit wanted.size
+  )`;
+  const lists = status
+    ? [...new Set(status)].map((each) => newestWith(raw`and status = ${each}`))
+    : [newestWith(raw``)];
+  const { rows } = await raw<Selectable<Tables['subaccount_payout']> & { nth: number }>`
+    select page.*, wanted.nth from ${wanted(pages)}
+    cross join lateral (${raw.join(lists, raw` union all `)}) page
+    order by page.number desc`.execute(sql);
+  const found = ofEach(pages, rows, (row) => ({ place: row.number, item: toRecord(row).payout }));
+  return found.map((items, nth) => items.slice(0, pages[nth]!.limit));
 }
 
 /** As `countPayouts`, for each of several, all with the same filter: one statement. */
@@ -305,21 +280,7 @@ export async function countPayoutsOfEach(
   status: readonly SubaccountPayoutStatus[] | undefined,
 ): Promise<number[]> {
   if (status?.length === 0) return pages.map(() => 0);
-  const rows = await sql
-    .selectFrom(wanted(pages))
-    .select((of) => [
-      'wanted.nth',
-      of
-        .selectFrom('subaccount_payout')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .whereRef('subaccount_payout.account_id', '=', 'wanted.account_id')
-        .whereRef('subaccount_payout.environment', '=', 'wanted.environment')
-        .whereRef('subaccount_payout.subaccount_id', '=', 'wanted.subaccount_id')
-        .$if(status !== undefined, (query) => query.where('subaccount_payout.status', 'in', status!))
-        .as('count'),
-    ])
-    .execute();
-  return ofEach(pages, rows, ({ count }) => count ?? 0).map(([count]) => count ?? 0);
+  return countOfEach(sql, pages, { list: 'subaccount_payout', status });
 }
 
 export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
@@ -343,11 +304,6 @@ export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly Pa
       })),
     )
     .execute();
-}
-
-function payoutsOfOne(sql: Sql, tenant: Tenant, { subaccountId, status }: PayoutsOf) {
-  const query = payoutsOf(sql, tenant).where('subaccount_id', '=', subaccountId);
-  return status ? query.where('status', 'in', status) : query;
 }
 
 function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
@@ -495,6 +451,26 @@ function newest<Query extends Record<'where' | 'orderBy' | 'limit' | 'offset', (
   return older.orderBy('number', 'desc').limit(limit).offset(offset);
 }
 
-async function countOf(query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }): Promise<number> {
-  return (await query.executeTakeFirstOrThrow()).count;
+/** How many rows of a list each has: one statement. */
+async function countOfEach(
+  sql: Sql,
+  pages: readonly OfOne[],
+  { list, status }: Pick<ListFilter, 'list' | 'status'>,
+): Promise<number[]> {
+  const rows = await sql
+    .selectFrom(wanted(pages))
+    .select((of) => [
+      'wanted.nth',
+      of
+        .selectFrom('list_count')
+        .select(SUM.as('count'))
+        .whereRef('list_count.account_id', '=', 'wanted.account_id')
+        .whereRef('list_count.environment', '=', 'wanted.environment')
+        .where('list_count.list', '=', list)
+        .whereRef('list_count.parent', '=', 'wanted.subaccount_id')
+        .$if(status !== undefined, (query) => query.where('list_count.status', 'in', status!))
+        .as('count'),
+    ])
+    .execute();
+  return ofEach(pages, rows, ({ count }) => count ?? 0).map(([count]) => count ?? 0);
 }

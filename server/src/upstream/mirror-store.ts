@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
@@ -99,16 +100,23 @@ export async function listObserved(
     before,
     limit,
     offset = 0,
-    ...filter
+    parent,
+    status,
   }: ObservedFilter & { before: number | null; limit: number; offset?: number },
 ): Promise<{ place: number; observed: Observed }[]> {
-  let query = filtered(sql, tenant, resource, filter)
-    .selectAll('observed')
-    .orderBy('number', 'desc')
-    .limit(limit)
-    .offset(offset);
-  if (before !== null) query = query.where('number', '<', before);
-  const rows = await query.execute();
+  if (hasNothing(parent)) return [];
+  const rows = await selectPage<Selectable<Tables['observed']>>(sql, tenant, {
+    table: 'observed',
+    where: [
+      raw<boolean>`resource = ${resource}`,
+      ...(parent === undefined ? [] : [raw<boolean>`parent = ${parent}`]),
+      ...(before === null ? [] : [raw<boolean>`number < ${before}`]),
+    ],
+    oneOf: { status },
+    order: ['number'],
+    limit,
+    offset,
+  });
   return rows.map((row) => ({ place: row.number, observed: toObserved(row) }));
 }
 
@@ -133,12 +141,10 @@ export async function countObserved(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-  filter: ObservedFilter,
+  { parent, status }: ObservedFilter,
 ): Promise<number> {
-  const { count } = await filtered(sql, tenant, resource, filter)
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+  if (hasNothing(parent)) return 0;
+  return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
 }
 
 /** Of these, those to which something may still happen. */
@@ -289,6 +295,11 @@ export async function claimPoll(
   return claimed !== undefined;
 }
 
+/** Of a parent: nothing is called so. The counts have an empty one where there is none. */
+function hasNothing(parent: string | undefined): boolean {
+  return parent !== undefined && (parent === '' || !isStorable(parent));
+}
+
 /** Postgres takes text with U+0000 for a fault; nothing is called so. */
 function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
@@ -300,13 +311,6 @@ function ofTenant(sql: Sql, tenant: Tenant, resource: MirroredResource) {
     .where('observed.account_id', '=', tenant.accountId)
     .where('observed.environment', '=', tenant.environment)
     .where('observed.resource', '=', resource);
-}
-
-function filtered(sql: Sql, tenant: Tenant, resource: MirroredResource, { parent, status }: ObservedFilter) {
-  let query = ofTenant(sql, tenant, resource);
-  if (parent !== undefined) query = query.where('parent', '=', isStorable(parent) ? parent : '');
-  if (status) query = query.where('status', 'in', status.length > 0 ? [...status] : ['']);
-  return query;
 }
 
 type ObservedRow = Omit<Selectable<Tables['observed']>, 'number' | 'account_id' | 'environment'>;

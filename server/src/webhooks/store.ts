@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import { plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -213,25 +214,23 @@ export async function listDeliveries(
     status,
   }: { before: number | null; limit: number; status?: readonly WebhookDeliveryStatus[] | undefined },
 ): Promise<{ place: number; delivery: WebhookDelivery }[]> {
-  if (status?.length === 0) return [];
-  let query = ofTenant(sql, tenant)
-    .select([...SHOWN, 'number'])
-    .orderBy('number', 'desc')
-    .limit(limit);
-  if (before !== null) query = query.where('number', '<', before);
-  if (status) query = query.where('status', 'in', status);
-  return (await query.execute()).map((row) => ({ place: row.number, delivery: toDelivery(row) }));
+  const rows = await selectPage<ShownRow & { number: number }>(sql, tenant, {
+    table: 'webhook_delivery',
+    columns: [...SHOWN, 'number'],
+    where: before === null ? [] : [raw<boolean>`number < ${before}`],
+    oneOf: { status },
+    order: ['number'],
+    limit,
+  });
+  return rows.map((row) => ({ place: row.number, delivery: toDelivery(row) }));
 }
 
-export async function countDeliveries(
+export function countDeliveries(
   sql: Sql,
   tenant: Tenant,
   { status }: { status?: readonly WebhookDeliveryStatus[] | undefined },
 ): Promise<number> {
-  if (status?.length === 0) return 0;
-  let query = ofTenant(sql, tenant).select((row) => row.fn.countAll<number>().as('count'));
-  if (status) query = query.where('status', 'in', status);
-  return (await query.executeTakeFirstOrThrow()).count;
+  return countList(sql, tenant, { list: 'webhook_delivery', status });
 }
 
 // ── Attempts ────────────────────────────────────────────────────────────────────────────────────
@@ -358,12 +357,12 @@ function ofTenant(sql: Sql, tenant: Tenant) {
     .where('webhook_delivery.environment', '=', tenant.environment);
 }
 
-function toDelivery(
-  row: Pick<
-    Selectable<Tables['webhook_delivery']>,
-    'webhook_id' | 'event' | 'url' | 'status' | 'attempts' | 'failures' | 'next_attempt_at' | 'created_at'
-  >,
-): WebhookDelivery {
+type ShownRow = Pick<
+  Selectable<Tables['webhook_delivery']>,
+  'webhook_id' | 'event' | 'url' | 'status' | 'attempts' | 'failures' | 'next_attempt_at' | 'created_at'
+>;
+
+function toDelivery(row: ShownRow): WebhookDelivery {
   return {
     webhookId: row.webhook_id,
     event: row.event,

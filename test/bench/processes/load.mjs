@@ -9,9 +9,9 @@ const NEW = '<number>';
 let made = 0;
 
 answerParent({
-  async run({ url, path, headers, body, connections, ms }) {
+  async run({ url, path, headers, method = 'POST', body = '', connections, ms }) {
     const { hostname, port } = new URL(url);
-    const head = [`POST ${path} HTTP/1.1`, `host: ${hostname}:${port}`];
+    const head = [`${method} ${path} HTTP/1.1`, `host: ${hostname}:${port}`];
     for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
     head.push(`content-length: ${Buffer.byteLength(body)}`);
     const text = `${head.join('\r\n')}\r\n\r\n${body}`;

@@ -19,9 +19,9 @@ let tenant;
 answerParent({
   /**
    * `options` of the configuration that no variable sets, for a benchmark alone. With `memory`, wallet and payouts are
-   * read from memory; all else is as it is.
+   * read from memory; all else is as it is. `restLimit`: requests a minute on `/v1`.
    */
-  async start({ options: { upstream, ...options } = {}, memory = false, ...environment }) {
+  async start({ options: { upstream, ...options } = {}, memory = false, restLimit, ...environment }) {
     const config = readConfig({ ...environment, PORT: '0' });
     app = await createApp({
       config: {
@@ -30,6 +30,7 @@ answerParent({
         upstream: config.upstream && { ...config.upstream, ...upstream },
       },
       clock: createSystemClock(),
+      ...(restLimit && { restLimit }),
       log: createLog({ write: notable }),
       onFatal(/** @type {Error} */ error) {
         throw error;

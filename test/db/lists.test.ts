@@ -1,0 +1,621 @@
+import fc from 'fast-check';
+import { CompiledQuery, sql } from 'kysely';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { countCardPayments, listCardPayments } from '../../server/src/card-payments/store.ts';
+import type { Database, Sql } from '../../server/src/db/database.ts';
+import { splitPeriod } from '../../server/src/db/lists.ts';
+import { migrate } from '../../server/src/db/migrate.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { openStream, readAfter } from '../../server/src/events/log.ts';
+import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import {
+  PAYOUT_METHODS,
+  PAYOUT_STATUSES,
+  type Payout,
+  type PayoutFilter,
+  type PayoutMethod,
+  type PayoutStatus,
+} from '../../server/src/payouts/model.ts';
+import { countPayouts, listPayouts, savePayouts } from '../../server/src/payouts/store.ts';
+import {
+  countProducts,
+  deleteProducts,
+  insertProducts,
+  listProducts,
+} from '../../server/src/products/store.ts';
+import {
+  countEntries,
+  countPayoutsOfEach,
+  countPayouts as countPayoutsOfOne,
+  countSubaccounts,
+  listEntries,
+  listPayoutsOfEach,
+  listPayouts as listPayoutsOfOne,
+  listSubaccounts,
+} from '../../server/src/subaccounts/store.ts';
+import {
+  countObserved,
+  listObserved,
+  type Observed,
+  saveObserved,
+} from '../../server/src/upstream/mirror-store.ts';
+import {
+  countDeliveries,
+  insertDeliveries,
+  listDeliveries,
+  updateDeliveries,
+} from '../../server/src/webhooks/store.ts';
+import { openAccount } from '../support/core.ts';
+import { createPostgresDatabase, describeOnBothEngines, describeOnDatabase } from '../support/database.ts';
+import { generated } from '../support/scale.ts';
+import { explainQueries, type ReadPlan } from '../support/statements.ts';
+import { silent } from '../support/templates.ts';
+import { rulesOfTotals } from '../support/totals.ts';
+
+const START = new Date('2026-01-30T22:00:00.000Z');
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+// ── Periods ─────────────────────────────────────────────────────────────────────────────────────
+
+describe('A period', () => {
+  const end = fc.option(
+    fc.integer({ min: 0, max: 4_000 * 24 * HOUR }).map((ms) => plusMs(START, ms)),
+    {
+      nil: undefined,
+    },
+  );
+
+  test('is split into parts that meet without a gap, of few counts and less than an hour of rows at each end.', () => {
+    fc.assert(
+      fc.property(end, end, (from, before) => {
+        const parts = splitPeriod({ from, before });
+        if (from && before && from >= before) {
+          expect(parts).toEqual([]);
+          return;
+        }
+        const inOrder = [...parts].sort(
+          (left, right) => (left.from?.getTime() ?? 0) - (right.from?.getTime() ?? 0),
+        );
+        expect([inOrder[0]!.from, inOrder.at(-1)!.before]).toEqual([from, before]);
+        for (const [index, part] of inOrder.entries()) {
+          if (index > 0) expect(part.from).toEqual(inOrder[index - 1]!.before);
+          const { seconds, from: first, before: last } = part;
+          if (seconds === 0) expect(last!.getTime() - first!.getTime()).toBeLessThan(2 * HOUR);
+          else for (const edge of [first, last]) expect((edge?.getTime() ?? 0) % (seconds * 1_000)).toBe(0);
+          if (seconds > 0 && first && last)
+            expect((last.getTime() - first.getTime()) / seconds / 1_000).toBeLessThanOrEqual(130);
+        }
+      }),
+    );
+  });
+
+  test('without ends is one count.', () => {
+    expect(splitPeriod({})).toEqual([{ seconds: 2_764_800 }]);
+  });
+});
+
+// ── Totals ──────────────────────────────────────────────────────────────────────────────────────
+
+/** What is done in one transaction, and whether it is undone. */
+interface Step {
+  what: 'payouts' | 'products' | 'deliveries' | 'observed' | 'by hand';
+  places: number[];
+  variant: number;
+  isUndone: boolean;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  what: fc.constantFrom('payouts', 'products', 'deliveries', 'observed', 'by hand'),
+  places: fc.uniqueArray(fc.nat({ max: 30 }), { minLength: 1, maxLength: 8 }),
+  variant: fc.nat({ max: 11 }),
+  isUndone: fc.boolean(),
+});
+
+/** The payout of a place, always of the same method and instant. */
+function payoutOf(tenant: Tenant, place: number, variant: number): Payout {
+  const method = PAYOUT_METHODS[place % 4]!;
+  const of = (status: PayoutStatus) =>
+    status === 'processing' && method !== 'pix_turbo' ? 'pending' : status;
+  const status = of(PAYOUT_STATUSES[variant % 4]!);
+  const requestedAt = plusMs(START, place * 7 * HOUR + variantOf(place) * MINUTE);
+  const isOver = status === 'completed' || status === 'denied';
+  return {
+    withdrawalId: idOf(tenant, place),
+    code: `SAQ-${idOf(tenant, place).slice(-12).toUpperCase()}`,
+    version: 1,
+    ...{ method, status, requestedAt },
+    ...{ amountCents: 5_000, feeCents: 100, litoshi: method === 'ltc' ? 7 : null },
+    destination: 'ana@example.com',
+    processedAt: isOver ? requestedAt : null,
+    deniedReason: status === 'denied' ? 'refused' : null,
+    endToEndId: null,
+  };
+}
+
+const variantOf = (place: number) => (place * 37) % 60;
+
+/** 24 hex digits, of a tenant and a place alone. */
+function idOf({ accountId }: Tenant, place: number): string {
+  return `${accountId.slice(-20)}${place.toString(16).padStart(4, '0')}`;
+}
+
+async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step): Promise<void> {
+  const ids = places.map((place) => idOf(tenant, place));
+  if (what === 'payouts')
+    return savePayouts(
+      db,
+      tenant,
+      places.map((place) => payoutOf(tenant, place, variant)),
+    );
+  if (what === 'products') {
+    await deleteProducts(db, tenant, ids);
+    if (variant % 3 === 0) return;
+    const product = { name: 'Caneca', description: null, priceCents: 4_990, createdAt: START };
+    return insertProducts(
+      db,
+      tenant,
+      ids.map((id) => ({ ...product, id })),
+    );
+  }
+  if (what === 'deliveries') {
+    const status = (['pending', 'delivered', 'exhausted'] as const)[variant % 3]!;
+    const deliveries = ids.map((id, index) => ({
+      ...{ webhookId: `whd_${id}`, event: 'payment.paid', url: 'https://shop.example/hook', status },
+      ...{ attempts: 0, failures: 0, nextAttemptAt: status === 'pending' ? START : null, createdAt: START },
+      ...{ eventVersion: places[index]! + 1, resource: 'card_payment', resourceId: id, body: '{}' },
+      headers: null,
+    }));
+    await insertDeliveries(db, tenant, deliveries);
+    return updateDeliveries(db, deliveries);
+  }
+  if (what === 'observed') {
+    const resource = (['card_payment', 'subaccount_payout'] as const)[variant % 2]!;
+    return saveObserved(
+      db,
+      tenant,
+      ids.map(
+        (id, index): Observed => ({
+          ...{ resource, id, version: 1, status: ['paid', 'pending', 'unknown'][variant % 3]!, final: false },
+          parent: resource === 'card_payment' ? null : `sacc_${places[index]! % 3}`,
+          ...{ snapshot: {}, observedAt: START },
+        }),
+      ),
+    );
+  }
+  // Nobody does this but an operator.
+  const of = sql`account_id = ${tenant.accountId} and withdrawal_id = any(${ids}::text[])`;
+  if (variant % 3 === 0) await sql`delete from payout where ${of}`.execute(db);
+  else
+    await sql`update payout set status = 'completed', processed_at = requested_at, denied_reason = null where ${of}`.execute(
+      db,
+    );
+}
+
+async function brokenTotals({ sql: db }: Pick<Database, 'sql'>): Promise<object[]> {
+  const [law] = Object.values(rulesOfTotals());
+  return (await db.executeQuery<object>(CompiledQuery.raw(law!))).rows;
+}
+
+class Undone extends Error {
+  override readonly name = 'Undone';
+}
+
+describeOnBothEngines('A total', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('is the number of its rows after any history, for any filter.', async () => {
+    const some = <Value>(values: readonly Value[]) =>
+      fc.option(fc.uniqueArray(fc.constantFrom(...values)), { nil: undefined });
+    const instant = fc.option(
+      fc.integer({ min: -HOUR, max: 10 * 24 * HOUR }).map((ms) => plusMs(START, ms)),
+      { nil: undefined },
+    );
+    const filters = fc.record({
+      status: some<PayoutStatus>(PAYOUT_STATUSES),
+      method: some<PayoutMethod>(PAYOUT_METHODS),
+      requestedAfter: instant,
+      requestedBefore: instant,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 4, maxLength: 12 }),
+        fc.array(filters, { minLength: 6, maxLength: 6 }),
+        async (steps, asked) => {
+          const tenant = await openAccount(database);
+          await openStream(database.sql, tenant);
+          for (const each of steps)
+            await database
+              .transaction(async (db) => {
+                await perform(db, tenant, each);
+                if (each.isUndone) throw new Undone();
+              })
+              .catch((error: unknown) => {
+                if (!(error instanceof Undone)) throw error;
+              });
+          expect(await brokenTotals(database)).toEqual([]);
+          const { rows } = await sql<Payout & { requestedAt: Date }>`
+            select status, method, requested_at as "requestedAt" from payout
+            where account_id = ${tenant.accountId}`.execute(database.sql);
+          for (const filter of asked)
+            expect(await countPayouts(database.sql, tenant, filter)).toBe(
+              rows.filter((row) => fulfils(row, filter)).length,
+            );
+          expect(await countProducts(database.sql, tenant)).toBe(
+            (await listProducts(database.sql, tenant, { before: null, limit: 100 })).length,
+          );
+          for (const status of ['delivered', 'pending'] as const)
+            expect(await countDeliveries(database.sql, tenant, { status: [status] })).toBe(
+              (await listDeliveries(database.sql, tenant, { before: null, limit: 100, status: [status] }))
+                .length,
+            );
+          for (const filter of [{}, { status: ['paid', 'unknown'] }, { parent: 'sacc_1' }])
+            expect(await countObserved(database.sql, tenant, 'subaccount_payout', filter)).toBe(
+              (
+                await listObserved(database.sql, tenant, 'subaccount_payout', {
+                  ...filter,
+                  ...{ before: null, limit: 100 },
+                })
+              ).length,
+            );
+        },
+      ),
+      { numRuns: generated(40), endOnFailure: true },
+    );
+  });
+
+  test('of a period at the ends of time is that of the rows in it.', async () => {
+    const tenant = await openAccount(database);
+    await perform(database.sql, tenant, { what: 'payouts', places: [1, 2], variant: 0, isUndone: false });
+    const [first, last] = [new Date('0000-01-01T00:30:00Z'), new Date('9999-12-31T23:30:00Z')];
+    const count = (filter: PayoutFilter) => countPayouts(database.sql, tenant, filter);
+    expect(await count({ requestedAfter: first, requestedBefore: last })).toBe(2);
+    expect(await count({ requestedAfter: last })).toBe(0);
+    expect(await count({ requestedBefore: first })).toBe(0);
+    expect(await count({ requestedAfter: last, requestedBefore: first })).toBe(0);
+  });
+
+  test('is 0 of an emptied table.', async () => {
+    const fresh = await open();
+    const tenant = await openAccount(fresh);
+    const payout = { what: 'payouts', places: [1, 2, 3], variant: 0, isUndone: false } as const;
+    await perform(fresh.sql, tenant, { ...payout, places: [...payout.places] });
+    expect(await countPayouts(fresh.sql, tenant, {})).toBe(3);
+    await sql`truncate payout`.execute(fresh.sql);
+    expect(await countPayouts(fresh.sql, tenant, {})).toBe(0);
+    expect(await brokenTotals(fresh)).toEqual([]);
+  });
+
+  test('is kept by looking up alone, however many there are.', async () => {
+    const fresh = await open();
+    const tenant = await openAccount(fresh);
+    const places = Array.from({ length: 64 }, (_, place) => place);
+    const scans = await fresh.transaction(async (db) => {
+      await perform(db, tenant, { what: 'payouts', places, variant: 0, isUndone: false });
+      await perform(db, tenant, { what: 'payouts', places: [1], variant: 2, isUndone: false });
+      const { rows } = await sql`
+        select relname, seq_scan from pg_stat_xact_user_tables
+        where relname = 'list_count' and seq_scan > 0`.execute(db);
+      return rows;
+    });
+    expect(scans).toEqual([]);
+  });
+});
+
+function fulfils(
+  row: Pick<Payout, 'status' | 'method' | 'requestedAt'>,
+  { status, method, requestedAfter, requestedBefore }: PayoutFilter,
+): boolean {
+  return (
+    (!status || status.includes(row.status)) &&
+    (!method || method.includes(row.method)) &&
+    (!requestedAfter || row.requestedAt >= requestedAfter) &&
+    (!requestedBefore || row.requestedAt < requestedBefore)
+  );
+}
+
+// ── Migrations under way ────────────────────────────────────────────────────────────────────────
+
+test('What was there before it was counted is counted while others write.', async () => {
+  const databaseUrl = await createPostgresDatabase('template1');
+  const open = async () => {
+    const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+    onTestFinished(() => database.close());
+    return database;
+  };
+  const [starting, working] = [await open(), await open()];
+  const payouts = (places: number[], variant: number) =>
+    ({ what: 'payouts', places, variant, isUndone: false }) as const;
+  await migrate(starting, undefined, '0014_payouts_by_method');
+  const [one, other] = [await openAccount(starting), await openAccount(starting)];
+  await perform(working.sql, one, payouts([0, 1, 2, 3], 0));
+
+  // A server of the version before goes on between the two steps.
+  await migrate(starting, undefined, '0015_list_counts');
+  await perform(working.sql, one, payouts([2, 3, 4], 2));
+  await perform(working.sql, other, payouts([0], 0));
+
+  let migrated: Promise<string[]> | undefined;
+  await working.transaction(async (db) => {
+    await perform(db, one, payouts([4, 5], 3));
+    migrated = migrate(starting);
+    await expect.poll(() => waitsForAnother(working), { timeout: 30_000 }).toBe(true);
+    await perform(db, one, payouts([0, 6], 2));
+  });
+  await migrated;
+  expect(await brokenTotals(working)).toEqual([]);
+  expect(await countPayouts(working.sql, one, {})).toBe(7);
+
+  // Cut off and begun again, it finds no difference.
+  await sql`delete from kysely_migration where name like '0016%'`.execute(starting.sql);
+  await migrate(starting);
+  expect(await brokenTotals(working)).toEqual([]);
+});
+
+async function waitsForAnother({ sql: db }: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows.length > 0;
+}
+
+// ── Pages ───────────────────────────────────────────────────────────────────────────────────────
+
+const ROWS = 12_000;
+const RARE = 90;
+const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;
+
+/** The newest are all alike; the first `rare` of each list are others. Nothing is counted here. */
+const SEED = (accountId: string, rare: number) => `
+  set local session_replication_role = replica;
+  insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
+      destination, requested_at, processed_at, denied_reason, litoshi)
+    select '${accountId}', 'live', lpad(to_hex(place), 24, '0'), 'SAQ-' || place, 1,
+      case when place < ${rare} then 'ltc' else 'pix' end, case when place < ${rare} then 'denied' else 'completed' end,
+      1000, 100, 'ana@example.com', timestamptz '2026-01-01' + place * interval '1 minute', now(),
+      case when place < ${rare} then 'refused' end, case when place < ${rare} then 7 end
+    from generate_series(1, ${ROWS}) place;
+  insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at,
+      paid_at)
+    select '${accountId}', 'live', 'PSC-' || place, 1, case when place < ${rare} then 'failed' else 'paid' end, 1000, now(),
+      now(), now() from generate_series(1, ${ROWS}) place;
+  insert into product (account_id, environment, id, name, price_cents, created_at)
+    select '${accountId}', 'live', lpad(to_hex(place), 24, '0'), 'Caneca', 4990, now()
+    from generate_series(1, ${ROWS}) place;
+  insert into subaccount (account_id, environment, id, name, created_at)
+    select '${accountId}', 'live', 'sacc_' || lpad(to_hex(place), 32, '0'), 'Ana', now()
+    from generate_series(0, ${ROWS}) place;
+  insert into statement_entry (account_id, environment, subaccount_id, kind, ref_id, amount_cents, balance_after_cents,
+      created_at)
+    select '${accountId}', 'live', '${SUBACCOUNT}', 'transfer_in', place::text, 1, place, now()
+    from generate_series(1, ${ROWS}) place;
+  insert into subaccount_payout (id, account_id, environment, subaccount_id, version, payout_id, status,
+      under_verification, withdrawal_id, turbo_code, amount_cents, fee_cents, agreed_fee_cents, pix_key, created_at,
+      completed_at, failure_reason)
+    select 'sqp_' || lpad(to_hex(place), 32, '0'), '${accountId}', 'live', '${SUBACCOUNT}', 1, 'saq_' || place,
+      case when place < ${rare} then 'failed' else 'completed' end, false, lpad(to_hex(place), 24, '0'), 'TURBO-' || place,
+      1000, 100, 100, 'ana@example.com', now(), case when place >= ${rare} then now() end,
+      case when place < ${rare} then 'refused' end
+    from generate_series(1, ${ROWS}) place;
+  insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url,
+      body, status, created_at)
+    select 'whd_' || place, '${accountId}', 'live', place, 'payment.paid', 'card_payment', place::text,
+      'https://shop.example', '{}', case when place < ${rare} then 'exhausted' else 'delivered' end, now()
+    from generate_series(1, ${ROWS}) place;
+  insert into observed (account_id, environment, resource, id, version, status, final, parent, snapshot, observed_at)
+    select '${accountId}', 'live', resource, place::text, 1, case when place < ${rare} then 'failed' else 'paid' end, true,
+      case resource when 'subaccount_payout' then '${SUBACCOUNT}' end, '{}', now()
+    from generate_series(1, ${ROWS}) place, unnest('{card_payment, subaccount_payout}'::text[]) resource;
+  insert into stream (account_id, environment, version) values ('${accountId}', 'live', ${ROWS});
+  insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
+    select '${accountId}', 'live', place, 'any', case when place < ${ROWS} / 2 then 'payout' else 'card_payment' end,
+      place::text, now(), '{}'
+    from generate_series(1, ${ROWS}) place;`;
+
+describeOnDatabase('A page', (open) => {
+  let database: Database;
+  let plans: ReadPlan[];
+  let tenant: Tenant;
+  beforeAll(async () => {
+    const opened = await open();
+    tenant = await openAccount(opened);
+    await opened.transaction((db) => db.executeQuery(CompiledQuery.raw(SEED(tenant.accountId, RARE))));
+    await sql`analyze`.execute(opened.sql);
+    ({ database, plans } = explainQueries(opened));
+  });
+
+  type Ask = (db: Sql, of: Tenant) => Promise<unknown>;
+  const period = {
+    requestedAfter: new Date('2026-01-01T00:10Z'),
+    requestedBefore: new Date('2026-01-01T20:10Z'),
+  };
+  const rare = { status: ['denied', 'processing'], method: ['ltc', 'usd'] } as const;
+  const payoutFilters: Record<string, PayoutFilter> = {
+    'without a filter': {},
+    'of a rare status': { status: ['denied'] },
+    'of a rare status or one that none has': { status: rare.status },
+    'of a common status or a rare one': { status: ['denied', 'completed'] },
+    'of a rare method': { method: ['ltc'] },
+    'of rare methods and statuses': rare,
+    'of a period long ago': period,
+    'of all time but the last hour': {
+      requestedBefore: plusMs(new Date('2026-01-01'), (ROWS - 60) * MINUTE),
+    },
+    'of a period long ago and a rare status': { ...period, status: ['denied'] },
+    'of a rare method since long ago': { requestedAfter: period.requestedAfter, method: ['ltc'] },
+    'of all time and all that is rare': { ...rare, requestedAfter: new Date(0) },
+  };
+  const page = { before: null, limit: 51 };
+  const middle = ROWS / 2;
+  const asked: Record<string, Ask> = {
+    ...Object.fromEntries(
+      Object.entries(payoutFilters).flatMap(([name, filter]): [string, Ask][] => [
+        [`of payouts ${name}`, (db, of) => listPayouts(db, of, { end: 'first', limit: 51, ...filter })],
+        [
+          `of payouts ${name}, behind a place in the middle`,
+          (db, of) => listPayouts(db, of, { end: 'first', limit: 51, after: middle, ...filter }),
+        ],
+        [
+          `of payouts ${name}, the last before a place in the middle`,
+          (db, of) => listPayouts(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
+        ],
+        [`of payouts ${name}, its total`, (db, of) => countPayouts(db, of, filter)],
+      ]),
+    ),
+    'of card payments': (db, of) => listCardPayments(db, of, page),
+    'of card payments of rare statuses': (db, of) =>
+      listCardPayments(db, of, { ...page, status: ['failed', 'expired'] }),
+    'of card payments of a rare status and a common one, from the middle': (db, of) =>
+      listCardPayments(db, of, { before: middle, limit: 51, status: ['failed', 'paid'] }),
+    'of card payments, its total': (db, of) => countCardPayments(db, of, {}),
+    'of card payments of a common status, its total': (db, of) =>
+      countCardPayments(db, of, { status: ['paid'] }),
+    'of products': (db, of) => listProducts(db, of, { ...page, before: middle }),
+    'of products, its total': countProducts,
+    'of subaccounts': (db, of) => listSubaccounts(db, of, { limit: 51, before: middle }),
+    'of subaccounts, its total': countSubaccounts,
+    'of a statement': (db, of) => listEntries(db, of, SUBACCOUNT, { limit: 51, before: middle }),
+    'of a statement, its total': (db, of) => countEntries(db, of, SUBACCOUNT),
+    'of a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, { limit: 51 }),
+    'of a subaccount’s payouts, its total': (db, of) => countPayoutsOfOne(db, of, SUBACCOUNT),
+    'of a subaccount’s payouts of a rare status': (db, of) =>
+      listPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51 }], ['failed', 'processing']),
+    'of a subaccount’s payouts of a common status, its total': (db, of) =>
+      countPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT }], ['completed']),
+    'of deliveries': (db, of) => listDeliveries(db, of, page),
+    'of deliveries of rare statuses': (db, of) =>
+      listDeliveries(db, of, { ...page, status: ['exhausted', 'pending'] }),
+    'of deliveries, its total': (db, of) => countDeliveries(db, of, { status: ['delivered'] }),
+    'of what was observed of card payments': (db, of) => listObserved(db, of, 'card_payment', page),
+    'of what was observed of card payments of a rare status': (db, of) =>
+      listObserved(db, of, 'card_payment', { ...page, status: ['failed', 'unknown'] }),
+    'of what was observed of card payments, its total': (db, of) => countObserved(db, of, 'card_payment', {}),
+    'of what was observed of a subaccount’s payouts of a rare status': (db, of) =>
+      listObserved(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
+  };
+
+  // The first half of the log is of payouts, the second of card payments.
+  test.each([
+    ['of payouts, which have none', () => readAfter(database.sql, tenant, topicAfter('payout', middle)), 0],
+    [
+      'of card payments from the start',
+      () => readAfter(database.sql, tenant, topicAfter('card_payment', 0)),
+      51,
+    ],
+  ])('of the log behind a cursor, %s, reads what it shows, and nothing else.', async (_, ask, shown) => {
+    plans.length = 0;
+    await ask();
+    expect(plans).toHaveLength(1);
+    expect(plans[0]!.scanned.filter((table) => table !== 'stream')).toEqual([]);
+    // And the stream.
+    expect(plans[0]!.rowsRead).toBeLessThanOrEqual(shown + 1);
+  });
+
+  function topicAfter(resource: 'payout' | 'card_payment', after: number) {
+    return { after, topic: { resource }, limit: 51 };
+  }
+
+  test.each(Object.entries(asked))('%s reads what it shows, and nothing else.', async (_, ask) => {
+    plans.length = 0;
+    await ask(database.sql, tenant);
+    expect(plans).toHaveLength(1);
+    const [{ rowsRead, scanned }] = plans as [ReadPlan];
+    expect(scanned.filter((table) => table !== 'list_count')).toEqual([]);
+    // Each of up to sixteen lists gives a page at most.
+    expect(rowsRead).toBeLessThan(16 * 51);
+  });
+
+  // By an average over the values that there are, those that no row has would be in every row.
+  test('of a list whose rows are all alike reads no more.', async () => {
+    const alike = await open();
+    const of = await openAccount(alike);
+    await alike.transaction((db) => db.executeQuery(CompiledQuery.raw(SEED(of.accountId, 0))));
+    await sql`analyze`.execute(alike.sql);
+    const explained = explainQueries(alike);
+    for (const ask of Object.values(asked)) await ask(explained.database.sql, of);
+    const dear = explained.plans.filter(
+      ({ rowsRead, scanned }) => rowsRead >= 16 * 51 || scanned.some((table) => table !== 'list_count'),
+    );
+    expect(dear).toEqual([]);
+  });
+
+  test('at an offset reads what lies before it, and no more.', async () => {
+    const window = { limit: 50, offset: 1_000 };
+    for (const ask of [
+      () => listPayouts(database.sql, tenant, { end: 'first', ...window }),
+      () => listCardPayments(database.sql, tenant, { before: null, ...window }),
+      () => listProducts(database.sql, tenant, { before: null, ...window }),
+      () => listSubaccounts(database.sql, tenant, window),
+      () => listEntries(database.sql, tenant, SUBACCOUNT, window),
+      () => listPayoutsOfOne(database.sql, tenant, SUBACCOUNT, window),
+      () => listObserved(database.sql, tenant, 'card_payment', { before: null, ...window }),
+    ]) {
+      plans.length = 0;
+      expect(await ask()).toHaveLength(50);
+      expect(plans[0]).toMatchObject({ rowsRead: 1_050, scanned: [] });
+    }
+  });
+
+  test.each(Object.entries(payoutFilters))(
+    'of payouts %s shows each once, whichever way it is walked.',
+    async (_, filter) => {
+      const all = await listPayouts(database.sql, tenant, { end: 'first', limit: ROWS, ...filter });
+      const places = all.map(({ place }) => place);
+      expect(places).toEqual([...new Set(places)].sort((left, right) => right - left));
+      const range = { limit: 40, ...filter };
+      const ids = (found: Awaited<ReturnType<typeof listPayouts>>) => found.map(({ place }) => place);
+      const after = places[10]!;
+      expect(ids(await listPayouts(database.sql, tenant, { end: 'first', after, ...range }))).toEqual(
+        places.slice(11, 51),
+      );
+      expect(ids(await listPayouts(database.sql, tenant, { end: 'last', ...range }))).toEqual(
+        places.slice(-40),
+      );
+      const before = places.at(-10)!;
+      expect(ids(await listPayouts(database.sql, tenant, { end: 'last', before, ...range }))).toEqual(
+        places.slice(0, -10).slice(-40),
+      );
+    },
+  );
+
+  test('of statuses that are named twice shows each row once.', async () => {
+    const status = ['failed', 'failed'] as const;
+    const found = await listCardPayments(database.sql, tenant, { before: null, limit: 100, status });
+    expect(new Set(found.map(({ place }) => place)).size).toBe(found.length);
+    const [ofOne] = await listPayoutsOfEach(
+      database.sql,
+      [{ tenant, subaccountId: SUBACCOUNT, limit: 100 }],
+      status,
+    );
+    expect(new Set(ofOne!.map(({ place }) => place)).size).toBe(89);
+  });
+});
+
+test('Payouts of a period are in the order of their instants, also where a clock was set back.', async () => {
+  const database = await openPostgres({
+    databaseUrl: await createPostgresDatabase(),
+    clock: createSystemClock(),
+    log: silent,
+  });
+  onTestFinished(() => database.close());
+  const tenant: Tenant = await openAccount(database);
+  const at = (minutes: number): Payout => ({
+    ...payoutOf(tenant, 0, 0),
+    withdrawalId: objectId(),
+    code: `SAQ-${minutes}`,
+    requestedAt: plusMs(START, minutes * MINUTE),
+  });
+  for (const minutes of [1, 5, 3, 9, 7]) await savePayouts(database.sql, tenant, [at(minutes)]);
+  const range = {
+    limit: 2,
+    requestedAfter: plusMs(START, 2 * MINUTE),
+    requestedBefore: plusMs(START, 9 * MINUTE),
+  };
+  const first = await listPayouts(database.sql, tenant, { end: 'first', ...range });
+  const rest = await listPayouts(database.sql, tenant, { end: 'first', ...range, after: first[1]!.place });
+  expect([...first, ...rest].map(({ payout: { code } }) => code)).toEqual(['SAQ-7', 'SAQ-5', 'SAQ-3']);
+});

@@ -1,0 +1,30 @@
+/** Each row of each list, with what its total is counted by. */
+const LISTED = `
+  select account_id, environment, 'card_payment' as list, '' as parent, '' as kind, status, null::timestamptz as instant
+    from card_payment
+  union all select account_id, environment, 'payout', '', method, status, requested_at from payout
+  union all select account_id, environment, 'subaccount', '', '', '', null from subaccount
+  union all select account_id, environment, 'statement_entry', subaccount_id, '', '', null from statement_entry
+  union all select account_id, environment, 'subaccount_payout', subaccount_id, '', status, null from subaccount_payout
+  union all select account_id, environment, 'product', '', '', '', null from product
+  union all select account_id, environment, 'webhook_delivery', '', '', status, null from webhook_delivery
+  union all select account_id, environment, 'observed', coalesce(parent, ''), resource, status, null from observed`;
+
+/** Each finds the totals that break it. */
+export function rulesOfTotals(): Record<string, string> {
+  return {
+    'each total is the number of its rows, in all and in each hour, day and 32 days': `
+      select * from (
+        select account_id, environment, list, parent, seconds, since, kind, status, count from list_count where count <> 0
+      ) counted full join (
+        select account_id, environment, list, parent, seconds, since, kind, status, count(*) as listed
+        from (${LISTED}) r cross join lateral (values
+          (0, timestamptz 'epoch'), (3600, date_trunc('hour', instant)), (86400, date_trunc('day', instant)),
+          (2764800, timestamptz 'epoch' + floor(extract(epoch from instant) / 2764800) * interval '32 days')
+        ) period (seconds, since)
+        where since is not null
+        group by 1, 2, 3, 4, 5, 6, 7, 8
+      ) listed using (account_id, environment, list, parent, seconds, since, kind, status)
+      where count is distinct from listed`,
+  };
+}
