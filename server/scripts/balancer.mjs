@@ -6,8 +6,6 @@ import { connect } from 'node:net';
 const LOOK_MS = 250;
 /** An instance that does not answer by then is none to send anybody to. */
 const ANSWER_MS = 5_000;
-/** A client's connection may rest for as long as at a server itself: who closes later never resets a request on its way. */
-const RESTS_MS = 72_000;
 
 /**
  * @typedef {object} Target an instance behind the balancer
@@ -39,9 +37,7 @@ export async function startBalancer({ port, ports }) {
     return undefined;
   }
 
-  const server = createServer({ keepAliveTimeout: RESTS_MS }, (request, response) =>
-    forward(request, response),
-  );
+  const server = createServer((request, response) => forward(request, response));
 
   /**
    * @param {import('node:http').IncomingMessage} request

@@ -22,6 +22,7 @@ import { type Clock, createShiftableClock } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
+import { createStrangerLimits } from './limits/strangers.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
 import { copyFolder } from './ops/backup.ts';
@@ -75,6 +76,7 @@ export async function createApp({
   closeTimeoutMs,
   deadlines,
   restLimit,
+  strangerLimit,
   compileAfter,
   upstreamTuning,
   migrations,
@@ -95,6 +97,8 @@ export async function createApp({
   deadlines?: Partial<Deadlines>;
   /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
   restLimit?: number;
+  /** Requests without a known credential, and card forms, a minute of one network. */
+  strangerLimit?: number | undefined;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
   upstreamTuning?: UpstreamTuning;
@@ -184,9 +188,11 @@ export async function createApp({
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
     closing.push(() => limits.giveBack().catch(onFault));
+    const strangers = createStrangerLimits({ sql: database.sql, clock, perMinute: strangerLimit });
+    closing.push(() => strangers.giveBack().catch(onFault));
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(mode.cursorKey);
-    callers = createRecentCallers({ access: mode.access, clock });
+    callers = createRecentCallers({ access: mode.access, strangers, clock });
     const contexts = createContextFactory({
       servicesFor: mode.servicesFor,
       access: callers,
@@ -237,7 +243,10 @@ export async function createApp({
       connections: () => database.connections(),
       backlog: () => selectBacklog(database.sql, clock.now()),
     });
-    const routes = await mode.routes({ nextDueAt: () => nextDue(database.sql) });
+    const routes = await mode.routes({
+      nextDueAt: () => nextDue(database.sql),
+      ...{ callers, addressOf, strangers },
+    });
     await follower.start();
     work.start();
     closing.push(async () => work?.close());

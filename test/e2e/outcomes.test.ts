@@ -31,7 +31,8 @@ it('fails where the card is declined for good; a new attempt can be paid', async
   const popup = await openPopup(visitor, () => product.payButton.click());
   await payOn(popup, CARD.declinedForGood);
   await popup.getByRole('heading', { name: 'Pagamento não concluído' }).waitFor();
-  await popup.getByText('Pagamento bloqueado por suspeita de fraude').waitFor();
+  await popup.getByText('O banco não autorizou o pagamento.').waitFor();
+  expect(await popup.getByText('fraude').count()).toBe(0);
   const failed = await visitor.heard('psa-failed');
   await product.says('O pagamento não foi aprovado');
   await popup.close();

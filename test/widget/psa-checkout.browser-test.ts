@@ -233,13 +233,11 @@ describe('following', () => {
     const again = connection_(element, 'live');
     await act(element, { drop: 1013 });
     await again;
-    // The subscription reaches the server a moment after the connection is open.
-    await waitFor(async () =>
-      expect((await told(scenario)).subscriptions).toEqual([
-        { transport: 'ws', after: null },
-        { transport: 'ws', after: 'c1' },
-      ]),
-    );
+    const { subscriptions } = await told(scenario);
+    expect(subscriptions).toEqual([
+      { transport: 'ws', after: null },
+      { transport: 'ws', after: 'c1' },
+    ]);
   });
 
   it('stops with unauthorized where the token has ended', async () => {

@@ -1,6 +1,8 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { hashInput, readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
+import { type Clock, secondsUntil } from '../kernel/clock.ts';
+import { RateLimitError } from '../kernel/errors.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
@@ -9,6 +11,7 @@ import {
   assertTokenFree,
   type CardPayment,
   type CardPaymentService,
+  type CardTestingGuard,
   type CheckoutGrant,
   checkoutAmount,
   decideCreate,
@@ -33,11 +36,15 @@ export function createCardPaymentEngine({
   committer,
   accounts,
   products,
+  guard,
+  clock,
 }: {
   database: Database;
   committer: Committer;
   accounts: AccountCollection;
   products: ProductCollection;
+  guard: Pick<CardTestingGuard, 'look'>;
+  clock: Clock;
 }): CardPaymentService<CardPayment> {
   // Dashboards of one merchant ask for the same page at the same time.
   const sharedPages = createSharedReads<Awaited<ReturnType<typeof listCardPayments>>>();
@@ -76,7 +83,9 @@ export function createCardPaymentEngine({
       });
     },
 
-    startCheckout(tenant, token, input) {
+    async startCheckout(tenant, token, input, address = null) {
+      const retryAt = address === null ? null : await guard.look({ tenant, tokenId: token.id, address });
+      if (retryAt) throw new RateLimitError('payments of this network', secondsUntil(retryAt, clock));
       // One scope a token: what another token's page sends can never meet this one's attempts.
       const operation = `startCheckout:${token.id}`;
       const { attemptId, ...rest } = input;

@@ -3,6 +3,7 @@ import { execute, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, NO_SNIFFING, type Route, readBody, send, sendJson } from '../http/routes.ts';
+import { RateLimitError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import type { Context, OnRootField } from './context.ts';
 import { documentsPlugin } from './documents.ts';
@@ -18,6 +19,8 @@ import { subscribeShared } from './shared-execution.ts';
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
 export interface GraphQLServer {
+  /** Counts a request whose credential is not known. @throws RateLimitError, at once or later */
+  admit(request: IncomingMessage): void | Promise<void>;
   yoga: Yoga;
   fastPath: FastPath;
 }
@@ -86,17 +89,21 @@ export function createGraphQLServer({
       fastPath.plugin,
     ],
   });
-  return { yoga, fastPath };
+  return { yoga, fastPath, admit: (request) => contexts.admit(presented(request)) };
 }
 
 /** The path itself, with what Yoga would let through: its body's size, and forms that another site could post. */
-export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
+export function graphqlRoute({ yoga, fastPath, admit }: GraphQLServer): Route {
   return {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
     writesHead: true,
     async handle({ request, response, url }) {
       try {
+        if (request.method !== 'OPTIONS') {
+          const admitted = admit(request);
+          if (admitted) await admitted;
+        }
         if (request.method === 'POST') {
           if (request.headers['content-type'] !== 'application/json') checkType(request);
           if (request.headers['content-encoding'] !== undefined) checkEncoding(request);
@@ -111,8 +118,13 @@ export function graphqlRoute({ yoga, fastPath }: GraphQLServer): Route {
         if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
         if (request.method === 'GET') checkParams(url);
       } catch (error) {
-        if (!(error instanceof HttpError)) throw error;
         setHeaders(response, HEADERS);
+        if (error instanceof RateLimitError) {
+          const { message, retryAfterSeconds } = error;
+          const errors = [{ message, extensions: { code: 'RATE_LIMITED', retryAfterSeconds } }];
+          return sendJson(response, 429, { errors }, { 'retry-after': String(retryAfterSeconds) });
+        }
+        if (!(error instanceof HttpError)) throw error;
         const errors = [{ message: error.message, extensions: { code: 'BAD_USER_INPUT' } }];
         return sendJson(response, error.status, { errors }, error.headers);
       }

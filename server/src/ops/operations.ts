@@ -5,6 +5,8 @@ import {
   createKeyInput,
   listKeysInput,
   noInput,
+  pauseTokenInput,
+  resumeTokenInput,
   revokeKeyInput,
   updateAccountInput,
 } from '../access/keys.ts';
@@ -30,6 +32,9 @@ const OPERATIONS = {
   'accounts.set': operation(updateAccountInput, (administration, input) =>
     administration.updateAccount(input),
   ),
+  'tokens.pause': operation(pauseTokenInput, (administration, input) => administration.pauseToken(input)),
+  'tokens.resume': operation(resumeTokenInput, (administration, input) => administration.resumeToken(input)),
+  'tokens.list': operation(noInput, (administration) => administration.listPausedTokens()),
 };
 
 function operation<Schema extends z.ZodType>(
@@ -71,4 +76,6 @@ const OPTIONS: Record<string, string> = {
   permissions: '--permission',
   name: '--name',
   id: 'the id',
+  token: 'the token',
+  minutes: '--minutes',
 };
