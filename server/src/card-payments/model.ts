@@ -254,8 +254,11 @@ export interface HostedCheckout {
    * without one nobody is held back. @throws NotFoundError
    */
   pay(orderCode: string, card: CardDetails, address?: string | null): Promise<PayResult>;
-  /** Gives a paid payment's amount back to the payer, now or as soon as the acquirer can. @throws NotFoundError */
-  refund(tenant: Tenant, orderCode: string): Promise<void>;
+  /**
+   * Gives a paid payment's amount back to the payer, now or as soon as the acquirer can. False where it is not paid, or
+   * its refund has begun before. @throws NotFoundError
+   */
+  refund(tenant: Tenant, orderCode: string): Promise<boolean>;
 }
 
 /** A card as the payer typed it: never stored, never logged. */

@@ -1,4 +1,4 @@
-import type { Committer, State } from '../commit/commit.ts';
+import { type Committer, put, type State } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
@@ -24,7 +24,7 @@ import {
   type PayResult,
   tokenOf,
 } from './model.ts';
-import { cardPayments, readWithSiblings, siblingsOf, writesOf } from './records.ts';
+import { cardPayments, readWithSiblings, refundsUnderWay, siblingsOf, writesOf } from './records.ts';
 import { selectByOrderCode } from './store.ts';
 
 /**
@@ -110,11 +110,17 @@ export function createSettlement({
     refund: (tenant, orderCode) =>
       committer.change({
         tenant,
-        read: (reader) => reader.load(cardPayments, orderCode),
+        read: (reader) =>
+          Promise.all([reader.load(cardPayments, orderCode), reader.load(refundsUnderWay, orderCode)]),
         decide(state) {
-          if (!state.get(cardPayments, orderCode)) throw new NotFoundError('Card payment not found');
+          const payment = state.get(cardPayments, orderCode);
+          if (!payment) throw new NotFoundError('Card payment not found');
+          if (payment.status !== 'paid' || state.get(refundsUnderWay, orderCode)) return { outcome: false };
           const task = { kind: 'card_payment.refund', key: orderCode, at: state.now };
-          return { outcome: undefined, writes: { tasks: [task] } };
+          return {
+            outcome: true,
+            writes: { records: [put(refundsUnderWay, { orderCode })], tasks: [task] },
+          };
         },
       }),
 
