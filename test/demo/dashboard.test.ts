@@ -69,7 +69,7 @@ describe('the token of the dashboard', () => {
     expect(await tokens()).toBe(before);
     const foreign = { origin: 'https://evil.example' };
     expect((await post('/demo/dashboard/token', {}, foreign)).status).toBe(403);
-    expect((await fetch(`${app.url}/demo/dashboard/token`)).status).toBe(405);
+    expect((await fetch(`${app.url}/demo/dashboard/token`)).status).toBe(404);
     expect((await post('/demo/dashboard/token', { scopes: ['wallet'] })).status).toBe(400);
     expect(await tokens()).toBe(before);
     expect((await post('/demo/dashboard/token', {})).status).toBe(201);

@@ -67,14 +67,14 @@ export function wireSlices({
   return {
     cardPayments: {
       ...createCardPaymentEngine({
-        ...{ database, committer, accounts, guard, clock },
+        ...{ database, committer, accounts, guard, clock, privateAddresses },
         products: productRecords,
       }),
       ...settlement,
     },
     payouts: createPayoutEngine({ database, committer, accounts, bank, onFault }),
     subaccounts: { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement },
-    access: createAccessEngine({ database, committer, products, clock }),
+    access: createAccessEngine({ database, committer, products, clock, privateAddresses }),
     products,
     sandbox,
     wallet: createWalletEngine({ database, onFault }),

@@ -13,6 +13,7 @@ import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { assertFound, type ProductService } from '../products/model.ts';
+import { assertCallbackUrl } from '../webhooks/model.ts';
 import { assertSameMode, type Mode } from './mode.ts';
 import {
   type AccessService,
@@ -58,12 +59,15 @@ export function createAccessEngine({
   committer,
   products,
   clock,
+  privateAddresses,
   configuredKeys = null,
 }: {
   database: Database;
   committer: Committer;
   products: Pick<ProductService, 'find'>;
   clock: Clock;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
   /** In remote mode: no other key lets anybody in, and nothing does in an environment that has none. */
   configuredKeys?: { live?: string; sandbox?: string } | null;
 }): AccessService {
@@ -103,6 +107,7 @@ export function createAccessEngine({
     async createCheckoutToken(tenant, keyId, input) {
       const [account] = await selectAccounts(database.sql, [tenant.accountId]);
       assertCardsAvailable(tenant.environment, account!);
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
       const { productId } = input.amount;
       if (productId != null) assertFound(await products.find(tenant, productId));
       const expiresAt = expiryOf(input, clock.now());

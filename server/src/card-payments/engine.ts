@@ -5,6 +5,7 @@ import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { assertCallbackUrl } from '../webhooks/model.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
@@ -38,6 +39,7 @@ export function createCardPaymentEngine({
   products,
   guard,
   clock,
+  privateAddresses,
 }: {
   database: Database;
   committer: Committer;
@@ -45,6 +47,8 @@ export function createCardPaymentEngine({
   products: ProductCollection;
   guard: Pick<CardTestingGuard, 'look'>;
   clock: Clock;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
 }): CardPaymentService<CardPayment> {
   // Dashboards of one merchant ask for the same page at the same time.
   const sharedPages = createSharedReads<Awaited<ReturnType<typeof listCardPayments>>>();
@@ -56,7 +60,8 @@ export function createCardPaymentEngine({
   }
 
   return {
-    create(tenant, { idempotencyKey, ...input }) {
+    async create(tenant, { idempotencyKey, ...input }) {
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
       const inputHash = hashInput(input);
       const orderCode = newOrderCode();
       return committer.change<{ payment: CardPayment; replayed: boolean }>({

@@ -4,14 +4,7 @@ import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from 
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import {
-  idempotencyKeyText,
-  metadataText,
-  plainText,
-  publicHttpsUrl,
-  requiredOr,
-  webUrl,
-} from '../kernel/text.ts';
+import { idempotencyKeyText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
 import { type Balances, intoBalance, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
 /** The document's section 3.2, and what it leaves open as decided in the README. */
@@ -129,7 +122,8 @@ const customerInput = z.object({
 /** What the payer sees and where it goes: the same in a card payment and in a checkout token. */
 export const checkoutDetails = z.object({
   description: plainText({ max: 200 }).nullish().describe('Shown on the checkout'),
-  callbackUrl: publicHttpsUrl({ max: URL_MAX })
+  // Which of these may be called is the server's to say: `assertCallbackUrl`.
+  callbackUrl: webUrl({ max: URL_MAX })
     .nullish()
     .describe('Public https URL that gets the webhook of this payment'),
   customer: customerInput.nullish(),

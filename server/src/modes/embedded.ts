@@ -66,6 +66,7 @@ export async function createEmbeddedMode({
     keys: config.bootstrapKeys,
   });
 
+  const privateAddresses = config.webhookPrivateAddresses;
   const acquirer = createSimulatedAcquirer({ database, clock });
   const guard = createCardTestingGuard({
     sql: database.sql,
@@ -74,9 +75,15 @@ export async function createEmbeddedMode({
     meter: metrics,
   });
   const settlement = createSettlement({ database, committer, acquirer, accounts, guard, onFault });
-  const cardPayments = createCardPaymentEngine({ database, committer, accounts, products, guard, clock });
+  const cardPayments = createCardPaymentEngine({
+    ...{ database, committer, accounts, products },
+    ...{ guard, clock, privateAddresses },
+  });
   const productEngine = createProductEngine({ database, committer });
-  const access = createAccessEngine({ database, committer, products: productEngine, clock });
+  const access = createAccessEngine({
+    ...{ database, committer, clock, privateAddresses },
+    products: productEngine,
+  });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = given ?? simulatedBank;
   const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
@@ -90,7 +97,6 @@ export async function createEmbeddedMode({
   });
   const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
   const sandbox = createSandboxEngine({ database, committer });
-  const privateAddresses = config.webhookPrivateAddresses;
   const webhooks = createWebhookEngine({ database, committer, privateAddresses });
   const delivery = createWebhookDelivery({
     database,

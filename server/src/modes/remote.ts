@@ -104,10 +104,12 @@ export async function createRemoteMode({
   const subaccounts = createRemoteSubaccounts({ ...facade, readWallet });
   const products = createRemoteProducts(facade);
   const sandbox = createRemoteSandbox(facade);
+  const privateAddresses = config.webhookPrivateAddresses;
   const cardPayments = createRemoteCardPayments({
     ...facade,
     callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVES_AT : null,
     findProduct: (tenant, id, asker) => products.serviceFor(asker).find(tenant, id),
+    privateAddresses,
   });
   Object.assign(looks, payouts.looks, subaccounts.looks, cardPayments.looks);
   const mirrored = { wallet, payout: payouts, subaccount_payout: subaccounts, card_payment: cardPayments };
@@ -123,7 +125,6 @@ export async function createRemoteMode({
   });
   const watching = watch;
 
-  const privateAddresses = config.webhookPrivateAddresses;
   const webhooks = createRemoteWebhooks(createWebhookEngine({ database, committer, privateAddresses }));
   const receiver = createReceiver({
     database,
@@ -153,6 +154,7 @@ export async function createRemoteMode({
       committer,
       products: products.serviceFor(asker),
       clock,
+      privateAddresses,
       configuredKeys: upstreamConfig.keys,
     });
   // Who is let in is our own to say.
