@@ -134,7 +134,7 @@ describeOnDatabase('API keys', (open) => {
 });
 
 describeOnDatabase('checkout tokens', (open) => {
-  test('are paused and resumed by their text or their id, in whichever account, and that is told', async () => {
+  test('are paused and resumed by their text or their id, in any account, each with an event', async () => {
     const database = await open();
     const core = await startCore({ database });
     const administration = administrationOf(core);
@@ -156,7 +156,7 @@ describeOnDatabase('checkout tokens', (open) => {
       until,
     );
     expect(await administration.resumeToken({ token: tokenId })).toEqual({ tokenId });
-    // Once more changes nothing, and is told nobody.
+    // Once more changes nothing, and is no event.
     expect(await administration.resumeToken({ token })).toEqual({ tokenId });
     expect(await administration.listPausedTokens()).toEqual({ tokens: [] });
     const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 10 });

@@ -6,7 +6,7 @@ import { openRawSocket } from '../support/raw-socket.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { readMetrics } from '../support/scrape.ts';
 
-// Stolen cards that are tried through the hosted page, by whoever has a shop's public token.
+// Stolen cards that are tried through the hosted page, by anybody who has a shop's public token.
 
 const DECLINED = '4000000000000002';
 const DECLINED_FOR_GOOD = '4100000000000019';
@@ -124,7 +124,7 @@ describe('cards that are tried from one network', () => {
 });
 
 describe('the reason of a refusal', () => {
-  test('is the merchant’s: the payer reads a neutral sentence, and no token of a browser is told it', async () => {
+  test('is the merchant’s: the payer reads a neutral sentence, and no token of a browser shows it', async () => {
     const { live, start } = await shop();
     const address = visitor();
     const { cardPayment, paymentToken } = await start(address);
@@ -163,7 +163,7 @@ describe('the reason of a refusal', () => {
 });
 
 describe('a token that cards are tested with', () => {
-  test('is paused, which its merchant is told, ends by itself, and stops no payer', async () => {
+  test('is paused, with a webhook to its merchant, ends by itself, and stops no payer', async () => {
     const own = await shop();
     const { live, start } = own;
     const receiver = await startReceiver();

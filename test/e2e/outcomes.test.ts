@@ -10,13 +10,13 @@ const SESSION_MS = 30 * 60_000;
 
 const shop = openShop();
 
-it('declines a card with its reason and takes another one', async () => {
+it('declines a card in one neutral sentence and takes another one', async () => {
   const visitor = await shop.visit();
   visitor.expectProblems(UNPROCESSABLE);
   const product = productOf(visitor.page, 'caneca');
   const popup = await openPopup(visitor, () => product.payButton.click());
   await payOn(popup, CARD.declined);
-  await popup.getByRole('alert').getByText('Cartão recusado pelo banco emissor').waitFor();
+  await popup.getByRole('alert').getByText('O banco não autorizou o pagamento.').waitFor();
   expect(await popup.getByLabel('Número do cartão').inputValue()).toBe('');
   await product.says('Aguardando o pagamento');
 

@@ -123,6 +123,22 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(await tries('declined')).toBe(true);
   });
 
+  test('are forgiven a network by eleven approved cards, however many were declined before', async () => {
+    const { clock, tries } = shop();
+    for (let card = 0; card < 19; card += 1) {
+      expect(await tries('declined')).toBe(true);
+      clock.advance(30 * MINUTE);
+    }
+    for (let card = 0; card < 11; card += 1) {
+      expect(await tries('approved')).toBe(true);
+      clock.advance(30 * MINUTE);
+    }
+    expect(await tries('declined')).toBe(true);
+    expect(await tries('approved')).toBe(false);
+    clock.advance(2 * SECOND);
+    expect(await tries('approved')).toBe(true);
+  });
+
   test('hold nobody back on a network where more are approved, however many payers it has', async () => {
     const { tries, state } = shop();
     for (let payer = 0; payer < 150; payer += 1)
@@ -156,7 +172,7 @@ describeOnDatabase('cards that are declined', (open) => {
     for (let network = 120; state.paused.length === 0; network += 1)
       expect(await tries('declined', `192.0.2.${network}`)).toBe(true);
     expect(state.paused).toHaveLength(1);
-    // While it is paused whoever comes may try a card, and another one a minute after one that was declined.
+    // While it is paused anybody may try a card, and another one a minute after one that was declined.
     expect(await tries('declined', '192.0.2.200')).toBe(true);
     expect(await tries('declined', '192.0.2.200')).toBe(false);
     clock.advance(MINUTE);
@@ -209,7 +225,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(state.cards).toEqual([]);
   });
 
-  test('are told by what became of them', async () => {
+  test('are metered by their outcome', async () => {
     const { guard, attempt, tries, state } = shop();
     await tries('approved');
     for (let card = 0; card < 6; card += 1) await tries('declined');

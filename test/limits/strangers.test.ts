@@ -5,7 +5,7 @@ import { createStrangerLimits } from '../../server/src/limits/strangers.ts';
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 
-describeOnDatabase('limits on whoever shows no credential', (open) => {
+describeOnDatabase('limits on requests that show no credential', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

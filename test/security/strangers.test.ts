@@ -141,7 +141,7 @@ test('of REST they are counted with those of GraphQL', async () => {
   expect((await fetch(`${app.url}/v1/wallet`, { headers: known })).status).toBe(200);
 });
 
-test('of WebSockets they are told to come later', async () => {
+test('of WebSockets they are closed with 1013', async () => {
   const codes: number[] = [];
   for (let index = 0; index < LIMIT + 2; index += 1) {
     const socket = openRawSocket(app.url, { headers: NETWORK });

@@ -174,7 +174,7 @@ export interface PausedToken extends TokenPause {
   tokenId: string;
 }
 
-/** A checkout token as it is told of when it was paused or resumed; `pause` is null where it was resumed. */
+/** The event of a checkout token that was paused or resumed; `pause` is null where it was resumed. */
 export interface TokenSnapshot {
   tokenId: string;
   pause: TokenPause | null;

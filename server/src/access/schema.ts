@@ -328,7 +328,7 @@ builder.mutationFields((t) => ({
   pauseToken: t.field({
     type: PauseTokenSuccess,
     description:
-      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor those that it has started. Payments that are charged already go on.',
+      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. A charge under way goes on.',
     args: {
       token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }),
       seconds: t.arg.int({ description: 'From 1 to a year (31536000); until resumeToken where left out.' }),
@@ -346,7 +346,7 @@ builder.mutationFields((t) => ({
   resumeToken: t.field({
     type: ResumeTokenSuccess,
     description:
-      'With the API key of its account: ends the pause of a checkout token, whoever has paused it.',
+      'With the API key of its account: ends the pause of a checkout token, by hand or for its declined cards.',
     args: { token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }) },
     errors: { union: { name: 'ResumeTokenResult' }, types: [NotFoundError, PermissionError] },
     resolve: async (_, { token }, context) => {

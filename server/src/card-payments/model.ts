@@ -287,15 +287,15 @@ export interface ChargeAttempt {
 export type AttemptOutcome = 'approved' | 'declined' | 'unused';
 
 /**
- * Holds back whoever tries one card after another. Counts hold over all instances. Who is held back waits longer each
- * time; a token or an account whose cards are declined makes everybody's waits longer, and stops nobody.
+ * Holds back a network that tries one card after another. Counts hold over all instances. Each wait is longer than the
+ * last; a token or an account whose cards are declined makes everybody's waits longer, and stops nobody.
  */
 export interface CardTestingGuard {
   /** When this payer may try a card again; null where at once. Counts nothing. */
   look(attempt: ChargeAttempt): Promise<Date | null>;
   /** The same, and where it is null counts the attempt as declined until `record` says otherwise. */
   admit(attempt: ChargeAttempt): Promise<Date | null>;
-  /** What became of an admitted attempt, once each; of one that was decided late, without its address. */
+  /** Counts the outcome of an admitted attempt, once; one that was decided late comes without its address. */
   record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
 }
 

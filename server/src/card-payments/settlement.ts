@@ -93,7 +93,7 @@ export function createSettlement({
     return settled;
   }
 
-  /** What was charged is charged, whether or not it can be counted. */
+  /** Never fails: a charge stands, whether or not it can be counted. */
   function count(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void> {
     return guard.record(attempt, outcome).catch(onFault);
   }

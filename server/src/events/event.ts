@@ -49,7 +49,7 @@ export type NewEvent =
       snapshot: Record<string, never>;
     }
   | {
-      /** By the merchant, or for its declined cards. */
+      /** A checkout token was paused or resumed, by the merchant or for its declined cards. */
       kind: 'checkout_token.paused' | 'checkout_token.resumed';
       resource: 'checkout_token';
       resourceId: string;

@@ -14,8 +14,8 @@ import { addToCounts, addToSeen, type Count, selectCounts, takeFromCounts } from
 // Card testing: stolen numbers are tried by the hundred, at whichever shop lets them be tried. Counted are declined
 // cards, of a network, of a checkout token and of an account; an approved one takes one away, so that a carrier's one
 // address for thousands of payers, and a shop that sells a lot, stay near zero. Only the network's own count makes
-// anybody wait. The other two say how much: a token that a thousand networks test cards on still sells to whoever has not
-// had a card declined.
+// anybody wait. The other two say how much: a token that a thousand networks test cards on still sells to a network
+// that has had no card declined.
 
 /** Declined cards of a network before it waits, and the first wait; each further one doubles it. */
 interface Pace {
@@ -35,15 +35,17 @@ const PACES = {
 } satisfies Record<string, Pace>;
 
 const LONGEST_WAIT_MS = 30 * MINUTE;
-/** A count is forgotten after so long without another declined card. */
+/** A count is forgotten after this time without another declined card. */
 const QUIET_MS = 60 * MINUTE;
 
 /** Declined cards more than approved ones. */
 const HOT_TOKEN = 20;
 const HOT_ACCOUNT = 60;
 const PAUSED_TOKEN = 40;
-/** No count grows beyond this: what an attack has left, so many approved cards take away. */
+/** No count of a token or an account grows beyond this: as many approved cards take away what an attack has left. */
 const MOST = 120;
+/** The same for a network: from here on it waits the longest. */
+const MOST_OF_NETWORK = 16;
 
 /** After its last card, the time for which a network with so many declined ones waits. */
 export function waitMs(declines: number, { free, firstWaitMs }: Pace): number {
@@ -98,8 +100,9 @@ export function createCardTestingGuard({
     for (;;) {
       const { seen, retryAt, now } = await standingOf(attempt);
       if (retryAt || network === null) return retryAt;
-      // Another attempt of the network has been counted since: whoever loses looks again, and one of them wins.
-      if (await addToSeen(sql, { key: network, seen, now, quietMs: QUIET_MS })) return null;
+      // Another attempt of the network has been counted since: the loser looks again, and one of them wins.
+      if (await addToSeen(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MOST_OF_NETWORK }))
+        return null;
     }
   }
 
@@ -129,10 +132,10 @@ export function createCardTestingGuard({
   };
 }
 
-/** After so long a payer may look whether the merchant has resumed a token. */
+/** The wait after which a payer may look whether the merchant has resumed a token. */
 const RESUMED_AGAIN_MS = 5 * MINUTE;
 
-/** Of an approved card the network loses what was counted when it was admitted, and one more. */
+/** An approved card takes from the network what was counted when it was admitted, and one more. */
 function creditsOf(attempt: ChargeAttempt, outcome: AttemptOutcome): { key: string; by: number }[] {
   const { network, token, account } = keysOf(attempt);
   const isApproved = outcome === 'approved';

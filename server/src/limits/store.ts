@@ -64,7 +64,7 @@ export async function release(
 
 // ── Counts that are forgotten after a quiet time ────────────────────────────────────────────────
 
-/** What has come without a quiet time in between, and when it is forgotten if nothing more comes. */
+/** A count without a quiet time in between, and the instant at which it is forgotten if nothing more comes. */
 export interface Count {
   used: number;
   endsAt: Date;
@@ -87,17 +87,23 @@ export async function selectCounts(
   return new Map(rows.map(({ key, used, ends_at: endsAt }) => [key, { used, endsAt }]));
 }
 
-/** Adds one to a count that is still as it was `seen`. False, and nothing is changed, where it is not. */
+/** Adds one, up to `most`, to a count that is still as it was `seen`. False, and nothing is changed, where it is not. */
 export async function addToSeen(
   sql: Sql,
-  { key, seen, now, quietMs }: { key: string; seen: Count | null; now: Date; quietMs: number },
+  {
+    key,
+    seen,
+    now,
+    quietMs,
+    most,
+  }: { key: string; seen: Count | null; now: Date; quietMs: number; most: number },
 ): Promise<boolean> {
   const isAsSeen = seen
     ? raw<boolean>`w.used = ${seen.used} and w.ends_at = ${seen.endsAt}`
     : raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * quietMs)})`;
   const { rows } = await raw`
     with swept as (${sweep([key], now)})
-    insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, quietMs)}, ${(seen?.used ?? 0) + 1})
+    insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, quietMs)}, ${Math.min((seen?.used ?? 0) + 1, most)})
     on conflict (key) do update set ends_at = excluded.ends_at, used = excluded.used where ${isAsSeen}
     returning key
   `.execute(sql);

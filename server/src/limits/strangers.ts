@@ -9,7 +9,7 @@ const REQUESTS_A_MINUTE = 300;
 /** Card forms a minute of one network: a carrier has thousands of payers behind one address. */
 const FORMS_A_MINUTE = 120;
 
-/** Limits on whoever has shown no credential, by network and over all instances. */
+/** Limits on requests that show no credential, by network and over all instances. */
 export interface StrangerLimits {
   /** Counts one request. At once where the database need not be asked. @throws RateLimitError, at once or later */
   take(address: string): void | Promise<void>;
@@ -17,7 +17,7 @@ export interface StrangerLimits {
   putBack(address: string): void;
   /** Counts one card form. @throws RateLimitError, at once or later */
   takeForm(address: string): void | Promise<void>;
-  /** What was reserved and not taken, when this instance stops. */
+  /** Returns the reserved rest to the others, when this instance stops. */
   giveBack(): Promise<void>;
 }
 

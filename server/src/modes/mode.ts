@@ -30,7 +30,7 @@ export interface Base {
   onFault: (fault: unknown) => void;
 }
 
-/** What routes of a mode need of the server around them. */
+/** The parts of the server that the routes of a mode need. */
 export interface ServerParts {
   /** When the next thing that waits falls due. */
   nextDueAt: () => Promise<Date | null>;

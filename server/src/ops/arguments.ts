@@ -171,7 +171,7 @@ const COMMANDS: Record<string, Record<string, Command>> = {
     },
     resume: {
       operation: 'tokens.resume',
-      summary: 'ends the pause of a checkout token, whoever has paused it',
+      summary: 'ends the pause of a checkout token, by hand or for its declined cards',
       positionals: ['TOKEN'],
       options: {},
       example: 'tokens resume tok_0123456789abcdef01234567',

@@ -271,7 +271,7 @@ function declinedSummary({ declinedCharges }: CardPayment, why: keyof typeof NOT
     </div></div>`;
 }
 
-/** The same for whoever waits: it tells nobody why. */
+/** The same words for every wait: they tell nobody the reason. */
 function waitSummary(seconds: number): Html {
   const wait =
     seconds < 60
