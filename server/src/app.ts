@@ -23,6 +23,7 @@ import { type Clock, createOffsetClock, createShiftableClock, plusMs } from './k
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
+import { createStrangerLimits } from './limits/strangers.ts';
 import { createOpenSubscriptions } from './limits/subscriptions.ts';
 import { createDoubts } from './modes/doubts.ts';
 import type { Embedded, Mode } from './modes/mode.ts';
@@ -87,6 +88,7 @@ export async function createApp({
   closeTimeoutMs,
   deadlines,
   restLimit,
+  strangerLimit,
   compileAfter,
   upstreamTuning,
   migrations,
@@ -108,6 +110,8 @@ export async function createApp({
   deadlines?: Partial<Deadlines>;
   /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
   restLimit?: number;
+  /** Requests without a known credential, and card forms, a minute of one network. */
+  strangerLimit?: number | undefined;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
   upstreamTuning?: UpstreamTuning;
@@ -209,9 +213,11 @@ export async function createApp({
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
     closing.push(() => limits.giveBack().catch(onFault));
+    const strangers = createStrangerLimits({ sql: database.sql, clock, perMinute: strangerLimit });
+    closing.push(() => strangers.giveBack().catch(onFault));
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(mode.cursorKey);
-    callers = createRecentCallers({ access: mode.access, clock });
+    callers = createRecentCallers({ access: mode.access, strangers, clock });
     const contexts = createContextFactory({
       servicesFor: mode.servicesFor,
       access: callers,
@@ -268,7 +274,10 @@ export async function createApp({
         backlog: () => selectBacklog(database.sql, clock.now()),
       }),
     );
-    const routes = await mode.routes({ nextDueAt: () => nextDue(database.sql) });
+    const routes = await mode.routes({
+      nextDueAt: () => nextDue(database.sql),
+      ...{ callers, addressOf, strangers },
+    });
     await follower.start();
     closing.push(async () => work?.close());
     http.serve([

@@ -313,6 +313,7 @@ describeOnDatabase('credentials', (open) => {
       committer,
       products,
       clock,
+      privateAddresses: false,
       configuredKeys: { live: live.key },
     });
     // What it permits, the service that made it knows.
@@ -363,7 +364,7 @@ describeOnDatabase('the first account', (open) => {
     ).toBeNull();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
     const products = createProductEngine({ database, committer });
-    const access = createAccessEngine({ database, committer, products, clock });
+    const access = createAccessEngine({ database, committer, products, clock, privateAddresses: false });
     for (const environment of ['live', 'sandbox'] as const)
       expect((await access.authenticate(`bearer  ${made![environment]}`)).tenant).toEqual({
         accountId: made!.accountId,

@@ -21,6 +21,7 @@ const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> =
   wallet: { scope: 'wallet', query: '{ wallet { balanceCents } }' },
   cardPayment: { scope: 'card_payments', query: '{ cardPayment(orderCode: $orderCode) { status } }' },
   cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },
+  pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { tokenId } }' },
   product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
   products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },
   payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
@@ -43,6 +44,10 @@ const SUBSCRIPTIONS: Record<string, { scope: DashboardScope; query: string }> = 
   allCardPaymentUpdates: {
     scope: 'card_payments',
     query: '{ allCardPaymentUpdates(after: $before) { cardPayment { status } } }',
+  },
+  allCheckoutTokenUpdates: {
+    scope: 'card_payments',
+    query: '{ allCheckoutTokenUpdates(after: $before) { tokenId } }',
   },
   walletUpdates: { scope: 'wallet', query: '{ walletUpdates { wallet { balanceCents } } }' },
   payoutUpdates: {
@@ -70,6 +75,8 @@ const MUTATIONS: Record<string, string> = {
   createTestPayment: '(input: { valueCents: 500 })',
   deleteProduct: '(productId: $productId)',
   revokeToken: '(token: $token)',
+  pauseToken: '(token: $token)',
+  resumeToken: '(token: $token)',
   configureWebhook: '(input: { url: "https://shop.example/webhook" })',
   createSubaccount: '(input: { name: "Bia" })',
   redeliverWebhook: '(webhookId: "whd_unknown")',
@@ -106,6 +113,12 @@ beforeAll(async () => {
       ... on PayoutSuccess { payout { withdrawalId } } }
     createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } }
   }`);
+  const { createCheckoutToken } = await app.live.request(`mutation {
+    createCheckoutToken(input: { amount: { fixedCents: 4990 } }) { ... on CheckoutTokenSuccess { token } }
+  }`);
+  await app.live.request('mutation ($token: String!) { pauseToken(token: $token) { __typename } }', {
+    token: createCheckoutToken.token,
+  });
   const { withdrawalId } = requestPayout.payout;
   const { subaccountId } = createSubaccount.subaccount;
   const { requestSubaccountPayout } = await app.live.request(

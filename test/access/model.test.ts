@@ -29,6 +29,8 @@ import {
   createDashboardTokenInput,
   DASHBOARD_SCOPES,
   DEFAULT_SETTINGS,
+  decidePauseByMerchant,
+  decidePauseForDeclines,
   environmentOfKey,
   mayReadCardPayment,
   PAYMENT_TOKEN_MS,
@@ -426,5 +428,43 @@ describe('what is asked about keys and accounts', () => {
         expect.objectContaining({ constructor: UnavailableError, code: 'LIMIT_REACHED' }),
       );
     expect(MAX_ACTIVE_KEYS).toBe(10);
+  });
+});
+
+describe('a pause of a checkout token', () => {
+  const MINUTE = 60_000;
+  const at = (minutes: number) => new Date(Date.UTC(2026, 2, 2, 12) + minutes * MINUTE);
+
+  test('for its declined cards lasts 5 minutes, and twice as long each time that it comes soon again', () => {
+    const lengths: number[] = [];
+    let now = 0;
+    let pause = decidePauseForDeclines(null, at(now));
+    for (let time = 0; time < 6; time += 1) {
+      const { pausedAt, pausedUntil } = pause!;
+      lengths.push((pausedUntil!.getTime() - pausedAt.getTime()) / MINUTE);
+      expect(decidePauseForDeclines(pause, new Date(pausedUntil!.getTime() - 1))).toBeNull();
+      now += lengths.at(-1)! + 59;
+      pause = decidePauseForDeclines(pause, at(now));
+    }
+    expect(lengths).toEqual([5, 10, 20, 40, 60, 60]);
+    expect(decidePauseForDeclines(pause, new Date(pause!.pausedUntil!.getTime() + 60 * MINUTE))).toEqual({
+      reason: 'declines',
+      pausedAt: new Date(pause!.pausedUntil!.getTime() + 60 * MINUTE),
+      pausedUntil: new Date(pause!.pausedUntil!.getTime() + 65 * MINUTE),
+    });
+  });
+
+  test('by the merchant is longer than any for declined cards, and is followed by a short one', () => {
+    const open = decidePauseByMerchant(null, at(0));
+    expect(open).toEqual({ reason: 'merchant', pausedAt: at(0), pausedUntil: null });
+    expect(decidePauseForDeclines(open, at(100_000))).toBeNull();
+    const ended = decidePauseByMerchant(600, at(0));
+    expect(ended.pausedUntil).toEqual(at(10));
+    expect(decidePauseForDeclines(ended, at(9))).toBeNull();
+    expect(decidePauseForDeclines(ended, at(10))?.pausedUntil).toEqual(at(15));
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, 31_536_001])('lasts from 1 second to a year: not %d', (seconds) => {
+    expect(() => decidePauseByMerchant(seconds, at(0))).toThrow('seconds: must lie from 1 to 31536000');
   });
 });

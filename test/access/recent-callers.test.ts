@@ -18,8 +18,13 @@ function start({ expiresAt = null }: { expiresAt?: Date | null } = {}) {
     endsWith: ['key_1'],
   };
   const state = { asked: 0, refused: false, wait: null as Promise<void> | null };
+  const networks: string[] = [];
+  const strangers = {
+    take: (address: string) => void networks.push(address),
+    putBack: (address: string) => void networks.splice(networks.indexOf(address), 1),
+  };
   const callers = createRecentCallers({
-    clock,
+    ...{ clock, strangers },
     access: {
       async authenticate() {
         state.asked += 1;
@@ -31,7 +36,7 @@ function start({ expiresAt = null }: { expiresAt?: Date | null } = {}) {
     },
   });
   const ask = (credential = 'a') => callers.authenticate(`Bearer ${credential}`);
-  return { clock, state, callers, ask, caller };
+  return { clock, state, callers, ask, caller, networks };
 }
 
 test('a caller who was let in is known for a second, by the same credential alone', async () => {
@@ -47,7 +52,7 @@ test('a caller who was let in is known for a second, by the same credential alon
 });
 
 test('a change of the tenant ends it at once, another’s does not', async () => {
-  const { state, callers, ask } = start();
+  const { clock, state, callers, ask } = start();
   await ask();
   callers.changed('acc_1/sandbox');
   await ask();
@@ -56,6 +61,7 @@ test('a change of the tenant ends it at once, another’s does not', async () =>
   callers.changed(KEY);
   await expect(ask()).rejects.toBeInstanceOf(UnauthenticatedError);
   state.refused = false;
+  clock.advance(1_000);
   await ask();
   callers.changed(null);
   await ask();
@@ -78,12 +84,52 @@ test('what was told before a change is not remembered after it', async () => {
   }
 });
 
-test('a refusal is not remembered', async () => {
-  const { state, ask, caller } = start();
+test('a refusal is remembered for a second, with its message, and no longer', async () => {
+  const { clock, state, callers, ask, caller } = start();
   state.refused = true;
-  await expect(ask()).rejects.toBeInstanceOf(UnauthenticatedError);
+  await expect(ask()).rejects.toThrow('Invalid API key');
+  for (let time = 0; time < 3; time += 1) {
+    expect(() => callers.authenticate('Bearer a')).toThrow(UnauthenticatedError);
+    expect(() => callers.authenticate('Bearer a')).toThrow('Invalid API key');
+  }
+  expect(state.asked).toBe(1);
   state.refused = false;
+  clock.advance(999);
+  expect(() => callers.authenticate('Bearer a')).toThrow(UnauthenticatedError);
+  clock.advance(1);
   expect(await ask()).toBe(caller);
+});
+
+test('refusals are remembered in a bounded place: the first of six thousand is asked for again', async () => {
+  const { state, callers } = start();
+  state.refused = true;
+  const ask = async (credential: string) => callers.authenticate(credential);
+  for (let index = 0; index < 6_000; index += 1) await ask(`a${index}`).catch(() => undefined);
+  expect(state.asked).toBe(6_000);
+  await expect(ask('a0')).rejects.toThrow();
+  expect(state.asked).toBe(6_001);
+});
+
+test('a network is counted for requests without a credential and with an unknown one, and for no known caller', async () => {
+  const { clock, state, callers, networks } = start();
+  await callers.admit(undefined, 'one');
+  await callers.admit('', 'one');
+  expect(networks).toEqual(['one', 'one']);
+  networks.length = 0;
+  await callers.admit('Bearer a', 'two');
+  expect(networks).toEqual([]);
+  // Known from now on: nothing is counted, not even for a moment.
+  expect(callers.admit('Bearer a', 'two')).toBeUndefined();
+  clock.advance(60_000);
+  expect(callers.admit('Bearer a', 'two')).toBeUndefined();
+  state.refused = true;
+  for (const credential of ['b', 'b', 'c']) await callers.admit(`Bearer ${credential}`, 'two');
+  expect(networks).toEqual(['two', 'two', 'two']);
+  expect(state.asked).toBe(3);
+  // One that was known until it was revoked is counted once that is seen.
+  await expect(callers.authenticate('Bearer a')).rejects.toThrow();
+  await callers.admit('Bearer a', 'two');
+  expect(networks).toHaveLength(4);
 });
 
 test('a token that expires is asked for again at its instant', async () => {
@@ -101,6 +147,7 @@ test('who comes by the connection of another is not taken for that one', async (
   const clock = createManualClock();
   const callers = createRecentCallers({
     clock,
+    strangers: { take: () => undefined, putBack: () => undefined },
     access: {
       async authenticate(authorization) {
         if (authorization === 'Bearer nobody') throw new UnauthenticatedError('Invalid API key');

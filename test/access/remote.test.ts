@@ -55,7 +55,10 @@ async function start(database: Database, keys: Keys, url = SERVICE) {
     ...started,
     clock,
     tenant: { accountId: started.accountId, environment: 'live' as const },
-    access: createAccessEngine({ database, committer, products, clock, configuredKeys: keys }),
+    access: createAccessEngine({
+      ...{ database, committer, products, clock, configuredKeys: keys },
+      privateAddresses: false,
+    }),
     administration: createAdministration({ database, committer, clock }),
   };
 }

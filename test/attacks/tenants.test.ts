@@ -98,10 +98,13 @@ const PLACES: Record<string, Attack> = {
   'Mutation.redeliverWebhook(webhookId)': each('webhookId', 'webhookId'),
   'Mutation.requestSubaccountPayout(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, ...SUBACCOUNT_PAYOUT } })),
+  'Mutation.pauseToken(token)': each('token', 'token'),
+  'Mutation.resumeToken(token)': each('token', 'token'),
   'Mutation.revokeToken(token)': each('token', 'token'),
   'Mutation.transferToSubaccount(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, amountCents: 100 } })),
   'Subscription.allCardPaymentUpdates(after)': each('updates', 'after'),
+  'Subscription.allCheckoutTokenUpdates(after)': each('updates', 'after'),
   'Subscription.allPayoutUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(subaccountId)': withOwn('subaccountId', 'subaccountId', (own) => ({
@@ -154,6 +157,7 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   },
   createTestPayment: { values: () => [{ input: { valueCents: 5000 } }] },
   deleteProduct: { values: (_, { productId }) => [{ productId: productId[1] }] },
+  pauseToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   redeliverWebhook: { values: (_, { webhookId }) => webhookId.slice(0, 1).map((id) => ({ webhookId: id })) },
   requestPayout: {
     names: ['input.idempotencyKey'],
@@ -166,6 +170,7 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
         input: { subaccountId: subaccountId[0], ...SUBACCOUNT_PAYOUT, idempotencyKey },
       })),
   },
+  resumeToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   revokeToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   startCheckout: {
     names: ['input.attemptId'],
@@ -345,7 +350,13 @@ async function idsOf(
     token.push(minted.checkout.token, startCheckout.paymentToken);
   }
   token.push(minted.dashboard.token);
-  if (minted.spare.token) token.push(minted.spare.token);
+  if (minted.spare.token) {
+    token.push(minted.spare.token);
+    await client.request(
+      'mutation ($token: String!) { pauseToken(token: $token) { __typename } resumeToken(token: $token) { __typename } }',
+      { token: minted.spare.token },
+    );
+  }
   return {
     orderCode: cards.map(({ orderCode }) => orderCode!),
     withdrawalId: nodes('payouts').map(({ withdrawalId }) => withdrawalId!),
@@ -954,6 +965,7 @@ describe.each([
         for (const field of [
           'allPayoutUpdates',
           'allCardPaymentUpdates',
+          'allCheckoutTokenUpdates',
           'allSubaccountPayoutUpdates',
           'walletUpdates',
         ])

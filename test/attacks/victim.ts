@@ -50,7 +50,7 @@ export async function startVictim({
       ...environment,
     },
     options: { graphqlLimit: 100_000_000 },
-    tuning,
+    tuning: { strangerLimit: 100_000_000, ...tuning },
   });
   const client: Victim['client'] = (credential, headers) =>
     createClient(`${url}/graphql`, credential, headers);

@@ -6,6 +6,8 @@ import type {
   PayResult,
 } from '../../server/src/card-payments/model.ts';
 import { createCheckoutRoutes } from '../../server/src/card-payments/page/routes.ts';
+import type { PageLimits } from '../../server/src/http/admission.ts';
+import { createClientAddress } from '../../server/src/http/client-address.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { NotFoundError } from '../../server/src/kernel/errors.ts';
@@ -41,7 +43,13 @@ export function aPayment(changes: Partial<CardPayment> = {}): CardPayment {
   };
 }
 
-type Answer = (payment: CardPayment, card: CardDetails) => Promise<PayResult>;
+type Answer = (payment: CardPayment, card: CardDetails, address?: string | null) => Promise<PayResult>;
+
+const UNLIMITED: PageLimits = {
+  take: () => undefined,
+  putBack: () => undefined,
+  takeForm: () => undefined,
+};
 
 /** The page over a real server, with a checkout that holds one payment in memory and answers as a test says. */
 export async function servePage({
@@ -50,12 +58,14 @@ export async function servePage({
   answer = approve,
   testCards = TEST_CARDS,
   publicUrl = 'https://pay.example',
+  limits = UNLIMITED,
 }: {
   payment?: CardPayment;
   merchantName?: string;
   answer?: Answer;
   testCards?: typeof TEST_CARDS | null;
   publicUrl?: string;
+  limits?: PageLimits;
 } = {}) {
   const state = { payment, answer, charged: [] as CardDetails[], faults: [] as unknown[], now: NOW };
   const clock: Clock = {
@@ -69,10 +79,10 @@ export async function servePage({
     },
     cardRefusal: (number) =>
       testCards && !testCards[number] ? 'Este ambiente aceita apenas cartões de teste.' : null,
-    pay(orderCode, card) {
+    pay(orderCode, card, address) {
       if (orderCode !== state.payment.orderCode) return Promise.reject(new NotFoundError('No such payment'));
       state.charged.push(card);
-      return state.answer(state.payment, card).then((result) => {
+      return state.answer(state.payment, card, address).then((result) => {
         state.payment = result.payment;
         return result;
       });
@@ -80,7 +90,8 @@ export async function servePage({
     refund: () => Promise.reject(new Error('not a thing of the page')),
   };
   const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
-  http.serve(createCheckoutRoutes({ checkout, clock, publicUrl, testCards }));
+  const addressOf = createClientAddress([]);
+  http.serve(createCheckoutRoutes({ checkout, clock, publicUrl, testCards, addressOf, limits }));
   await http.listen(0, '127.0.0.1');
   const { port } = http.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;

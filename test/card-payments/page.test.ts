@@ -36,7 +36,7 @@ describe('the page of each state', () => {
       'PSC-0123456789ABCDEFGHJKMNPQ',
       'Continuar para a loja',
     ],
-    failed: ['Pagamento não concluído', 'Pagamento bloqueado por suspeita de fraude. Nada foi cobrado.'],
+    failed: ['Pagamento não concluído', 'O banco não autorizou o pagamento. Nada foi cobrado.'],
     expired: ['O tempo para pagar acabou', 'Nada foi cobrado.'],
     refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
   };
@@ -143,12 +143,13 @@ describe('paying', () => {
     expect(await textOf(await get(served.pageUrl))).toContain('Pagamento aprovado');
   });
 
-  it('shows the form again after a decline, with the reason, without number and CVV', async () => {
+  it('shows the form again after a decline, without the reason, without number and CVV', async () => {
     await using served = await servePage({ answer: decline });
     const response = await post(served.pageUrl);
     expect(response.status).toBe(422);
     const markup = await response.text();
-    expect(markup).toContain('Saldo insuficiente. Nada foi cobrado');
+    expect(markup).toContain('O banco não autorizou o pagamento. Nada foi cobrado');
+    expect(markup).not.toContain('Saldo insuficiente');
     expect(markup).toMatch(/name="holder" type="text" value="Maria da Silva"/);
     expect(markup).toMatch(/name="expiry" type="text" value="12\/29"/);
     expect(markup).toMatch(/name="number" type="text" value=""/);

@@ -34,6 +34,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
   const cards = createRemoteCardPayments({
     ...facade,
     callbackUrl: OURS,
+    privateAddresses: false,
     findProduct: async () => product,
   });
   Object.assign(facade.requests, cards.requests);
@@ -607,7 +608,10 @@ describe('what somebody follows', () => {
 
   test('is asked for by one of several instances', async () => {
     const { facade, cards, person, tenant, script, clock } = await start();
-    const other = createRemoteCardPayments({ ...facade, callbackUrl: null, findProduct: async () => null });
+    const other = createRemoteCardPayments({
+      ...{ ...facade, callbackUrl: null, privateAddresses: false },
+      findProduct: async () => null,
+    });
     const { orderCode } = (await person.create(tenant, { valueCents: 80 })).payment;
     clock.advance(3_000);
     script.asked.length = 0;

@@ -39,6 +39,8 @@ async function loadConfig() {
   return response.json();
 }
 
+const mintToken = async () => (await post('/demo/dashboard/token', {})).body;
+
 describe('of a real account', () => {
   test('the dashboard only shows: no page of its own moves money', async () => {
     const of = (payouts: PayoutService | null) =>
@@ -49,16 +51,33 @@ describe('of a real account', () => {
         clock: app.clock,
         publicUrl: app.url,
       });
-    const writes = (routes: readonly Route[]) => routes.filter(({ methods }) => methods.includes('POST'));
-    expect(writes(of({} as PayoutService))).toHaveLength(1);
-    expect(writes(of(null))).toEqual([]);
-    expect(await loadConfig()).toMatchObject({ simulated: true });
+    const writes = (routes: readonly Route[]) =>
+      routes
+        .filter(({ methods }) => methods.includes('POST'))
+        .map(({ path }) => path.source.match(/\w+(?=\$)/)?.[0]);
+    expect(writes(of({} as PayoutService))).toEqual(['token', 'payouts']);
+    expect(writes(of(null))).toEqual(['token']);
+    expect(await loadConfig()).toEqual({ endpoint: '/graphql', simulated: true });
   });
 });
 
 describe('the token of the dashboard', () => {
+  test('is made for our own page, and no address that a page can load writes anything', async () => {
+    const tokens = async () => (await app.database.sql.selectFrom('token').select('id').execute()).length;
+    const before = await tokens();
+    for (let time = 0; time < 5; time += 1) await loadConfig();
+    expect(await tokens()).toBe(before);
+    const foreign = { origin: 'https://evil.example' };
+    expect((await post('/demo/dashboard/token', {}, foreign)).status).toBe(403);
+    expect((await fetch(`${app.url}/demo/dashboard/token`)).status).toBe(404);
+    expect((await post('/demo/dashboard/token', { scopes: ['wallet'] })).status).toBe(400);
+    expect(await tokens()).toBe(before);
+    expect((await post('/demo/dashboard/token', {})).status).toBe(201);
+    expect(await tokens()).toBe(before + 1);
+  });
+
   test('reads all that the page shows', async () => {
-    const { token } = await loadConfig();
+    const { token } = await mintToken();
 
     const data = await app.client(token).request(START);
 
@@ -66,7 +85,7 @@ describe('the token of the dashboard', () => {
   });
 
   test('changes nothing', async () => {
-    const { token } = await loadConfig();
+    const { token } = await mintToken();
 
     const { requestPayout } = await app.client(token).request(
       `mutation {
@@ -80,7 +99,7 @@ describe('the token of the dashboard', () => {
   });
 
   test('ends after a quarter of an hour by the server’s clock, which the page is told', async () => {
-    const { token, now, expiresAt } = await loadConfig();
+    const { token, now, expiresAt } = await mintToken();
     expect(Date.parse(expiresAt) - Date.parse(now)).toBe(900_000);
 
     app.clock.advance(900_000);

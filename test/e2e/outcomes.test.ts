@@ -10,13 +10,13 @@ const SESSION_MS = 30 * 60_000;
 
 const shop = openShop();
 
-it('declines a card with its reason and takes another one', async () => {
+it('declines a card in one neutral sentence and takes another one', async () => {
   const visitor = await shop.visit();
   visitor.expectProblems(UNPROCESSABLE);
   const product = productOf(visitor.page, 'caneca');
   const popup = await openPopup(visitor, () => product.payButton.click());
   await payOn(popup, CARD.declined);
-  await popup.getByRole('alert').getByText('Cartão recusado pelo banco emissor').waitFor();
+  await popup.getByRole('alert').getByText('O banco não autorizou o pagamento.').waitFor();
   expect(await popup.getByLabel('Número do cartão').inputValue()).toBe('');
   await product.says('Aguardando o pagamento');
 
@@ -31,7 +31,8 @@ it('fails where the card is declined for good; a new attempt can be paid', async
   const popup = await openPopup(visitor, () => product.payButton.click());
   await payOn(popup, CARD.declinedForGood);
   await popup.getByRole('heading', { name: 'Pagamento não concluído' }).waitFor();
-  await popup.getByText('Pagamento bloqueado por suspeita de fraude').waitFor();
+  await popup.getByText('O banco não autorizou o pagamento.').waitFor();
+  expect(await popup.getByText('fraude').count()).toBe(0);
   const failed = await visitor.heard('psa-failed');
   await product.says('O pagamento não foi aprovado');
   await popup.close();

@@ -37,6 +37,9 @@ const MAY_FOLLOW: Record<PayResult['kind'], readonly CardPaymentStatus[]> = {
   paid: ['paid', 'refunded'],
   processing: ['pending', 'paid', 'refunded'],
   declined: ['pending', 'expired'],
+  not_charged: ['pending', 'expired'],
+  // They have no address, by which anybody would be held back.
+  held_back: [],
   failed: ['failed'],
   // Another try has decided it, or its time is over.
   not_payable: ['paid', 'refunded', 'failed', 'expired'],

@@ -65,6 +65,7 @@ const answers = {
         ...(config.upstream && windowMs && { upstream: { ...config.upstream, windowMs } }),
       },
       clock,
+      strangerLimit: 1_000_000,
       ...(restLimit && { restLimit }),
       ...(upstreamTuning && { upstreamTuning }),
       log: {

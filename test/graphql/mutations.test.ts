@@ -102,7 +102,7 @@ describe('createCardPayment', () => {
       await create({
         valueCents: 79,
         description: 'x'.repeat(201),
-        callbackUrl: 'https://127.0.0.1/',
+        callbackUrl: 'ftp://shop.example/',
         customer: { email: 'nobody' },
         metadata: '{',
         successUrl: 'javascript:alert(1)',
@@ -205,7 +205,7 @@ describe('createCheckoutToken', () => {
     [{ expiresInSeconds: 31_536_001 }, 'input.expiresInSeconds'],
     [{ expiresInSeconds: -1 }, 'input.expiresInSeconds'],
     [{ description: '' }, 'input.description'],
-    [{ callbackUrl: 'http://shop.example/' }, 'input.callbackUrl'],
+    [{ callbackUrl: 'http://user:word@shop.example/' }, 'input.callbackUrl'],
     [{ metadata: 'not json' }, 'input.metadata'],
   ])('names what is wrong in %j', async (wrong, path) => {
     const refused = await mint({ amount: { fixedCents: 4990 }, ...wrong });

@@ -65,6 +65,7 @@ const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message:
   LIMIT_REACHED: [new UnavailableError('LIMIT_REACHED', 'Enough'), 409, 'Enough'],
   IDEMPOTENCY_CONFLICT: [new IdempotencyError('Other input'), 409, 'Other input'],
   CHECKOUT_TOKEN_USED: [new UnavailableError('CHECKOUT_TOKEN_USED', 'Used'), 409, 'Used'],
+  CHECKOUT_TOKEN_PAUSED: [new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'Paused'), 409, 'Paused'],
   CURSOR_EXPIRED: [new CursorExpiredError('Too old'), 400, 'Too old'],
   UPSTREAM_UNAVAILABLE: [
     new UpstreamError('No answer', { retryable: true, moneyMayHaveMoved: false }),
@@ -191,6 +192,7 @@ beforeEach(() => {
     createRestRoutes({
       operations,
       access: {
+        admit: () => undefined,
         async authenticate(authorization) {
           const key = authorization!.replace(/^bearer /i, '');
           asked.push(key);
@@ -199,6 +201,7 @@ beforeEach(() => {
           return found;
         },
       },
+      addressOf: () => '192.0.2.1',
       takeRequest: createRequestLimit({ limit: 120, clock }),
       clock,
       onFault,
@@ -561,7 +564,8 @@ test('whatever is sent is answered with JSON that is no fault of ours', async ()
   clock.advance(60_000);
   const routes = createRestRoutes({
     operations,
-    access: { authenticate: async () => CALLERS[KEY]! },
+    access: { admit: () => undefined, authenticate: async () => CALLERS[KEY]! },
+    addressOf: () => '192.0.2.1',
     takeRequest: async () => ({ admitted: true, limit: 120, remaining: 119, resetAt: clock.now() }),
     clock,
     onFault,
@@ -609,7 +613,8 @@ describe('a slip in a declaration is known at the start', () => {
   const start = (...declared: RestOperation[]) =>
     createRestRoutes({
       operations: declared,
-      access: { authenticate: async () => CALLERS[KEY]! },
+      access: { admit: () => undefined, authenticate: async () => CALLERS[KEY]! },
+      addressOf: () => '192.0.2.1',
       takeRequest: createRequestLimit({ limit: 120, clock }),
       clock,
       onFault,

@@ -21,6 +21,10 @@ describe('what is typed', () => {
     ['keys revoke key_1', 'keys.revoke', { id: 'key_1' }],
     ['accounts create --name Padaria', 'accounts.create', { name: 'Padaria' }],
     ['accounts list', 'accounts.list', {}],
+    ['tokens pause tok_1', 'tokens.pause', { token: 'tok_1' }],
+    ['tokens pause ps_checkout_x --minutes 60', 'tokens.pause', { token: 'ps_checkout_x', minutes: 60 }],
+    ['tokens resume tok_1', 'tokens.resume', { token: 'tok_1' }],
+    ['tokens list', 'tokens.list', {}],
     [
       'accounts set acc_1 --card-payments off --card-release-days 0 --payout-fee-pix 1 --payout-fee-pix-turbo 2.5 --payout-fee-ltc 0,05 --payout-fee-usd 1000.00 --subaccount-markup 0.29',
       'accounts.set',
@@ -38,9 +42,12 @@ describe('what is typed', () => {
   });
 
   test.each<[string, string]>([
-    ['key', 'There is no command "key"; there are keys, accounts, backup, restore'],
-    ['constructor list', 'There is no command "constructor"; there are keys, accounts, backup, restore'],
-    ['--json', 'A command comes before --json: keys, accounts, backup, restore'],
+    ['key', 'There is no command "key"; there are keys, accounts, tokens, backup, restore'],
+    [
+      'constructor list',
+      'There is no command "constructor"; there are keys, accounts, tokens, backup, restore',
+    ],
+    ['--json', 'A command comes before --json: keys, accounts, tokens, backup, restore'],
     ['keys', 'keys what? There are keys create, keys list, keys revoke'],
     ['keys --json', 'keys what? There are keys create, keys list, keys revoke'],
     ['keys delete', 'There is no "keys delete"; There are keys create, keys list, keys revoke'],
@@ -57,6 +64,8 @@ describe('what is typed', () => {
     ['keys list --permission a', "Unknown option '--permission'"],
     ['keys revoke', 'KEY-ID is missing'],
     ['keys revoke key_1 key_2', 'Unexpected argument "key_2"'],
+    ['tokens pause', 'TOKEN is missing'],
+    ['tokens pause tok_1 --minutes 1h', '--minutes must be a whole number of minutes, such as 60'],
     ['restore', 'FILE is missing'],
     ['restore one.gz two.gz', 'Unexpected argument "two.gz"'],
     ['backup one.gz two.gz', 'Unexpected argument "two.gz"'],

@@ -21,6 +21,8 @@ async function everything(): Promise<Scraped> {
   metrics.onConnectionWait(1);
   metrics.onTask('webhook.deliver', 'done', 1);
   metrics.onWebhook(true, 1);
+  metrics.onCard('declined');
+  metrics.onTokenPaused();
   metrics.watch({
     info: { mode: 'embedded', engine: 'pglite' },
     connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),

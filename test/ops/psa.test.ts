@@ -212,6 +212,29 @@ describe('on a PostgreSQL', () => {
     await socket.init(secret);
     expect((await answer(environment, 'keys', 'revoke', key.id)).key.revokedAt).toMatch(/^20.*Z$/);
     expect((await socket.closed).code).toBe(4403);
+
+    // A checkout token, which servers hear of at once too.
+    const { minted } = await createClient(`${app.url}/graphql`, app.firstKeys!.live).request(
+      'mutation { minted: createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) { ... on CheckoutTokenSuccess { token } } }',
+    );
+    const start = async () => {
+      const { started } = await createClient(`${app.url}/graphql`, minted.token).request(
+        'mutation { started: startCheckout(input: { attemptId: "0123456789012345678901" }) { __typename ... on UserError { code } } }',
+      );
+      return started.code ?? started.__typename;
+    };
+    const { token } = await answer(environment, 'tokens', 'pause', minted.token, '--minutes', '60');
+    expect(token).toMatchObject({ reason: 'merchant', tokenId: expect.stringMatching(/^tok_/) });
+    expect(Date.parse(token.pausedUntil) - Date.parse(token.pausedAt)).toBe(3_600_000);
+    expect(await start()).toBe('CHECKOUT_TOKEN_PAUSED');
+    expect((await psa(environment, 'tokens', 'list')).stdout).toMatch(
+      new RegExp(`^id +reason +since +until\\n${token.tokenId}  paused by hand  20.*Z  20.*Z\\n$`),
+    );
+    expect(await psa(environment, 'tokens', 'resume', token.tokenId)).toEqual({
+      ...{ code: 0, stderr: '' },
+      stdout: `The checkout token ${token.tokenId} is not paused.\n`,
+    });
+    expect(await start()).toBe('StartCheckoutSuccess');
     expect(await psa(environment, 'keys', 'revoke', key.id)).toEqual({
       code: 1,
       stdout: '',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 
@@ -36,5 +37,36 @@ describe('a request', () => {
   test('for GraphiQL is for no frame', async () => {
     const { headers } = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
     expect(headers.get('x-frame-options')).toBe('DENY');
+  });
+
+  test('for GraphiQL is answered with a page on which its own script runs and nothing else, and that speaks to us alone', async () => {
+    const answer = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
+    const page = await answer.text();
+    const policy = Object.fromEntries(
+      answer.headers
+        .get('content-security-policy')!
+        .split('; ')
+        .map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
+    );
+    const script = page.slice(
+      page.lastIndexOf('<script>\n        function prepareBlob') + 8,
+      page.lastIndexOf('</script>'),
+    );
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(policy).toEqual({
+      'default-src': "'none'",
+      'script-src': `'sha256-${hash}'`,
+      'worker-src': 'blob:',
+      'style-src': "'unsafe-inline'",
+      'img-src': 'data:',
+      'font-src': 'data:',
+      'connect-src': "'self' ws: wss:",
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'",
+    });
+    // What is no page has none.
+    const json = await fetch(`${app.url}/graphql?query={__typename}`);
+    expect(json.headers.has('content-security-policy')).toBe(false);
   });
 });

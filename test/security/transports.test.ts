@@ -164,7 +164,11 @@ async function startBare({
   const graphql = createGraphQLSockets({
     server: http.server,
     yoga: null as never,
-    contexts: { identify: () => ({}), watch: async () => () => undefined } as never,
+    contexts: {
+      admit: () => undefined,
+      identify: () => ({}),
+      watch: async () => () => undefined,
+    } as never,
     addressOf: () => '',
     onFault: (fault) => expect.fail(String(fault)),
     initTimeoutMs: 60_000,

@@ -310,6 +310,35 @@ describe('card payments', () => {
     expect((await pull(`card-payments/${orderCode}/refund`)).status).toBe(409);
     expect((await pull('card-payments/PSC-NONE/refund')).status).toBe(404);
   });
+
+  test('that are refunded by two at once are refunded by one of them', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const orderCode = await sellPaid();
+      const refunds = await Promise.all([1, 2, 3].map(() => pull(`card-payments/${orderCode}/refund`)));
+      expect(refunds.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    }
+  });
+
+  test('whose refund the acquirer has not given yet are not refunded again', async () => {
+    const orderCode = await sellPaid();
+    const [account] = await app.database.sql
+      .selectFrom('account')
+      .select('id')
+      .orderBy('created_at')
+      .execute();
+    const later = { kind: 'card_payment.refund', key: orderCode, environment: 'live' as const };
+    await app.database.sql
+      .insertInto('task')
+      .values({ ...later, account_id: account!.id, due_at: new Date('2099-01-01') })
+      .execute();
+    expect((await pull(`card-payments/${orderCode}/refund`)).status).toBe(409);
+    await app.database.sql
+      .deleteFrom('task')
+      .where('key', '=', orderCode)
+      .where('kind', '=', later.kind)
+      .execute();
+    expect((await pull(`card-payments/${orderCode}/refund`)).status).toBe(200);
+  });
 });
 
 describe('disputes', () => {

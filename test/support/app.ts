@@ -43,6 +43,8 @@ interface Options {
   initTimeoutMs?: number;
   /** Requests a minute on `/v1`. */
   restLimit?: number;
+  /** Requests without a known credential a minute of one network, where a test is about that. */
+  strangerLimit?: number;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number;
   /** In place of the simulated one, whose books are in the database. */
@@ -82,6 +84,8 @@ export async function startServer({
   const keys = read.upstream?.keys ?? read.bootstrapKeys;
   const app = await createApp({
     config: { ...read, ...config },
+    // All tests come from one network.
+    strangerLimit: 1_000_000,
     ...options,
     clock,
     log: both(loud, log ?? collecting),

@@ -1,4 +1,4 @@
-import { createAccessEngine } from '../../server/src/access/engine.ts';
+import { createAccessEngine, createTokenPauses } from '../../server/src/access/engine.ts';
 import { accounts } from '../../server/src/access/records.ts';
 import { createCardPaymentEngine } from '../../server/src/card-payments/engine.ts';
 import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/records.ts';
@@ -6,6 +6,7 @@ import { createSettlement } from '../../server/src/card-payments/settlement.ts';
 import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
+import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
 import { createPayoutEngine } from '../../server/src/payouts/engine.ts';
 import { createPayoutSettlement } from '../../server/src/payouts/settlement.ts';
 import { createProductEngine } from '../../server/src/products/engine.ts';
@@ -43,7 +44,13 @@ export function wireSlices({
   privateAddresses: boolean;
   onFault: (fault: unknown) => void;
 }) {
-  const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
+  const guard = createCardTestingGuard({
+    sql: database.sql,
+    clock,
+    tokens: createTokenPauses({ database, committer }),
+    meter: { onCard: () => undefined, onTokenPaused: () => undefined },
+  });
+  const settlement = createSettlement({ database, committer, acquirer, accounts, guard, onFault });
   const payoutSettlement = createPayoutSettlement({ database, committer, bank });
   const subaccountSettlement = createSubaccountSettlement({
     database,
@@ -59,12 +66,15 @@ export function wireSlices({
   const sandbox = createSandboxEngine({ database, committer });
   return {
     cardPayments: {
-      ...createCardPaymentEngine({ database, committer, accounts, products: productRecords }),
+      ...createCardPaymentEngine({
+        ...{ database, committer, accounts, guard, clock, privateAddresses },
+        products: productRecords,
+      }),
       ...settlement,
     },
     payouts: createPayoutEngine({ database, committer, accounts, bank, onFault }),
     subaccounts: { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement },
-    access: createAccessEngine({ database, committer, products, clock }),
+    access: createAccessEngine({ database, committer, products, clock, privateAddresses }),
     products,
     sandbox,
     wallet: createWalletEngine({ database, onFault }),

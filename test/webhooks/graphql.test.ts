@@ -11,6 +11,10 @@ import { recordStatements } from '../support/statements.ts';
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
   __typename ... on ConfigureWebhookSuccess { url secret } ... on UserError { code message }
   ... on ValidationError { fields { path } } } }`;
+const CREATE = `mutation ($input: CreateCardPaymentInput!) { made: createCardPayment(input: $input) {
+  __typename ... on CardPaymentSuccess { cardPayment { orderCode } } ... on ValidationError { fields { path message } } } }`;
+const MINT = `mutation ($input: CreateCheckoutTokenInput!) { made: createCheckoutToken(input: $input) {
+  __typename ... on CheckoutTokenSuccess { token } ... on ValidationError { fields { path message } } } }`;
 const REDELIVER = `mutation ($webhookId: String!) { redeliverWebhook(webhookId: $webhookId) {
   __typename ... on WebhookDeliverySuccess { delivery { webhookId status } } ... on UserError { code message } } }`;
 const LIST = `query ($first: Int, $after: String, $status: [WebhookDeliveryStatus!]) {
@@ -110,9 +114,47 @@ describe('configureWebhook', () => {
           __typename: 'ValidationError',
           fields: [{ path: 'input.url' }],
         });
+      for (const callbackUrl of ['http://localhost:3000/hook', 'https://127.0.0.1/', 'http://a.example/']) {
+        const input = { valueCents: 4990, callbackUrl };
+        const token = { amount: { fixedCents: 4990 }, callbackUrl };
+        const refused = {
+          __typename: 'ValidationError',
+          fields: [{ path: 'input.callbackUrl', message: 'must be a public https URL' }],
+        };
+        expect((await server.live.request(CREATE, { input })).made).toEqual(refused);
+        expect((await server.live.request(MINT, { input: token })).made).toEqual(refused);
+        expect(await server.rest().post('/card-payments', input)).toMatchObject({
+          status: 400,
+          body: { error: 'callbackUrl: must be a public https URL' },
+        });
+      }
     } finally {
       await server.close();
     }
+  });
+});
+
+describe('the callbackUrl of a payment', () => {
+  test('may lead to a developer’s own machine by http, as the account’s URL may, and is called', async () => {
+    const { client } = await merchant();
+    const receiver = await startReceiver();
+    const { made } = await client.request(CREATE, { input: { valueCents: 4990, callbackUrl: receiver.url } });
+    const { made: minted } = await client.request(MINT, {
+      input: { amount: { fixedCents: 4990 }, callbackUrl: receiver.url.replace('127.0.0.1', 'localhost') },
+    });
+    const { startCheckout } = await app
+      .client(minted.token)
+      .request(
+        'mutation ($id: String!) { startCheckout(input: { attemptId: $id }) { ... on StartCheckoutSuccess { cardPayment { orderCode } } } }',
+        { id: 'x'.repeat(30) },
+      );
+    for (const { orderCode } of [made.cardPayment, startCheckout.cardPayment])
+      await app.cardPayments.pay(orderCode, approved());
+    await app.work.settled();
+    expect(receiver.received.map(({ body }) => JSON.parse(body).event)).toEqual([
+      'card_payment.paid',
+      'card_payment.paid',
+    ]);
   });
 });
 

@@ -293,11 +293,6 @@ describe('the end of a token', () => {
   });
 });
 
-/** A connection is live when it is open: its subscription reaches the server a moment later. */
-async function subscribed(scenario: Parameters<typeof told>[0], times: number): Promise<void> {
-  await waitFor(async () => expect((await told(scenario)).subscriptions).toHaveLength(times));
-}
-
 describe('the connection', () => {
   it('is let go when the page goes into the back/forward cache, and taken up when it comes out', async () => {
     const { element, scenario } = await checkout();
@@ -310,7 +305,7 @@ describe('the connection', () => {
     const again = connection_(element, 'live');
     dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
     await again;
-    await subscribed(scenario, 2);
+    expect((await told(scenario)).subscriptions).toHaveLength(2);
   });
 
   it('is opened once by a page that has just been loaded', async () => {
@@ -319,8 +314,9 @@ describe('the connection', () => {
     await element.start();
     dispatchEvent(new PageTransitionEvent('pageshow'));
     await live;
-    await subscribed(scenario, 1);
-    expect((await told(scenario)).reads).toBe(0);
+    const { subscriptions, reads } = await told(scenario);
+    expect(subscriptions).toHaveLength(1);
+    expect(reads).toBe(0);
   });
 
   it('is asked over again when the page comes into sight, and opened anew when the network is back', async () => {
@@ -333,7 +329,7 @@ describe('the connection', () => {
     const again = connection_(element, 'live');
     dispatchEvent(new Event('online'));
     await again;
-    await subscribed(scenario, 2);
+    expect((await told(scenario)).subscriptions).toHaveLength(2);
   });
 
   it('leaves nothing behind: an element taken away asks no more', async () => {
@@ -356,7 +352,6 @@ describe('the connection', () => {
     const live = connection_(element, 'live');
     await element.start();
     await live;
-    await subscribed(scenario, 1);
     const failed = event(element, 'psa-error');
     await act(element, { drop: 4403 });
     await failed;

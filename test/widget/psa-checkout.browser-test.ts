@@ -233,13 +233,11 @@ describe('following', () => {
     const again = connection_(element, 'live');
     await act(element, { drop: 1013 });
     await again;
-    // The subscription reaches the server a moment after the connection is open.
-    await waitFor(async () =>
-      expect((await told(scenario)).subscriptions).toEqual([
-        { transport: 'ws', after: null },
-        { transport: 'ws', after: 'c1' },
-      ]),
-    );
+    const { subscriptions } = await told(scenario);
+    expect(subscriptions).toEqual([
+      { transport: 'ws', after: null },
+      { transport: 'ws', after: 'c1' },
+    ]);
   });
 
   it('stops with unauthorized where the token has ended', async () => {
@@ -375,6 +373,7 @@ describe('errors', () => {
     ['NotFoundError', 'NOT_FOUND', 'not_configured', false],
     ['UnavailableError', 'CARD_PAYMENTS_NOT_CONFIGURED', 'not_configured', false],
     ['UnavailableError', 'CHECKOUT_TOKEN_USED', 'conflict', true],
+    ['UnavailableError', 'CHECKOUT_TOKEN_PAUSED', 'unknown', true],
     ['IdempotencyError', 'IDEMPOTENCY_CONFLICT', 'conflict', true],
     ['RateLimitError', 'RATE_LIMITED', 'rate_limited', true],
     ['UpstreamError', 'UPSTREAM_UNAVAILABLE', 'server', true],
@@ -403,6 +402,45 @@ describe('errors', () => {
     await element.start();
     expect(element.error?.code).toBe(expected);
   });
+
+  const PAYMENT = {
+    ...{ orderCode: 'PSA-1', status: 'PENDING', amountCents: 4990, currency: 'BRL', version: 1 },
+    ...{ checkoutUrl: `${url}/checkout/PSA-1`, expiresAt: '2031-01-01T12:00:00.000Z', expiresInSeconds: 60 },
+    ...{ description: null, paidAt: null, paidLate: false, refundedAt: null, failureReason: null },
+  };
+
+  it.each([
+    ['no currency', { ...PAYMENT, currency: undefined }],
+    ['a currency that is none', { ...PAYMENT, currency: 'reais' }],
+    ['an amount that is no number', { ...PAYMENT, amountCents: '49,90' }],
+    ['an instant that is none', { ...PAYMENT, status: 'PAID', paidAt: 'today' }],
+    ['nothing in it', null],
+  ])('shows that it failed where a payment has %s, and pays at the next try', async (_, cardPayment) => {
+    const result = { __typename: 'StartCheckoutSuccess', cardPayment, paymentToken: 'pay-1' };
+    const { element } = await checkout({ start: { result, times: 1 } });
+    await element.start();
+    expect(element.error).toMatchObject({ code: 'protocol', retryable: true });
+    await element.updateComplete;
+    expect(part(element, 'hint')?.textContent?.trim()).not.toBe('');
+    part(element, 'retry-button')!.click();
+    await waitFor(() => expect(element.phase).toBe('pending'));
+  });
+
+  it.each(['ws', 'sse', 'poll'] as const)(
+    'shows that it failed where an update over %s is no payment',
+    async (transport) => {
+      const { element } = await checkout({}, { transport });
+      const connected = connection_(element, transport === 'poll' ? 'polling' : 'live');
+      await element.start();
+      await connected;
+      const failed = event(element, 'psa-error');
+      await act(element, { values: { currency: null } });
+      expect((await failed).detail.code).toBe('protocol');
+      await element.updateComplete;
+      expect(element.phase).toBe('error');
+      expect(part(element, 'hint')?.textContent?.trim()).not.toBe('');
+    },
+  );
 
   it('tells a server that cannot be reached as network', async () => {
     const { element } = await checkout();

@@ -32,7 +32,10 @@ export async function startCheckout(
     query: START_CHECKOUT,
     variables: { input: options.input },
   });
-  if ('cardPayment' in result) return result;
+  if ('cardPayment' in result) {
+    assertPayment(result.cardPayment);
+    return result;
+  }
   throw errorOf({ message: result.message, extensions: { ...result } });
 }
 
@@ -45,8 +48,31 @@ export async function readPayment(
     query: CARD_PAYMENT,
     variables: { orderCode: options.orderCode },
   });
-  if (data.cardPayment) return data;
+  if (data.cardPayment) {
+    assertPayment(data.cardPayment);
+    return data;
+  }
   throw errorOf({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
+}
+
+/** An answer that the element would fail to draw: of another server, or of a version that is yet to come. */
+export const MALFORMED: CheckoutError = {
+  code: 'protocol',
+  message: 'the server’s answer is no payment',
+  retryable: true,
+};
+
+/** Throws MALFORMED where a member that the element counts, compares or formats is not what it has to be. */
+export function assertPayment(payment: CardPayment): void {
+  const { orderCode, status, currency, amountCents, expiresInSeconds, version, paidAt, refundedAt } =
+    payment ?? {};
+  if (
+    [orderCode, status].some((text) => typeof text !== 'string') ||
+    ![amountCents, expiresInSeconds, version].every(Number.isFinite) ||
+    !/^[A-Z]{3}$/.test(currency) ||
+    [paidAt, refundedAt].some((at) => at && Number.isNaN(Date.parse(at)))
+  )
+    throw MALFORMED;
 }
 
 /** One GraphQL request by POST. The token travels in a header, never with cookies or in an address. */

@@ -1,4 +1,9 @@
-import { assertCardsAvailable, type CheckoutAmount, type CheckoutGrant } from '../card-payments/model.ts';
+import {
+  assertCardsAvailable,
+  type CheckoutAmount,
+  type CheckoutGrant,
+  type TokenPause,
+} from '../card-payments/model.ts';
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
@@ -8,6 +13,7 @@ import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { assertFound, type ProductService } from '../products/model.ts';
+import { assertCallbackUrl } from '../webhooks/model.ts';
 import { assertSameMode, type Mode } from './mode.ts';
 import {
   type AccessService,
@@ -19,14 +25,18 @@ import {
   DASHBOARD_TOKEN_SECONDS,
   type DashboardScope,
   DEFAULT_SETTINGS,
+  decidePauseByMerchant,
+  decidePauseForDeclines,
   environmentOfKey,
   KEY_PREFIX,
   PAYMENT_TOKEN_MS,
+  type PausedToken,
   TOKEN_PREFIX,
 } from './model.ts';
 import { tokens } from './records.ts';
 import {
   anyAccountExists,
+  findToken,
   insertAccount,
   insertApiKey,
   insertCursorKey,
@@ -38,6 +48,8 @@ import {
   selectApiKey,
   selectCursorKey,
   selectMode,
+  selectPause,
+  selectPausedTokens,
   selectToken,
   type TokenRow,
 } from './store.ts';
@@ -47,12 +59,15 @@ export function createAccessEngine({
   committer,
   products,
   clock,
+  privateAddresses,
   configuredKeys = null,
 }: {
   database: Database;
   committer: Committer;
   products: Pick<ProductService, 'find'>;
   clock: Clock;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
   /** In remote mode: no other key lets anybody in, and nothing does in an environment that has none. */
   configuredKeys?: { live?: string; sandbox?: string } | null;
 }): AccessService {
@@ -66,7 +81,7 @@ export function createAccessEngine({
     { kind, grant, ...rest }: Pick<TokenRow, 'kind' | 'grant' | 'mintedBy' | 'allowedOrigins' | 'expiresAt'>,
   ): Promise<string> {
     const token = secret(TOKEN_PREFIX[kind]);
-    const row: TokenRow = {
+    const row: Omit<TokenRow, 'pause'> = {
       id: `tok_${objectId()}`,
       kind,
       ...tenant,
@@ -92,6 +107,7 @@ export function createAccessEngine({
     async createCheckoutToken(tenant, keyId, input) {
       const [account] = await selectAccounts(database.sql, [tenant.accountId]);
       assertCardsAvailable(tenant.environment, account!);
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
       const { productId } = input.amount;
       if (productId != null) assertFound(await products.find(tenant, productId));
       const expiresAt = expiryOf(input, clock.now());
@@ -153,6 +169,22 @@ export function createAccessEngine({
         },
       });
     },
+
+    async pauseToken(tenant, token, seconds) {
+      const { id, pause } = await changePause(database.sql, committer, {
+        named: token,
+        tenant,
+        decide: (_, now) => decidePauseByMerchant(seconds, now),
+      });
+      return { tokenId: id, ...pause! };
+    },
+
+    async resumeToken(tenant, token) {
+      return (await changePause(database.sql, committer, { named: token, tenant, decide: () => null })).id;
+    },
+
+    pauseOf: (tokenId) => selectPause(database.sql, tokenId),
+    listPausedTokens: (tenant) => listPausedTokens(database.sql, { tenant, now: clock.now() }),
   };
 
   async function callerOfKey(presented: string, environment: Environment): Promise<Caller> {
@@ -183,6 +215,86 @@ export function createAccessEngine({
       endsWith: row.mintedBy ? [row.id, row.mintedBy] : [row.id],
     };
   }
+}
+
+const MOST_PAUSED = 100;
+
+export async function listPausedTokens(
+  sql: Sql,
+  { tenant, now }: { tenant: Tenant | null; now: Date },
+): Promise<PausedToken[]> {
+  const rows = await selectPausedTokens(sql, { tenant, now, limit: MOST_PAUSED });
+  return rows.map(({ id, pause }) => ({ tokenId: id, ...pause }));
+}
+
+/**
+ * Pauses a checkout token or resumes it (null), as `decide` says of its last pause, and announces it where that changed.
+ * `named` is its text or its id; `tenant` whose it has to be, null for whichever.
+ * @throws NotFoundError, what `decide` throws
+ */
+export async function changePause(
+  sql: Sql,
+  committer: Committer,
+  {
+    named,
+    tenant,
+    decide,
+  }: {
+    named: string;
+    tenant: Tenant | null;
+    decide: (last: TokenPause | null, now: Date) => TokenPause | null;
+  },
+): Promise<{ id: string; pause: TokenPause | null; changed: boolean }> {
+  const found = await findToken(sql, named);
+  if (!found) throw new NotFoundError('Token not found');
+  return committer.change<{ id: string; pause: TokenPause | null; changed: boolean }>({
+    tenant: tenant ?? found.tenant,
+    read: (reader) => reader.load(tokens, found.secretHash),
+    decide(state) {
+      const row = state.get(tokens, found.secretHash);
+      const { now } = state;
+      if (row?.kind !== 'checkout' || row.revokedAt || (row.expiresAt && row.expiresAt <= now))
+        throw new NotFoundError('Token not found');
+      const pause = decide(row.pause, now);
+      const { id } = row;
+      if (pause === row.pause) return { outcome: { id, pause, changed: false } };
+      return {
+        outcome: { id, pause, changed: true },
+        writes: {
+          records: [put(tokens, { ...row, pause })],
+          events: [
+            {
+              kind: pause ? 'checkout_token.paused' : 'checkout_token.resumed',
+              resource: 'checkout_token',
+              resourceId: id,
+              previousStatus: null,
+              snapshot: { tokenId: id, pause },
+            },
+          ],
+        },
+      };
+    },
+  });
+}
+
+/** The pauses of tokens as the guard against card testing knows them. */
+export function createTokenPauses({ database, committer }: { database: Database; committer: Committer }) {
+  return {
+    pauseOf: (tokenId: string) => selectPause(database.sql, tokenId),
+    /** Whether the token is paused now and was not. */
+    async pauseForDeclines(tenant: Tenant, tokenId: string): Promise<boolean> {
+      const { changed } = await changePause(database.sql, committer, {
+        named: tokenId,
+        tenant,
+        decide: (last, now) => decidePauseForDeclines(last, now) ?? last,
+      }).catch((error: unknown) => {
+        // It was revoked, or has ended, meanwhile.
+        if (error instanceof NotFoundError) return { changed: false };
+        throw error;
+      });
+      return changed;
+    },
+  };
 }
 
 /** Compares with each, whichever it is, in constant time. */

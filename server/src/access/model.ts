@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { type CheckoutGrant, cardAmount, checkoutDetails } from '../card-payments/model.ts';
-import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
+import {
+  type CheckoutGrant,
+  cardAmount,
+  checkoutDetails,
+  isPaused,
+  type TokenPause,
+} from '../card-payments/model.ts';
+import { plusMs } from '../kernel/clock.ts';
+import { PermissionError, UnauthenticatedError, ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
@@ -149,9 +156,77 @@ export interface AccessService {
   createPaymentToken(tenant: Tenant, orderCode: string): Promise<string>;
   /** Ends a checkout or dashboard token of this tenant at once. @throws NotFoundError */
   revokeToken(tenant: Tenant, token: string): Promise<void>;
+  /**
+   * A checkout token of this tenant, by its text or its id, takes no payments from now on, until it is resumed or for so
+   * many seconds. @throws NotFoundError, ValidationError
+   */
+  pauseToken(tenant: Tenant, token: string, seconds: number | null): Promise<PausedToken>;
+  /** Ends whatever pause it has, and returns its id; one that has none stays as it is. @throws NotFoundError */
+  resumeToken(tenant: Tenant, token: string): Promise<string>;
+  /** The last pause of a checkout token, which may have ended; null where it was resumed, or never paused. */
+  pauseOf(tokenId: string): Promise<TokenPause | null>;
+  /** The pauses that are in force, newest first; at most 100. */
+  listPausedTokens(tenant: Tenant): Promise<PausedToken[]>;
+}
+
+/** A checkout token and its pause. */
+export interface PausedToken extends TokenPause {
+  tokenId: string;
+}
+
+/** The event of a checkout token that was paused or resumed; `pause` is null where it was resumed. */
+export interface TokenSnapshot {
+  tokenId: string;
+  pause: TokenPause | null;
+}
+
+/** A snapshot read back from JSON, where instants are text. */
+export function tokenFromJson(json: unknown): TokenSnapshot {
+  const { tokenId, pause } = json as TokenSnapshot;
+  if (!pause) return { tokenId, pause: null };
+  const { reason, pausedAt, pausedUntil } = pause;
+  return {
+    tokenId,
+    pause: {
+      reason,
+      pausedAt: new Date(pausedAt),
+      pausedUntil: pausedUntil === null ? null : new Date(pausedUntil),
+    },
+  };
 }
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
+
+const MINUTE_MS = 60_000;
+const FIRST_PAUSE_MS = 5 * MINUTE_MS;
+const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+/** A pause that begins so soon after the last one's end is twice as long. */
+const SOON_MS = 60 * MINUTE_MS;
+
+/**
+ * The pause of a token whose cards are declined; null where it has one. It ends by itself, and lasts twice as long as the
+ * last one, up to an hour.
+ */
+export function decidePauseForDeclines(last: TokenPause | null, now: Date): TokenPause | null {
+  if (isPaused(last, now)) return null;
+  let ms = FIRST_PAUSE_MS;
+  if (last?.reason === 'declines' && last.pausedUntil && plusMs(last.pausedUntil, SOON_MS) > now)
+    ms = Math.min(LONGEST_PAUSE_MS, 2 * (last.pausedUntil.getTime() - last.pausedAt.getTime()));
+  return { reason: 'declines', pausedAt: now, pausedUntil: plusMs(now, ms) };
+}
+
+/** At most a year, as a token's own life. @throws ValidationError */
+export function decidePauseByMerchant(seconds: number | null, now: Date): TokenPause {
+  if (seconds !== null && !(Number.isInteger(seconds) && seconds >= 1 && seconds <= LONGEST_SECONDS))
+    throw new ValidationError([{ path: 'seconds', message: `must lie from 1 to ${LONGEST_SECONDS}` }]);
+  return {
+    reason: 'merchant',
+    pausedAt: now,
+    pausedUntil: seconds === null ? null : plusMs(now, seconds * 1_000),
+  };
+}
+
+const LONGEST_SECONDS = 31_536_000;
 
 /** What can stand behind `Bearer` (RFC 6750). Ours use less of it; how the service makes its keys, the document does not say. */
 export const TOKEN_TEXT = '[A-Za-z0-9._~+/-]+=*';

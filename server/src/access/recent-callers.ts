@@ -1,14 +1,18 @@
 import type { Clock } from '../kernel/clock.ts';
+import { UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret } from '../kernel/ids.ts';
 import { createRecent } from '../kernel/recent.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import type { AccessService, Caller } from './model.ts';
 
-/** How long a revocation that nobody told of may go unnoticed. */
+/** How long a revocation whose notification was lost may go unnoticed; and how long a refusal holds. */
 const REMEMBERED_MS = 1_000;
 /** Of those that are remembered: ten thousand. */
 const REMEMBERED_BYTES = 11_000_000;
 const CALLER_BYTES = 800;
+/** Refusals that are remembered: two thousand, so that the same wrong credential does not ask the database each time. */
+const REFUSED_BYTES = 1_000_000;
+const REFUSAL_BYTES = 100;
 const MOST_TENANTS = 10_000;
 
 export interface RecentCallers {
@@ -17,6 +21,12 @@ export interface RecentCallers {
    * again. @throws as `AccessService.authenticate`, later
    */
   authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
+  /**
+   * Counts a request against the limit of its network, unless its credential lets somebody in: before anything is read,
+   * parsed or looked up for it. Of a credential that was let in lately nothing is counted, so that a neighbour on the
+   * same network keeps out nobody who is known. @throws RateLimitError, at once or later
+   */
+  admit(authorization: string | null | undefined, address: string, connection?: object): void | Promise<void>;
   /** Something was committed for this tenant, by its key, here or on another instance; null: for whichever. */
   changed(tenant: string | null): void;
 }
@@ -24,15 +34,21 @@ export interface RecentCallers {
 /**
  * Does not ask again within a second who is behind a credential. A revocation is a change of its tenant, and each change of
  * a tenant ends what is remembered of its credentials: on the instance that commits it before anybody is told, on the
- * others with the notification, and where that is lost, within the second. Refusals are not remembered.
+ * others with the notification, and where that is lost, within the second. A refusal is remembered
+ * for a second, too.
  */
 export function createRecentCallers({
   access,
+  strangers,
   clock,
 }: {
   access: Pick<AccessService, 'authenticate'>;
+  /** The limit of a network on requests without a known credential. `take` throws, or rejects with, RateLimitError. */
+  strangers: { take(address: string): void | Promise<void>; putBack(address: string): void };
   clock: Clock;
 }): RecentCallers {
+  /** The message alone: an error would hold on to its stack, and with it to its request. */
+  const refused = createRecent<{ message: string; at: number }>(REFUSED_BYTES, () => REFUSAL_BYTES);
   const remembered = createRecent<Remembered>(REMEMBERED_BYTES, () => CALLER_BYTES);
   /** Of each tenant that something is remembered of, until it changes. */
   const tenants = new Map<string, Unchanged>();
@@ -74,23 +90,56 @@ export function createRecentCallers({
       if (!changed.has(key) && !changed.has(null))
         remembered.set(hash, { caller, at, unchanged: unchangedOf(key) });
       return caller;
+    } catch (error) {
+      if (error instanceof UnauthenticatedError)
+        refused.set(hash, { message: error.message, at: clock.ms() });
+      throw error;
     } finally {
       asking.delete(changed);
     }
   }
 
-  return {
-    authenticate(authorization, connection) {
-      const hash = hashOf(authorization ?? '', connection);
-      const known = remembered.get(hash);
-      if (!known?.unchanged.holds) return ask(authorization, hash);
-      const now = clock.ms();
+  /** Whether what was learned at an instant still holds. That lies ahead where the clock was set back. */
+  const isFresh = (at: number, now: number) => at <= now && now < at + REMEMBERED_MS;
+
+  function authenticate(
+    authorization: string | null | undefined,
+    connection?: object,
+  ): Caller | Promise<Caller> {
+    const hash = hashOf(authorization ?? '', connection);
+    const known = remembered.get(hash);
+    const now = clock.ms();
+    if (known?.unchanged.holds) {
       const { caller, at } = known;
-      // `at` lies ahead where the clock was set back.
-      const holds = at <= now && now < at + REMEMBERED_MS;
-      return holds && (caller.expiresAt === null || now < caller.expiresAt.getTime())
-        ? caller
-        : ask(authorization, hash);
+      if (isFresh(at, now) && (caller.expiresAt === null || now < caller.expiresAt.getTime())) return caller;
+    }
+    const refusal = refused.get(hash);
+    if (refusal && isFresh(refusal.at, now)) throw new UnauthenticatedError(refusal.message);
+    return ask(authorization, hash);
+  }
+
+  /** Resolves when it is known whether the credential lets anybody in; the limit has been taken from. */
+  async function introduce(authorization: string, address: string, connection?: object): Promise<void> {
+    try {
+      await authenticate(authorization, connection);
+    } catch (error) {
+      // Who presents it is answered with the refusal when the credential is needed.
+      if (error instanceof UnauthenticatedError) return;
+    }
+    strangers.putBack(address);
+  }
+
+  return {
+    authenticate,
+    admit(authorization, address, connection) {
+      if (!authorization) return strangers.take(address);
+      const hash = hashOf(authorization, connection);
+      const refusal = refused.get(hash);
+      if (remembered.get(hash) && !(refusal && isFresh(refusal.at, clock.ms()))) return;
+      const taken = strangers.take(address);
+      return taken
+        ? taken.then(() => introduce(authorization, address, connection))
+        : introduce(authorization, address, connection);
     },
     changed(key) {
       for (const changed of asking) changed.add(key);

@@ -1,4 +1,5 @@
 import { CustomerInput } from '../card-payments/schema.ts';
+import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf, type RateLimitState } from '../graphql/context.ts';
 import {
@@ -11,10 +12,12 @@ import {
 import type { Environment } from '../kernel/tenant.ts';
 import {
   assertMayFollowAccount,
+  assertMayReadCardPayments,
   assertUnrestrictedKey,
   type Credential,
   createCheckoutTokenInput,
   createDashboardTokenInput,
+  type PausedToken,
 } from './model.ts';
 
 const EnvironmentEnum = builder.enumType('Environment', {
@@ -169,6 +172,106 @@ const DashboardTokenSuccess = builder
     }),
   });
 
+const TokenPauseReason = builder.enumType('TokenPauseReason', {
+  values: {
+    MERCHANT: {
+      value: 'merchant',
+      description: 'By pauseToken or the psa command: it starts no payment, and its payments take no card.',
+    },
+    DECLINES: {
+      value: 'declines',
+      description:
+        'Many cards were declined, as when stolen ones are tried. It ends by itself; meanwhile every payer can pay, with longer waits after a declined card.',
+    },
+  } as const,
+});
+
+const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
+  description: 'A pause of a checkout token.',
+  fields: (t) => ({
+    tokenId: t.exposeString('tokenId', {
+      description: 'tok_… ; names the token where its text is not to be shown.',
+    }),
+    reason: t.field({ type: TokenPauseReason, resolve: ({ reason }) => reason }),
+    pausedAt: t.expose('pausedAt', { type: 'DateTime' }),
+    pausedUntil: t.expose('pausedUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Null: until it is resumed.',
+    }),
+  }),
+});
+
+const PauseTokenSuccess = builder.objectRef<{ pause: PausedToken }>('PauseTokenSuccess').implement({
+  fields: (t) => ({ pause: t.field({ type: TokenPauseRef, resolve: ({ pause }) => pause }) }),
+});
+
+const ResumeTokenSuccess = builder.objectRef<{ tokenId: string }>('ResumeTokenSuccess').implement({
+  fields: (t) => ({ tokenId: t.exposeString('tokenId') }),
+});
+
+interface TokenUpdate {
+  cursor: string;
+  occurredAt: Date;
+  tokenId: string;
+  pause: PausedToken | null;
+}
+
+const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate').implement({
+  description: 'A checkout token was paused or resumed.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    tokenId: t.exposeString('tokenId'),
+    pause: t.field({
+      type: TokenPauseRef,
+      nullable: true,
+      description: 'Null where it was resumed.',
+      resolve: ({ pause }) => pause,
+    }),
+  }),
+});
+
+builder.queryField('pausedTokens', (t) =>
+  t.field({
+    type: [TokenPauseRef],
+    description: 'The pauses of checkout tokens that are in force, newest first; at most 100.',
+    // A pause ends without anything being written.
+    extensions: { momentary: true },
+    resolve: (_, __, context) => {
+      const caller = callerOf(context);
+      assertMayReadCardPayments(caller);
+      return context.services.access.listPausedTokens(caller.tenant);
+    },
+  }),
+);
+
+builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
+  t.field({
+    type: CheckoutTokenUpdate,
+    description:
+      'Each pause of a checkout token and each resumption; no first state, only changes. The end of a pause by itself is in its pausedUntil.',
+    args: { after: t.arg.string() },
+    subscribe: (_, { after }, context) => {
+      assertMayReadCardPayments(callerOf(context));
+      return context.subscribe({
+        topic: { resource: 'checkout_token' },
+        after,
+        toItem: tokenUpdate,
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+);
+
+function tokenUpdate(event: StoredEvent, cursor: string): TokenUpdate {
+  if (event.resource !== 'checkout_token')
+    throw new TypeError(`${event.kind} is not a checkout token's event`);
+  const { tokenId, pause } = event.snapshot;
+  return { cursor, occurredAt: event.occurredAt, tokenId, pause: pause && { tokenId, ...pause } };
+}
+
 const RevokeTokenSuccess = builder.objectRef<{ revoked: boolean }>('RevokeTokenSuccess').implement({
   fields: (t) => ({ revoked: t.exposeBoolean('revoked') }),
 });
@@ -220,6 +323,36 @@ builder.mutationFields((t) => ({
       assertUnrestrictedKey(caller);
       await context.services.access.revokeToken(caller.tenant, token);
       return { revoked: true };
+    },
+  }),
+  pauseToken: t.field({
+    type: PauseTokenSuccess,
+    description:
+      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. A charge under way goes on.',
+    args: {
+      token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }),
+      seconds: t.arg.int({ description: 'From 1 to a year (31536000); until resumeToken where left out.' }),
+    },
+    errors: {
+      union: { name: 'PauseTokenResult' },
+      types: [ValidationError, NotFoundError, PermissionError],
+    },
+    resolve: async (_, { token, seconds }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      return { pause: await context.services.access.pauseToken(caller.tenant, token, seconds ?? null) };
+    },
+  }),
+  resumeToken: t.field({
+    type: ResumeTokenSuccess,
+    description:
+      'With the API key of its account: ends the pause of a checkout token, by hand or for its declined cards.',
+    args: { token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }) },
+    errors: { union: { name: 'ResumeTokenResult' }, types: [NotFoundError, PermissionError] },
+    resolve: async (_, { token }, context) => {
+      const caller = callerOf(context);
+      assertUnrestrictedKey(caller);
+      return { tokenId: await context.services.access.resumeToken(caller.tenant, token) };
     },
   }),
 }));

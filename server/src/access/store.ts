@@ -1,10 +1,13 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import { hashSecret } from '../kernel/ids.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Account, ApiKey } from './keys.ts';
 import type { Mode } from './mode.ts';
-import type { AccountSettings, Permission } from './model.ts';
+import type { AccountSettings, Permission, TokenSnapshot } from './model.ts';
+
+type TokenPause = NonNullable<TokenSnapshot['pause']>;
 
 export interface AccountRow extends AccountSettings {
   id: string;
@@ -293,9 +296,11 @@ export interface TokenRow {
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  /** The last one, which may have ended; null where it was resumed, or never paused. */
+  pause: TokenPause | null;
 }
 
-export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
+export async function insertToken(sql: Sql, row: Omit<TokenRow, 'pause'>, secretHash: string): Promise<void> {
   await sql
     .insertInto('token')
     .values({
@@ -346,8 +351,59 @@ export async function selectTokensByHash(
 export type StoredToken = TokenRow & { secretHash: string };
 
 export async function updateTokens(sql: Sql, rows: readonly StoredToken[]): Promise<void> {
-  for (const row of rows)
-    await sql.updateTable('token').set({ revoked_at: row.revokedAt }).where('id', '=', row.id).execute();
+  for (const { id, revokedAt, pause } of rows)
+    await sql
+      .updateTable('token')
+      .set({
+        revoked_at: revokedAt,
+        paused_at: pause?.pausedAt ?? null,
+        paused_until: pause?.pausedUntil ?? null,
+        pause_reason: pause?.reason ?? null,
+      })
+      .where('id', '=', id)
+      .execute();
+}
+
+/** A token by its text or its id: whose it is, and what it is stored by. */
+export async function findToken(
+  sql: Sql,
+  named: string,
+): Promise<{ id: string; tenant: Tenant; secretHash: string } | null> {
+  const query = sql.selectFrom('token').select(['id', 'account_id', 'environment', 'secret_hash']);
+  const row = await (TOKEN_ID.test(named)
+    ? query.where('id', '=', named)
+    : query.where('secret_hash', '=', hashSecret(named))
+  ).executeTakeFirst();
+  if (!row) return null;
+  return {
+    id: row.id,
+    tenant: { accountId: row.account_id, environment: row.environment },
+    secretHash: row.secret_hash,
+  };
+}
+
+const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
+
+export async function selectPause(sql: Sql, tokenId: string): Promise<TokenPause | null> {
+  const row = await sql.selectFrom('token').selectAll().where('id', '=', tokenId).executeTakeFirst();
+  return row ? toToken(row).pause : null;
+}
+
+/** In force, newest first. */
+export async function selectPausedTokens(
+  sql: Sql,
+  { tenant, now, limit }: { tenant: Tenant | null; now: Date; limit: number },
+): Promise<(TokenRow & { pause: TokenPause })[]> {
+  let query = sql
+    .selectFrom('token')
+    .selectAll()
+    .where('paused_at', 'is not', null)
+    .where((or) => or.or([or('paused_until', 'is', null), or('paused_until', '>', now)]))
+    .where('revoked_at', 'is', null);
+  if (tenant)
+    query = query.where('account_id', '=', tenant.accountId).where('environment', '=', tenant.environment);
+  const rows = await query.orderBy('paused_at', 'desc').orderBy('id').limit(limit).execute();
+  return rows.map((row) => toToken(row) as TokenRow & { pause: TokenPause });
 }
 
 function toToken(row: {
@@ -361,6 +417,9 @@ function toToken(row: {
   created_at: Date;
   expires_at: Date | null;
   revoked_at: Date | null;
+  paused_at: Date | null;
+  paused_until: Date | null;
+  pause_reason: TokenPause['reason'] | null;
 }): TokenRow {
   return {
     id: row.id,
@@ -373,5 +432,8 @@ function toToken(row: {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    pause: row.pause_reason
+      ? { reason: row.pause_reason, pausedAt: row.paused_at!, pausedUntil: row.paused_until }
+      : null,
   };
 }

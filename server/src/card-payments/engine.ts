@@ -1,15 +1,19 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
+import { type Clock, secondsUntil } from '../kernel/clock.ts';
+import { RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { createSharedReads } from '../kernel/shared-reads.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { assertCallbackUrl } from '../webhooks/model.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
   assertTokenFree,
   type CardPayment,
   type CardPaymentService,
+  type CardTestingGuard,
   type CheckoutGrant,
   checkoutAmount,
   decideCreate,
@@ -34,11 +38,18 @@ export function createCardPaymentEngine({
   committer,
   accounts,
   products,
+  guard,
+  clock,
+  privateAddresses,
 }: {
   database: Database;
   committer: Committer;
   accounts: AccountCollection;
   products: ProductCollection;
+  guard: Pick<CardTestingGuard, 'look'>;
+  clock: Clock;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
 }): CardPaymentService<CardPayment> {
   // Dashboards of one merchant ask for the same page at the same time.
   const sharedPages = createSharedReads<Awaited<ReturnType<typeof listCardPayments>>>();
@@ -50,7 +61,8 @@ export function createCardPaymentEngine({
   }
 
   return {
-    create(tenant, { idempotencyKey, ...input }) {
+    async create(tenant, { idempotencyKey, ...input }) {
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
       const inputHash = hashInput(input);
       const orderCode = newOrderCode();
       return committer.change<{ payment: CardPayment; replayed: boolean }>({
@@ -77,7 +89,9 @@ export function createCardPaymentEngine({
       });
     },
 
-    startCheckout(tenant, token, input) {
+    async startCheckout(tenant, token, input, address = null) {
+      const retryAt = address === null ? null : await guard.look({ tenant, tokenId: token.id, address });
+      if (retryAt) throw new RateLimitError('payments of this network', secondsUntil(retryAt, clock));
       // One scope a token: what another token's page sends can never meet this one's attempts.
       const operation = `startCheckout:${token.id}`;
       const { attemptId, ...rest } = input;

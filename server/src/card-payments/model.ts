@@ -4,14 +4,7 @@ import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from 
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import {
-  idempotencyKeyText,
-  metadataText,
-  plainText,
-  publicHttpsUrl,
-  requiredOr,
-  webUrl,
-} from '../kernel/text.ts';
+import { idempotencyKeyText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
 import { type Balances, intoBalance, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
 /** The document's section 3.2, and what it leaves open as decided in the README. */
@@ -129,7 +122,8 @@ const customerInput = z.object({
 /** What the payer sees and where it goes: the same in a card payment and in a checkout token. */
 export const checkoutDetails = z.object({
   description: plainText({ max: 200 }).nullish().describe('Shown on the checkout'),
-  callbackUrl: publicHttpsUrl({ max: URL_MAX })
+  // Which of these may be called is the server's to say: `assertCallbackUrl`.
+  callbackUrl: webUrl({ max: URL_MAX })
     .nullish()
     .describe('Public https URL that gets the webhook of this payment'),
   customer: customerInput.nullish(),
@@ -169,6 +163,31 @@ export interface SoldProduct {
   priceCents: Cents | null;
 }
 
+/** A checkout token that takes no payments, or takes them slowly. */
+export interface TokenPause {
+  /** `merchant`: it takes none. `declines`: so many cards were declined that each payer waits longer between two cards. */
+  reason: 'merchant' | 'declines';
+  pausedAt: Date;
+  /** Null: until it is resumed. */
+  pausedUntil: Date | null;
+}
+
+/** Whether a pause is in force. */
+export function isPaused(pause: TokenPause | null | undefined, now: Date): boolean {
+  return pause != null && (pause.pausedUntil === null || pause.pausedUntil > now);
+}
+
+/** @throws UnavailableError where the merchant has paused the token */
+export function assertNotPaused(pause: TokenPause | null | undefined, now: Date): void {
+  if (isPaused(pause, now) && pause?.reason === 'merchant')
+    throw new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'This checkout takes no payments at the moment');
+}
+
+/** The token that started a payment; null for one that an API key created. */
+export function tokenOf({ checkoutAttempt }: Pick<CardPayment, 'checkoutAttempt'>): string | null {
+  return checkoutAttempt?.split(':')[0] ?? null;
+}
+
 /** The payment that a checkout token describes. Nothing of it can be read out of the token. */
 export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
   amount: CheckoutAmount;
@@ -193,14 +212,15 @@ export interface CardPaymentService<P extends ShownCardPayment = ShownCardPaymen
    */
   create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: P; replayed: boolean }>;
   /**
-   * Starts the payment that a checkout token describes, once for each attempt id.
+   * Starts the payment that a checkout token describes, once for each attempt id. `address` is the payer's.
    * @throws ValidationError, NotFoundError (its product was deleted), UnavailableError (also: a single-use token whose
-   *   payment still stands), IdempotencyError
+   *   payment still stands), IdempotencyError, RateLimitError (too many cards of this network were declined)
    */
   startCheckout(
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
+    address?: string | null,
   ): Promise<P>;
   /** Null where it does not exist or is another tenant's. */
   find(tenant: Tenant, orderCode: string): Promise<P | null>;
@@ -224,11 +244,15 @@ export interface HostedCheckout {
   cardRefusal(cardNumber: string): string | null;
   /**
    * Charges a card: records the charge, asks the acquirer, records its answer. A crash or a lost answer in
-   * between loses nothing: the open charge is looked up again, and until then is `processing`. @throws NotFoundError
+   * between loses nothing: the open charge is looked up again, and until then is `processing`. `address` is the payer's;
+   * without one nobody is held back. @throws NotFoundError
    */
-  pay(orderCode: string, card: CardDetails): Promise<PayResult>;
-  /** Gives a paid payment's amount back to the payer, now or as soon as the acquirer can. @throws NotFoundError */
-  refund(tenant: Tenant, orderCode: string): Promise<void>;
+  pay(orderCode: string, card: CardDetails, address?: string | null): Promise<PayResult>;
+  /**
+   * Gives a paid payment's amount back to the payer, now or as soon as the acquirer can. False where it is not paid, or
+   * its refund has begun before. @throws NotFoundError
+   */
+  refund(tenant: Tenant, orderCode: string): Promise<boolean>;
 }
 
 /** A card as the payer typed it: never stored, never logged. */
@@ -242,8 +266,38 @@ export interface CardDetails {
 
 export type PayResult =
   | { kind: 'paid' | 'failed' | 'processing'; payment: CardPayment }
+  /** `reason` is the acquirer's, for the merchant: a payer who tests stolen cards learns from it which are good. */
   | { kind: 'declined'; reason: string; payment: CardPayment }
+  /** The acquirer never got the charge. */
+  | { kind: 'not_charged'; payment: CardPayment }
+  /** Nothing was tried: this payer may try a card again at `retryAt`. */
+  | { kind: 'held_back'; retryAt: Date; payment: CardPayment }
   | { kind: ChargeRefusal; payment: CardPayment };
+
+/** One try to charge a card. */
+export interface ChargeAttempt {
+  tenant: Tenant;
+  /** The checkout token that started the payment; null where an API key did. */
+  tokenId: string | null;
+  /** The payer's network address; null where it is not known: then nobody is held back. */
+  address: string | null;
+}
+
+/** `unused`: it was not decided, or never reached the acquirer. */
+export type AttemptOutcome = 'approved' | 'declined' | 'unused';
+
+/**
+ * Holds back a network that tries one card after another. Counts hold over all instances. Each wait is longer than the
+ * last; a token or an account whose cards are declined makes everybody's waits longer, and stops nobody.
+ */
+export interface CardTestingGuard {
+  /** When this payer may try a card again; null where at once. Counts nothing. */
+  look(attempt: ChargeAttempt): Promise<Date | null>;
+  /** The same, and where it is null counts the attempt as declined until `record` says otherwise. */
+  admit(attempt: ChargeAttempt): Promise<Date | null>;
+  /** Counts the outcome of an admitted attempt, once; one that was decided late comes without its address. */
+  record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
+}
 
 // ── Rules: pure, from what is and what happened to what shall be ────────────────────────────────
 

@@ -7,6 +7,7 @@ import {
   selectByAttempts,
   selectCardPayments,
   selectCheckoutUses,
+  selectRefundsUnderWay,
 } from './store.ts';
 
 /** The records of this slice as a decision reads and writes them. */
@@ -22,6 +23,14 @@ export const checkoutUses: Collection<CheckoutUse> = {
   load: (sql, _tenant, tokenIds) => selectCheckoutUses(sql, tokenIds),
   keyOf: (use) => use.tokenId,
   save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
+};
+
+/** Follows from the tasks, which are written beside it; put so that the next command of a group sees it. */
+export const refundsUnderWay: Collection<{ orderCode: string }> = {
+  name: 'refund_under_way',
+  load: selectRefundsUnderWay,
+  keyOf: ({ orderCode }) => orderCode,
+  save: () => Promise.resolve(),
 };
 
 interface Attempt {

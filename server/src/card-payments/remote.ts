@@ -45,6 +45,8 @@ export function createRemoteCardPayments(
     callbackUrl: string | null;
     /** What a checkout token sells; null once it was deleted. */
     findProduct: (tenant: Tenant, id: string, asker: Asker) => Promise<SoldProduct | null>;
+    /** Local development: webhooks may go to this machine. */
+    privateAddresses: boolean;
   },
 ): Remote<CardPaymentService> {
   const { clock, reads } = facade;

@@ -27,6 +27,7 @@ import { type Observation, observed } from '../upstream/mirror.ts';
 import { type Observed, selectObserved } from '../upstream/mirror-store.ts';
 import { readNewest } from '../upstream/newest.ts';
 import type { Errand } from '../upstream/upstream.ts';
+import { assertCallbackUrl } from '../webhooks/model.ts';
 import {
   assertNotSandbox,
   assertTokenFree,
@@ -85,6 +86,7 @@ export function createCardPaymentRequests({
   mirror,
   callbackUrl,
   findProduct,
+  privateAddresses,
   lookUp,
 }: Facade & {
   endpoints: Endpoints;
@@ -93,6 +95,8 @@ export function createCardPaymentRequests({
   callbackUrl: string | null;
   /** What a checkout token sells; null once it was deleted. */
   findProduct: (tenant: Tenant, id: string, asker: Asker) => Promise<SoldProduct | null>;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
   /** Asks how one stands now. @throws RateLimitError, UpstreamFault, PaymentError */
   lookUp: (tenant: Tenant, known: Observed, by: { errand: Errand; asker: Asker }) => Promise<unknown>;
 }): CardPaymentRequests {
@@ -249,6 +253,7 @@ export function createCardPaymentRequests({
   return {
     async create(tenant, { idempotencyKey, ...input }) {
       assertNotSandbox(tenant.environment);
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
       const wanted = toWanted(input);
       return run(
         tenant,

@@ -18,6 +18,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import {
+  assertNotPaused,
   type CardPaymentStatus,
   type Customer,
   createCardPaymentInput,
@@ -109,9 +110,11 @@ builder.node(CardPaymentRef, {
     paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
     paidLate: t.exposeBoolean('paidLate', { description: 'Confirmed by the acquirer after expiresAt.' }),
     refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
-    failureReason: t.exposeString('failureReason', {
+    failureReason: t.string({
       nullable: true,
-      description: 'In the acquirer’s words; null unless FAILED.',
+      description:
+        'In the acquirer’s words; null unless FAILED, and to a browser’s checkout or payment token: a payer reads a neutral sentence.',
+      resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
     }),
     final: t.boolean({
       description:
@@ -303,7 +306,14 @@ builder.mutationFields((t) => ({
       const { tenant, credential } = callerOf(context);
       if (credential.kind !== 'checkout_token')
         throw new PermissionError('startCheckout needs a checkout token');
-      const payment = await context.services.cardPayments.startCheckout(tenant, credential, input);
+      // Not of the caller, whom a socket knows from its beginning on.
+      assertNotPaused(await context.services.access.pauseOf(credential.id), context.clock.now());
+      const payment = await context.services.cardPayments.startCheckout(
+        tenant,
+        credential,
+        input,
+        context.address,
+      );
       return {
         payment,
         paymentToken: await context.services.access.createPaymentToken(tenant, payment.orderCode),

@@ -1,4 +1,4 @@
-import type { Committer, State } from '../commit/commit.ts';
+import { type Committer, put, type State } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
@@ -7,9 +7,12 @@ import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import type { AccountCollection } from './engine.ts';
 import {
+  type AttemptOutcome,
   type CardPayment,
   type CardPaymentChange,
   type CardPaymentTask,
+  type CardTestingGuard,
+  type ChargeAttempt,
   type ChargeRefusal,
   decideCharge,
   decideExpire,
@@ -19,12 +22,10 @@ import {
   fitsBalances,
   type HostedCheckout,
   type PayResult,
+  tokenOf,
 } from './model.ts';
-import { cardPayments, readWithSiblings, siblingsOf, writesOf } from './records.ts';
+import { cardPayments, readWithSiblings, refundsUnderWay, siblingsOf, writesOf } from './records.ts';
 import { selectByOrderCode } from './store.ts';
-
-/** For the payer, in the page's language: the charge was made void before it arrived. */
-const NOT_ARRIVED = 'A operadora não recebeu o pagamento e nada foi cobrado. Tente de novo.';
 
 /**
  * How a payment is paid, and what befalls it when its instants come. The acquirer is asked between two commits,
@@ -35,13 +36,15 @@ export function createSettlement({
   committer,
   acquirer,
   accounts,
+  guard,
   onFault,
 }: {
   database: Database;
   committer: Committer;
   acquirer: Acquirer;
   accounts: AccountCollection;
-  /** The acquirer did not answer. */
+  guard: CardTestingGuard;
+  /** The acquirer did not answer, or a card could not be counted. */
   onFault: (fault: unknown) => void;
 }): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
   /** One locked look at a payment, and the step that follows from it, if any does, or why none may. */
@@ -65,22 +68,34 @@ export function createSettlement({
     });
   }
 
+  /** Records an outcome, and counts it for the guard where nobody has recorded it before. */
   async function settle(
-    tenant: Tenant,
+    attempt: ChargeAttempt,
     orderCode: string,
     chargeId: string,
     outcome: ChargeStatus,
   ): Promise<CardPayment> {
-    const { payment: settled } = await advance(tenant, orderCode, (payment, state) =>
-      decideOutcome(payment, {
+    const { tenant } = attempt;
+    let isNew = false;
+    const { payment: settled } = await advance(tenant, orderCode, (payment, state) => {
+      const change = decideOutcome(payment, {
         chargeId,
         outcome,
         siblings: siblingsOf(state, payment),
         account: state.need(accounts, tenant.accountId),
         now: state.now,
-      }),
-    );
+      });
+      isNew = change !== null;
+      return change;
+    });
+    const { status } = outcome;
+    await count(attempt, isNew && (status === 'approved' || status === 'declined') ? status : 'unused');
     return settled;
+  }
+
+  /** Never fails: a charge stands, whether or not it can be counted. */
+  function count(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void> {
+    return guard.record(attempt, outcome).catch(onFault);
   }
 
   /** The acquirer gives the money back first: it does so once however often it is asked, and then we record it. */
@@ -95,11 +110,17 @@ export function createSettlement({
     refund: (tenant, orderCode) =>
       committer.change({
         tenant,
-        read: (reader) => reader.load(cardPayments, orderCode),
+        read: (reader) =>
+          Promise.all([reader.load(cardPayments, orderCode), reader.load(refundsUnderWay, orderCode)]),
         decide(state) {
-          if (!state.get(cardPayments, orderCode)) throw new NotFoundError('Card payment not found');
+          const payment = state.get(cardPayments, orderCode);
+          if (!payment) throw new NotFoundError('Card payment not found');
+          if (payment.status !== 'paid' || state.get(refundsUnderWay, orderCode)) return { outcome: false };
           const task = { kind: 'card_payment.refund', key: orderCode, at: state.now };
-          return { outcome: undefined, writes: { tasks: [task] } };
+          return {
+            outcome: true,
+            writes: { records: [put(refundsUnderWay, { orderCode })], tasks: [task] },
+          };
         },
       }),
 
@@ -110,10 +131,13 @@ export function createSettlement({
 
     cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),
 
-    async pay(orderCode, card): Promise<PayResult> {
+    async pay(orderCode, card, address = null): Promise<PayResult> {
       const found = await selectByOrderCode(database.sql, orderCode);
       if (!found) throw new NotFoundError('Card payment not found');
       const { tenant } = found;
+      const attempt = { tenant, tokenId: tokenOf(found.payment), address };
+      const retryAt = await guard.admit(attempt);
+      if (retryAt) return { kind: 'held_back', retryAt, payment: found.payment };
       const chargeId = `chg_${objectId()}`;
       const { payment: charging, refusal } = await advance<ChargeRefusal>(
         tenant,
@@ -123,7 +147,10 @@ export function createSettlement({
             ? decideCharge(payment, { chargeId, siblings: siblingsOf(state, payment), now: state.now })
             : 'not_payable',
       );
-      if (refusal !== null) return { kind: refusal, payment: charging };
+      if (refusal !== null) {
+        await count(attempt, 'unused');
+        return { kind: refusal, payment: charging };
+      }
 
       const charge = { id: chargeId, amountCents: charging.amountCents, card };
       const outcome = await acquirer.charge(charge).catch((error: unknown): ChargeStatus => {
@@ -131,7 +158,7 @@ export function createSettlement({
         onFault(error);
         return { status: 'pending', settlesAt: null };
       });
-      const payment = await settle(tenant, orderCode, chargeId, outcome).catch((error: unknown) => {
+      const payment = await settle(attempt, orderCode, chargeId, outcome).catch((error: unknown) => {
         // The charge stands, and its task records it.
         throw behindChange(error);
       });
@@ -143,7 +170,7 @@ export function createSettlement({
         case 'pending':
           return { kind: 'processing', payment };
         case 'void':
-          return { kind: 'declined', reason: NOT_ARRIVED, payment };
+          return { kind: 'not_charged', payment };
         case 'declined':
           return payment.status === 'failed'
             ? { kind: 'failed', payment }
@@ -158,7 +185,10 @@ export function createSettlement({
       'card_payment.resolve': async (task) => {
         const found = await selectByOrderCode(database.sql, task.key);
         const chargeId = found?.payment.openChargeId;
-        if (chargeId) await settle(task, task.key, chargeId, await acquirer.resolve(chargeId));
+        if (!chargeId) return;
+        // The payer's address is not kept.
+        const attempt = { tenant: task, tokenId: tokenOf(found.payment), address: null };
+        await settle(attempt, task.key, chargeId, await acquirer.resolve(chargeId));
       },
       'card_payment.release': async (task) => {
         await advance(task, task.key, (payment, state) => decideRelease(payment, state.balances, state.now));

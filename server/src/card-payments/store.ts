@@ -132,6 +132,27 @@ export async function saveCardPayments(
     .execute();
 }
 
+// ── Refunds under way ───────────────────────────────────────────────────────────────────────────
+
+/** Those of these payments whose refund has been asked for and not been given yet. */
+export async function selectRefundsUnderWay(
+  sql: Sql,
+  tenant: Tenant,
+  orderCodes: readonly string[],
+): Promise<{ orderCode: string }[]> {
+  const possible = orderCodes.filter(isOrderCode);
+  if (possible.length === 0) return [];
+  const rows = await sql
+    .selectFrom('task')
+    .select('key')
+    .where('kind', '=', 'card_payment.refund')
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .where('key', 'in', possible)
+    .execute();
+  return rows.map(({ key }) => ({ orderCode: key }));
+}
+
 // ── Which payment a single-use token started last ───────────────────────────────────────────────
 
 export interface CheckoutUse {

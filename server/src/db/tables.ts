@@ -81,6 +81,9 @@ interface TokenTable extends OfTenant {
   created_at: Date;
   expires_at: Date | null;
   revoked_at: Date | null;
+  paused_at: Date | null;
+  paused_until: Date | null;
+  pause_reason: 'merchant' | 'declines' | null;
 }
 
 interface CursorKeyTable {

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type AccessService, DASHBOARD_SCOPES } from '../access/model.ts';
 import { createOwnPages } from '../http/own-pages.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
@@ -5,8 +6,9 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
 
-/** The page comes for a new one before it ends. */
+/** The page requests a new one before it ends. */
 const TOKEN_SECONDS = 900;
+const noInput = z.strictObject({});
 
 /**
  * What the dashboard at `/demo/dashboard` asks its merchant's server for: a token that reads, and payouts, which such a
@@ -29,28 +31,32 @@ export function createDashboardRoutes({
   const config: Route = {
     methods: ['GET'],
     path: /^\/demo\/dashboard\/config\.json$/,
-    async handle({ response }) {
-      const { token, expiresAt } = await access.createDashboardToken(tenant, null, {
-        scopes: [...DASHBOARD_SCOPES],
-        expiresInSeconds: TOKEN_SECONDS,
-      });
-      // The page counts from `now`: its own clock may be wrong, and the simulator's may be ahead.
+    handle: ({ response }) =>
       sendJson(
         response,
         200,
-        { endpoint: '/graphql', token, expiresAt, now: clock.now(), simulated: payouts !== null },
+        { endpoint: '/graphql', simulated: payouts !== null },
         { 'cache-control': 'no-store' },
-      );
-    },
+      ),
   };
+  // A token is a row: only a page of ours may have one made, and no address that anybody's page can load does.
+  const token = action(/^\/demo\/dashboard\/token$/, noInput, async () => {
+    const { token, expiresAt } = await access.createDashboardToken(tenant, null, {
+      scopes: [...DASHBOARD_SCOPES],
+      expiresInSeconds: TOKEN_SECONDS,
+    });
+    // The page counts from `now`: its own clock may be wrong, and the simulator's may be ahead.
+    return { status: 201, body: { token, expiresAt, now: clock.now() } };
+  });
   const slash: Route = {
     methods: ['GET', 'HEAD'],
     path: /^\/demo\/dashboard\/$/,
     handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
   };
-  if (!payouts) return [config, slash];
+  if (!payouts) return [config, token, slash];
   return [
     config,
+    token,
     slash,
     action(/^\/demo\/dashboard\/payouts$/, requestPayoutInput, async (input) => {
       const { payout, replayed } = await payouts.request(tenant, input);

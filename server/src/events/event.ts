@@ -1,3 +1,4 @@
+import { type TokenSnapshot, tokenFromJson } from '../access/model.ts';
 import type { ShownCardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
@@ -46,6 +47,14 @@ export type NewEvent =
       resourceId: string;
       previousStatus: null;
       snapshot: Record<string, never>;
+    }
+  | {
+      /** A checkout token was paused or resumed, by the merchant or for its declined cards. */
+      kind: 'checkout_token.paused' | 'checkout_token.resumed';
+      resource: 'checkout_token';
+      resourceId: string;
+      previousStatus: null;
+      snapshot: TokenSnapshot;
     };
 
 /** An event in its place: `version` counts the tenant's events without a gap. */
@@ -60,6 +69,7 @@ const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resour
   subaccount_payout: subaccountPayoutFromJson,
   wallet: walletSnapshot,
   credential: () => ({}),
+  checkout_token: tokenFromJson,
 };
 
 function walletSnapshot(json: unknown): Balances | Wallet {

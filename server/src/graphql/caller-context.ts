@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
 import type { Opened, WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
+import type { Admission } from '../http/admission.ts';
 import type { Asker } from '../kernel/asker.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
@@ -49,6 +50,8 @@ export interface ContextFactory {
   ): Context;
   /** Counts one root field. @throws RateLimitError, at once or later */
   takeRootField(presented: Presented, caller: Caller): void | Promise<void>;
+  /** Counts a request whose credential is not known, before anything is done for it. @throws RateLimitError, at once or later */
+  admit(presented: Presented): void | Promise<void>;
   watch(presented: Presented, caller: Caller, opened: Opened): ReturnType<WatchCredential>;
 }
 
@@ -68,7 +71,9 @@ export function createContextFactory({
 }: {
   servicesFor: ServicesFor;
   /** At once where it is known. Throws, or rejects, as `AccessService.authenticate`. */
-  access: { authenticate(authorization: string, connection?: object): Caller | Promise<Caller> };
+  access: Admission & {
+    authenticate(authorization: string, connection?: object): Caller | Promise<Caller>;
+  };
   updates: Updates;
   cursorsFor: CursorsFor;
   watchCredential: WatchCredential;
@@ -102,6 +107,7 @@ export function createContextFactory({
         : onOwnPage(caller, origin);
     },
     takeRootField: ({ address }, caller) => limits.take(caller, address),
+    admit: ({ authorization, address, connection }) => access.admit(authorization, address, connection),
     create(presented, caller, transport, taken): Context {
       const order = createOrder();
       const age = createAge(caller, clock);
@@ -109,6 +115,7 @@ export function createContextFactory({
       let sharedAs: string | undefined;
       return {
         caller,
+        address: presented.address,
         services,
         clock,
         onRootField,

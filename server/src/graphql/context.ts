@@ -67,6 +67,8 @@ export type OnRootField = (
 export interface Context {
   /** Null where no credential was presented. */
   readonly caller: Caller | null;
+  /** The client's network address. */
+  readonly address: string;
   readonly services: PaymentsService;
   readonly clock: Clock;
   readonly loaders: Loaders;

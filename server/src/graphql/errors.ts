@@ -36,6 +36,7 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     LIMIT_REACHED: { description: 'UnavailableError: the account has as many, or as much, as it may.' },
     IDEMPOTENCY_CONFLICT: { description: 'IdempotencyError.' },
     CHECKOUT_TOKEN_USED: { description: 'UnavailableError: a single-use token has started its payment.' },
+    CHECKOUT_TOKEN_PAUSED: { description: 'UnavailableError: the merchant has paused this token.' },
     UPSTREAM_UNAVAILABLE: { description: 'UpstreamError.' },
   } as const,
 });
@@ -153,6 +154,7 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   LIMIT_REACHED: { code: 'FORBIDDEN', status: 200 },
   IDEMPOTENCY_CONFLICT: { code: 'BAD_USER_INPUT', status: 200 },
   CHECKOUT_TOKEN_USED: { code: 'FORBIDDEN', status: 200 },
+  CHECKOUT_TOKEN_PAUSED: { code: 'FORBIDDEN', status: 200 },
   CURSOR_EXPIRED: { code: 'CURSOR_EXPIRED', status: 200 },
   UPSTREAM_UNAVAILABLE: { code: 'UPSTREAM_UNAVAILABLE', status: 200 },
 };

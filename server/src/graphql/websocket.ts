@@ -21,7 +21,7 @@ import type { Opened } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket, isWebSocket } from '../http/server.ts';
-import { OutageError, PaymentError, UnavailableError } from '../kernel/errors.ts';
+import { OutageError, PaymentError, RateLimitError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
@@ -160,10 +160,15 @@ export function createGraphQLSockets({
       authorization: typeof authorization === 'string' ? authorization : null,
     };
     try {
+      await contexts.admit(extra.presented);
       extra.caller = await contexts.identify(extra.presented);
       callerOf(extra);
       extra.begun();
     } catch (error) {
+      if (error instanceof RateLimitError) {
+        extra.socket.close(TRY_AGAIN_LATER, error.message);
+        return false;
+      }
       if (error instanceof PaymentError) return forbid(extra, error);
       throw error;
     }

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
 import {
@@ -29,6 +30,8 @@ import { type Opened, openShared } from './shared-execution.ts';
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
 export interface GraphQLServer {
+  /** Counts a request whose credential is not known. @throws GraphQLError, at once or later */
+  admit(request: IncomingMessage): void | Promise<void>;
   yoga: Yoga;
   fastPath: FastPath;
   onFault: (fault: unknown) => void;
@@ -62,6 +65,7 @@ export function createGraphQLServer({
 }): GraphQLServer {
   const presented = (request: IncomingMessage) =>
     presentedBy(request, addressOf, request.headers.authorization ?? null);
+  let graphiqlPolicy = "default-src 'none'";
   const fastPath = createFastPath({
     ...{ schema, contexts, goneOf, onRootField, writes, compileAfter },
     presentedBy: presented,
@@ -80,7 +84,9 @@ export function createGraphQLServer({
     async renderGraphiQL(options) {
       // Its page is a string of 9 MB, which a server that nobody opens it on does not hold.
       const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-      return String(renderGraphiQL(options)).replace('</head>', `${STILL_TABS}</head>`);
+      const page = String(renderGraphiQL(options)).replace('</head>', `${STILL_TABS}</head>`);
+      graphiqlPolicy = policyOf(page);
+      return page;
     },
     landingPage: false,
     multipart: false,
@@ -97,19 +103,70 @@ export function createGraphQLServer({
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
       fastPath.plugin,
+      {
+        onResponse({ response }) {
+          // The page is the only answer in HTML, and the same each time.
+          if (response.headers.get('content-type')?.startsWith('text/html'))
+            response.headers.set('content-security-policy', graphiqlPolicy);
+        },
+      },
     ],
   });
-  return { yoga, fastPath, onFault };
+  const refuse = (error: unknown): never => {
+    throw toGraphQLError(error, onFault);
+  };
+  return {
+    yoga,
+    fastPath,
+    onFault,
+    admit(request) {
+      try {
+        return contexts.admit(presented(request))?.catch(refuse);
+      } catch (error) {
+        return refuse(error);
+      }
+    },
+  };
+}
+
+/**
+ * Nothing runs on GraphiQL's page but its own script, by its hash, and the editor's workers, which that makes of blobs. The
+ * editor writes styles into the page. What is typed goes to this server alone.
+ */
+function policyOf(page: string): string {
+  const begin = page.indexOf('<script>', page.indexOf('<div id="root">')) + '<script>'.length;
+  // As a browser reads it.
+  const script = page
+    .slice(begin, page.indexOf('</script>', begin))
+    .replace(/\r\n?/g, '\n')
+    .replaceAll('\u0000', '\ufffd');
+  const hash = createHash('sha256').update(script).digest('base64');
+  return [
+    "default-src 'none'",
+    `script-src 'sha256-${hash}'`,
+    'worker-src blob:',
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    'font-src data:',
+    "connect-src 'self' ws: wss:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }
 
 /** The path itself, with what Yoga would let through: its body's size, and forms that another site could post. */
-export function graphqlRoute({ yoga, fastPath, onFault }: GraphQLServer): Route {
+export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer): Route {
   return {
     methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     path: /^\/graphql$/,
     writesHead: true,
     async handle({ request, response, url }) {
       try {
+        if (request.method !== 'OPTIONS') {
+          const admitted = admit(request);
+          if (admitted) await admitted;
+        }
         if (request.method === 'POST') {
           if (request.headers['content-type'] !== 'application/json') checkType(request);
           if (request.headers['content-encoding'] !== undefined) checkEncoding(request);
@@ -124,11 +181,21 @@ export function graphqlRoute({ yoga, fastPath, onFault }: GraphQLServer): Route 
         if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
         if (request.method === 'GET') checkParams(url);
       } catch (error) {
-        if (!(error instanceof HttpError || error instanceof OutageError)) throw error;
+        const isOurs =
+          error instanceof HttpError || error instanceof OutageError || error instanceof GraphQLError;
+        if (!isOurs) throw error;
         setHeaders(response, HEADERS);
         if (error instanceof OutageError) {
           const errors = [messageOf(error, onFault)];
           return sendJson(response, describeOutage(error).status, { errors }, retryHeaders(error));
+        }
+        if (error instanceof GraphQLError) {
+          const { http, ...extensions } = error.extensions;
+          const { status = 500, headers } = (http ?? {}) as {
+            status?: number;
+            headers?: Record<string, string>;
+          };
+          return sendJson(response, status, { errors: [{ message: error.message, extensions }] }, headers);
         }
         const errors = [{ message: error.message, extensions: { code: 'BAD_USER_INPUT' } }];
         return sendJson(response, error.status, { errors }, error.headers);

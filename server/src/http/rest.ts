@@ -1,14 +1,13 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import { z } from 'zod';
 import {
-  type AccessService,
   assertUnrestrictedKey,
   bearer,
   type Caller,
   environmentOfKey,
   type Permission,
 } from '../access/model.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import {
   describeOutage,
   type ErrorCode,
@@ -20,6 +19,8 @@ import {
   UnauthenticatedError,
   ValidationError,
 } from '../kernel/errors.ts';
+import type { Admission } from './admission.ts';
+import type { ClientAddress } from './client-address.ts';
 import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { type Exchange, HttpError, type Route, readBody, retryHeaders, sendJson } from './routes.ts';
 
@@ -153,6 +154,7 @@ export const STATUS: Record<ErrorCode, number> = {
   LIMIT_REACHED: 409,
   IDEMPOTENCY_CONFLICT: 409,
   CHECKOUT_TOKEN_USED: 409,
+  CHECKOUT_TOKEN_PAUSED: 409,
   CURSOR_EXPIRED: 400,
   UPSTREAM_UNAVAILABLE: 502,
 };
@@ -164,12 +166,14 @@ export const STATUS: Record<ErrorCode, number> = {
 export function createRestRoutes({
   operations,
   access,
+  addressOf,
   takeRequest,
   clock,
   onFault,
 }: {
   operations: readonly RestOperation[];
-  access: Pick<AccessService, 'authenticate'>;
+  access: Authentication & Admission;
+  addressOf: ClientAddress;
   takeRequest: TakeRequest;
   clock: Clock;
   onFault: (fault: unknown) => void;
@@ -178,9 +182,11 @@ export function createRestRoutes({
   const table = operations.map((operation) => ({ operation, path: pathPattern(operation) }));
 
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller> {
-    const caller = await authenticate(access, request.headers.authorization);
+    const { authorization } = request.headers;
+    await access.admit(authorization, addressOf(request), request.socket);
+    const caller = await authenticate(access, authorization, request.socket);
     const { admitted, limit, remaining, resetAt } = await takeRequest(caller.tenant.accountId);
-    const seconds = Math.max(1, Math.ceil((resetAt.getTime() - clock.ms()) / 1_000));
+    const seconds = secondsUntil(resetAt, clock);
     response.setHeader('ratelimit-limit', limit);
     response.setHeader('ratelimit-remaining', remaining);
     response.setHeader('ratelimit-reset', seconds);
@@ -259,11 +265,17 @@ const keyTakers = new WeakMap<z.ZodType, boolean>();
 
 /** A browser's token is no key, whatever it grants elsewhere. @throws UnauthenticatedError */
 async function authenticate(
-  access: Pick<AccessService, 'authenticate'>,
+  access: Authentication,
   authorization: string | undefined,
+  connection: object,
 ): Promise<Caller> {
   if (environmentOfKey(bearer(authorization)) === null) throw new UnauthenticatedError('Invalid API key');
-  return access.authenticate(authorization);
+  return access.authenticate(authorization, connection);
+}
+
+/** At once where the caller is known. Throws, or rejects, as `AccessService.authenticate`. */
+interface Authentication {
+  authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
 }
 
 /** @throws PermissionError */

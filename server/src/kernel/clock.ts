@@ -91,6 +91,11 @@ export function createShiftableClock(base: Clock): ShiftableClock {
   };
 }
 
+/** Whole seconds until an instant, at least one: for Retry-After. */
+export function secondsUntil(instant: Date, clock: Pick<Clock, 'ms'>): number {
+  return Math.max(1, Math.ceil((instant.getTime() - clock.ms()) / 1_000));
+}
+
 /** `instant` moved by a number of milliseconds. */
 export function plusMs(instant: Date, ms: number): Date {
   return new Date(instant.getTime() + ms);

@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'LIMIT_REACHED'
   | 'IDEMPOTENCY_CONFLICT'
   | 'CHECKOUT_TOKEN_USED'
+  | 'CHECKOUT_TOKEN_PAUSED'
   | 'CURSOR_EXPIRED'
   | 'UPSTREAM_UNAVAILABLE';
 
@@ -109,7 +110,8 @@ export class UnavailableError extends PaymentError {
     | 'NOT_IN_SANDBOX'
     | 'ONLY_IN_SANDBOX'
     | 'LIMIT_REACHED'
-    | 'CHECKOUT_TOKEN_USED';
+    | 'CHECKOUT_TOKEN_USED'
+    | 'CHECKOUT_TOKEN_PAUSED';
   constructor(code: UnavailableError['code'], message: string) {
     super(message);
     this.code = code;

@@ -1,6 +1,6 @@
 import type { Caller } from '../access/model.ts';
 import type { Sql } from '../db/database.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { networkOf } from '../kernel/network.ts';
 import { tenantKey } from '../kernel/tenant.ts';
@@ -69,8 +69,7 @@ export function createRootFieldLimits({
 
   function refusal({ windows: { look }, key }: Bound): RateLimitError {
     const { limit, resetAt } = look(key);
-    const seconds = Math.ceil((resetAt.getTime() - clock.ms()) / 1_000);
-    return new RateLimitError(`${limit} root fields a minute`, Math.max(1, seconds));
+    return new RateLimitError(`${limit} root fields a minute`, secondsUntil(resetAt, clock));
   }
 
   return {

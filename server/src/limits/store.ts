@@ -2,8 +2,20 @@ import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { plusMs } from '../kernel/clock.ts';
 
-/** Ended windows that a reservation takes away. It adds one at most, so the table does not grow. */
+/** Ended windows that a statement takes away. It adds three at most, so the table does not grow. */
 const SWEPT = 10;
+
+/** Takes away windows that ended a minute ago, but for those of `keys`: one statement cannot change a row twice. */
+function sweep(keys: readonly string[], now: Date) {
+  return raw`
+    delete from rate_window where key in (
+      select key from rate_window where ends_at <= ${plusMs(now, -SWEPT_AFTER_MS)} and key <> all(${keys}::text[])
+      order by ends_at limit ${SWEPT} for update skip locked
+    )
+  `;
+}
+
+const SWEPT_AFTER_MS = 60_000;
 
 /**
  * Counts `want` more into the current window of `key`, which this begins where there is none, in one statement. Returns
@@ -18,12 +30,7 @@ export async function reserve(
 ): Promise<{ endsAt: Date; used: number }> {
   const over = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * lengthMs)})`;
   const { rows } = await raw<{ ends_at: Date; used: number }>`
-    with swept as (
-      delete from rate_window where key in (
-        select key from rate_window where ends_at <= ${plusMs(now, -lengthMs)} and key <> ${key}
-        order by ends_at limit ${SWEPT} for update skip locked
-      )
-    )
+    with swept as (${sweep([key], now)})
     insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, lengthMs)}, ${want})
     on conflict (key) do update set
       ends_at = case when ${over} then excluded.ends_at else w.ends_at end,
@@ -52,5 +59,90 @@ export async function release(
       order by w.key for update of w
     )
     update rate_window w set used = w.used - own.unused from own where w.key = own.key
+  `.execute(sql);
+}
+
+// ── Counts that are forgotten after a quiet time ────────────────────────────────────────────────
+
+/** A count without a quiet time in between, and the instant at which it is forgotten if nothing more comes. */
+export interface Count {
+  used: number;
+  endsAt: Date;
+}
+
+/** The counts of these keys that are not forgotten. */
+export async function selectCounts(
+  sql: Sql,
+  keys: readonly string[],
+  { now, quietMs }: { now: Date; quietMs: number },
+): Promise<Map<string, Count>> {
+  const rows = await sql
+    .selectFrom('rate_window')
+    .selectAll()
+    .where('key', 'in', keys)
+    .where('ends_at', '>', now)
+    // One that ends later is from before the clock was set back.
+    .where('ends_at', '<=', plusMs(now, 2 * quietMs))
+    .execute();
+  return new Map(rows.map(({ key, used, ends_at: endsAt }) => [key, { used, endsAt }]));
+}
+
+/** Adds one, up to `most`, to a count that is still as it was `seen`. False, and nothing is changed, where it is not. */
+export async function addToSeen(
+  sql: Sql,
+  {
+    key,
+    seen,
+    now,
+    quietMs,
+    most,
+  }: { key: string; seen: Count | null; now: Date; quietMs: number; most: number },
+): Promise<boolean> {
+  const isAsSeen = seen
+    ? raw<boolean>`w.used = ${seen.used} and w.ends_at = ${seen.endsAt}`
+    : raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * quietMs)})`;
+  const { rows } = await raw`
+    with swept as (${sweep([key], now)})
+    insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, quietMs)}, ${Math.min((seen?.used ?? 0) + 1, most)})
+    on conflict (key) do update set ends_at = excluded.ends_at, used = excluded.used where ${isAsSeen}
+    returning key
+  `.execute(sql);
+  return rows.length > 0;
+}
+
+/** Adds one to each count, up to `most`. Returns them as they are then. */
+export async function addToCounts(
+  sql: Sql,
+  keys: readonly string[],
+  { now, quietMs, most }: { now: Date; quietMs: number; most: number },
+): Promise<Map<string, number>> {
+  const over = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * quietMs)})`;
+  const { rows } = await raw<{ key: string; used: number }>`
+    with swept as (${sweep(keys, now)})
+    insert into rate_window as w (key, ends_at, used)
+    -- In one order, for those that come together.
+    select key, ${plusMs(now, quietMs)}::timestamptz, 1 from unnest(${keys}::text[]) key order by key
+    on conflict (key) do update set
+      ends_at = excluded.ends_at,
+      used = case when ${over} then 1 else least(w.used + 1, ${most}::bigint) end
+    returning key, used
+  `.execute(sql);
+  return new Map(rows.map(({ key, used }) => [key, used]));
+}
+
+/** Takes so much from each count, down to zero. */
+export async function takeFromCounts(
+  sql: Sql,
+  amounts: readonly { key: string; by: number }[],
+): Promise<void> {
+  await raw`
+    with own as (
+      select w.key, a.by
+      from rate_window w
+        join unnest(${amounts.map(({ key }) => key)}::text[], ${amounts.map(({ by }) => by)}::bigint[]) a (key, by)
+          using (key)
+      order by w.key for update of w
+    )
+    update rate_window w set used = greatest(0, w.used - own.by) from own where w.key = own.key
   `.execute(sql);
 }

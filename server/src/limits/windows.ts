@@ -16,6 +16,8 @@ export interface Windows {
    * Rejects where that does not answer: nothing was let through, nothing was refused.
    */
   take(key: string): boolean | Promise<boolean>;
+  /** One that was taken and not used. */
+  putBack(key: string): void;
   look(key: string): WindowState;
   /** What this instance has in hand, to the others and to those after it: when nobody takes any more. */
   giveBack(): Promise<void>;
@@ -125,6 +127,10 @@ export function createWindows({
         waiting.set(key, waiters);
         void refill(key, waiters);
       });
+    },
+    putBack(key) {
+      const share = current(key);
+      if (share) share.inHand += 1;
     },
     look(key) {
       const share = current(key);

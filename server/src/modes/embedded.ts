@@ -1,4 +1,4 @@
-import { bootstrap, createAccessEngine, firstTenant } from '../access/engine.ts';
+import { bootstrap, createAccessEngine, createTokenPauses, firstTenant } from '../access/engine.ts';
 import { accounts } from '../access/records.ts';
 import { createCardPaymentEngine } from '../card-payments/engine.ts';
 import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
@@ -9,6 +9,7 @@ import { createDemoRoutes } from '../demo/routes.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest.ts';
 import type { Clock, ShiftableClock } from '../kernel/clock.ts';
+import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
 import { createPayoutEngine } from '../payouts/engine.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
@@ -65,11 +66,24 @@ export async function createEmbeddedMode({
     keys: config.bootstrapKeys,
   });
 
+  const privateAddresses = config.webhookPrivateAddresses;
   const acquirer = createSimulatedAcquirer({ database, clock });
-  const settlement = createSettlement({ database, committer, acquirer, accounts, onFault });
-  const cardPayments = createCardPaymentEngine({ database, committer, accounts, products });
+  const guard = createCardTestingGuard({
+    sql: database.sql,
+    clock,
+    tokens: createTokenPauses({ database, committer }),
+    meter: metrics,
+  });
+  const settlement = createSettlement({ database, committer, acquirer, accounts, guard, onFault });
+  const cardPayments = createCardPaymentEngine({
+    ...{ database, committer, accounts, products },
+    ...{ guard, clock, privateAddresses },
+  });
   const productEngine = createProductEngine({ database, committer });
-  const access = createAccessEngine({ database, committer, products: productEngine, clock });
+  const access = createAccessEngine({
+    ...{ database, committer, clock, privateAddresses },
+    products: productEngine,
+  });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = given ?? simulatedBank;
   const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
@@ -83,7 +97,6 @@ export async function createEmbeddedMode({
   });
   const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
   const sandbox = createSandboxEngine({ database, committer });
-  const privateAddresses = config.webhookPrivateAddresses;
   const webhooks = createWebhookEngine({ database, committer, privateAddresses });
   const delivery = createWebhookDelivery({
     database,
@@ -122,7 +135,7 @@ export async function createEmbeddedMode({
       ...subaccountSettlement.tasks,
     },
     updates: (updates) => updates,
-    async routes({ nextDueAt }) {
+    async routes({ nextDueAt, callers, addressOf, strangers }) {
       const operations = [
         ...createWalletRoutes({ wallet }),
         ...createPayoutRoutes({ payouts }),
@@ -132,11 +145,19 @@ export async function createEmbeddedMode({
         ...createSubaccountRoutes({ subaccounts }),
       ];
       return [
-        ...createCheckoutRoutes({ checkout: settlement, clock, publicUrl, testCards: TEST_CARDS }),
+        ...createCheckoutRoutes({
+          checkout: settlement,
+          clock,
+          publicUrl,
+          testCards: TEST_CARDS,
+          addressOf,
+          limits: strangers,
+        }),
         ...createDocsRoutes({ operations, publicUrl }),
         ...createRestRoutes({
           operations,
-          access,
+          access: callers,
+          addressOf,
           takeRequest: createRequestLimit({ sql: database.sql, clock, limit: restLimit }),
           clock,
           onFault,

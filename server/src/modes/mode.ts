@@ -1,12 +1,15 @@
 import type { AccessService } from '../access/model.ts';
+import type { RecentCallers } from '../access/recent-callers.ts';
 import type { CardPayment, CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import type { Route } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { StrangerLimits } from '../limits/strangers.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { UpstreamMetrics } from '../ops/upstream-metrics.ts';
 import type { TestPaymentLevers } from '../sandbox/model.ts';
@@ -23,8 +26,17 @@ export interface Base {
   clock: Clock;
   /** Where the program is known: no slash at its end. */
   publicUrl: string;
-  metrics: Pick<Metrics, 'onWebhook'>;
+  metrics: Pick<Metrics, 'onWebhook' | 'onCard' | 'onTokenPaused'>;
   onFault: (fault: unknown) => void;
+}
+
+/** The parts of the server that the routes of a mode need. */
+export interface ServerParts {
+  /** When the next thing that waits falls due. */
+  nextDueAt: () => Promise<Date | null>;
+  callers: RecentCallers;
+  addressOf: ClientAddress;
+  strangers: StrangerLimits;
 }
 
 /** The service that is embedded here, or the one that this stands in front of. */
@@ -35,7 +47,7 @@ export interface Mode {
   tasks: Readonly<Record<string, TaskHandler>>;
   /** Puts in what a subscription needs beside the log. */
   updates: (updates: Updates) => Updates;
-  routes: (log: { nextDueAt: () => Promise<Date | null> }) => Promise<Route[]>;
+  routes: (server: ServerParts) => Promise<Route[]>;
   /** Of a remote mode: how the service behind it stands. */
   upstream: (() => UpstreamState) | null;
   /** What is measured of that service. */

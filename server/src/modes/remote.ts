@@ -16,7 +16,7 @@ import { createRemoteSubaccounts } from '../subaccounts/remote.ts';
 import { createBudget } from '../upstream/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
 import type { Facade } from '../upstream/facade.ts';
-import { createIntents, type RequestKind } from '../upstream/intents.ts';
+import { createIntents, type RequestKind, selectAllUnresolved } from '../upstream/intents.ts';
 import type { Correction } from '../upstream/mirror.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
 import { createReads } from '../upstream/reads.ts';
@@ -88,6 +88,14 @@ export async function createRemoteMode({
     ...(pace === undefined ? {} : { pace }),
     onFault,
   });
+  upstreamMetrics.watchDoubts(
+    async () =>
+      (await selectAllUnresolved(database.sql, 1_000)).map(({ intent }) => ({
+        operation: intent.operation.split(':', 1)[0]!,
+        requestedAt: intent.createdAt,
+      })),
+    () => clock.now(),
+  );
   let watch: Watch | null = null;
   const facade: Facade = {
     database,
@@ -110,10 +118,12 @@ export async function createRemoteMode({
   const subaccounts = createRemoteSubaccounts({ ...facade, readWallet });
   const products = createRemoteProducts(facade);
   const sandbox = createRemoteSandbox(facade);
+  const privateAddresses = config.webhookPrivateAddresses;
   const cardPayments = createRemoteCardPayments({
     ...facade,
     callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVES_AT : null,
     findProduct: (tenant, id, asker) => products.serviceFor(asker).find(tenant, id),
+    privateAddresses,
   });
   Object.assign(requests, payouts.requests, subaccounts.requests, cardPayments.requests);
   const mirrored = { wallet, payout: payouts, subaccount_payout: subaccounts, card_payment: cardPayments };
@@ -129,7 +139,6 @@ export async function createRemoteMode({
   });
   const watching = watch;
 
-  const privateAddresses = config.webhookPrivateAddresses;
   const webhooks = createRemoteWebhooks(createWebhookEngine({ database, committer, privateAddresses }));
   const receiver = createReceiver({
     database,
@@ -160,6 +169,7 @@ export async function createRemoteMode({
       committer,
       products: products.serviceFor(asker),
       clock,
+      privateAddresses,
       configuredKeys: upstreamConfig.keys,
     });
   // Who is let in is our own to say.

@@ -187,6 +187,34 @@ const COMMANDS: Record<string, Record<string, Command>> = {
       },
     },
   },
+  tokens: {
+    pause: {
+      operation: 'tokens.pause',
+      summary: 'stops a checkout token: it starts no payment, and its payments take no card',
+      positionals: ['TOKEN'],
+      options: {
+        minutes: { type: 'string', value: 'NUMBER', says: 'resumes it by itself then; without it never' },
+      },
+      example: 'tokens pause tok_0123456789abcdef01234567 --minutes 60',
+      toInput: (values, [token]) => ({ token, minutes: minutesOf(values) }),
+    },
+    resume: {
+      operation: 'tokens.resume',
+      summary: 'ends the pause of a checkout token, by hand or for its declined cards',
+      positionals: ['TOKEN'],
+      options: {},
+      example: 'tokens resume tok_0123456789abcdef01234567',
+      toInput: (_, [token]) => ({ token }),
+    },
+    list: {
+      operation: 'tokens.list',
+      summary: 'shows the checkout tokens that are paused, and why',
+      positionals: [],
+      options: {},
+      example: 'tokens list',
+      toInput: () => ({}),
+    },
+  },
 };
 
 /** Those of one word. */
@@ -319,6 +347,13 @@ function daysOf(name: string, values: Values): number | undefined {
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || !/^\d{1,3}$/.test(text) || Number(text) > 365)
     throw new UsageError(`--${name} must be a number of days from 0 to 365`);
+  return Number(text);
+}
+
+function minutesOf({ minutes: text }: Values): number | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text !== 'string' || !/^\d{1,6}$/.test(text))
+    throw new UsageError('--minutes must be a whole number of minutes, such as 60');
   return Number(text);
 }
 

@@ -78,6 +78,10 @@ export interface Metrics {
   onConnectionWait(ms: number): void;
   onTask(kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number): void;
   onWebhook(delivered: boolean, ms: number): void;
+  /** A card that was tried, by what became of it; or that was not, for its payer has to wait. */
+  onCard(outcome: 'approved' | 'declined' | 'held_back'): void;
+  /** A checkout token was paused for its declined cards. */
+  onTokenPaused(): void;
   /** From now on a scrape shows these, too. Returns what stops looking after them. */
   watch(watched: {
     info: { mode: string; engine: string };
@@ -225,6 +229,19 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   })();
 
+  const cards = createCounts({
+    name: 'psa_cards_total',
+    help: 'Cards that payers tried here: approved, declined; held_back: not tried, for the payer has to wait',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const tokenPauses = createCounts({
+    name: 'psa_checkout_token_pauses_total',
+    help: 'Checkout tokens that were paused here for their declined cards',
+    labelNames: [],
+    registers,
+  })();
+
   /** Thousands are open at once: what each keeps is the one function of its line. */
   const openSubscriptions = createLines(['transport', 'topic'] as const, (transport) => {
     const line = {
@@ -290,6 +307,12 @@ export function createMetrics(clock: Clock): Metrics {
     onWebhook(delivered, ms) {
       webhooks(delivered ? 'delivered' : 'failed').n += 1;
       webhookSeconds.add(ms / 1_000);
+    },
+    onCard(outcome) {
+      cards(outcome).n += 1;
+    },
+    onTokenPaused() {
+      tokenPauses.n += 1;
     },
     watch({ info, connections, backlog }) {
       new Gauge({

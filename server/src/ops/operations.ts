@@ -5,6 +5,8 @@ import {
   createKeyInput,
   listKeysInput,
   noInput,
+  pauseTokenInput,
+  resumeTokenInput,
   revokeKeyInput,
   updateAccountInput,
 } from '../access/keys.ts';
@@ -36,6 +38,9 @@ const OPERATIONS = {
   ),
   'doubts.list': operation(noInput, (administration) => administration.listDoubts()),
   'doubts.settle': operation(settleDoubtInput, (administration, input) => administration.settleDoubt(input)),
+  'tokens.pause': operation(pauseTokenInput, (administration, input) => administration.pauseToken(input)),
+  'tokens.resume': operation(resumeTokenInput, (administration, input) => administration.resumeToken(input)),
+  'tokens.list': operation(noInput, (administration) => administration.listPausedTokens()),
 };
 
 function operation<Schema extends z.ZodType>(
@@ -78,4 +83,6 @@ const OPTIONS: Record<string, string> = {
   name: '--name',
   id: 'the id',
   made: '--made',
+  token: 'the token',
+  minutes: '--minutes',
 };

@@ -1,10 +1,12 @@
-import type { Account, ApiKey } from '../access/keys.ts';
+import type { Account, Administration, ApiKey } from '../access/keys.ts';
 import type { ShownDoubt } from '../requests/model.ts';
 import type { Saved } from './backup.ts';
 import type { OperationName } from './operations.ts';
 
 /** As JSON has it: its instants are text. */
 type Told<Value> = { [Name in keyof Value]: Value[Name] extends Date | null ? string | null : Value[Name] };
+
+type PausedToken = Awaited<ReturnType<Administration['pauseToken']>>['token'];
 
 /** What an operation has answered, for a person. */
 export function show(operation: OperationName, result: unknown): string {
@@ -59,6 +61,20 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
     }
     case 'accounts.list':
       return accountTable((result as { accounts: Told<Account>[] }).accounts);
+    case 'tokens.pause': {
+      const { tokenId, pausedUntil } = (result as { token: Told<PausedToken> }).token;
+      const until = pausedUntil === null ? 'until it is resumed' : `until ${instant(pausedUntil)}`;
+      return `The checkout token ${tokenId} is paused ${until}. To end it: npm run psa -- tokens resume ${tokenId}\n`;
+    }
+    case 'tokens.resume':
+      return `The checkout token ${(result as { tokenId: string }).tokenId} is not paused.\n`;
+    case 'tokens.list':
+      return table((result as { tokens: Told<PausedToken>[] }).tokens, 'None is paused.', {
+        id: ({ tokenId }) => tokenId,
+        reason: ({ reason }) => (reason === 'merchant' ? 'paused by hand' : 'declined cards'),
+        since: ({ pausedAt }) => instant(pausedAt),
+        until: ({ pausedUntil }) => (pausedUntil === null ? 'resumed' : instant(pausedUntil)),
+      });
   }
 }
 

@@ -15,6 +15,13 @@ export interface UpstreamMetrics {
   onCorrection(resource: string): void;
   /** From now on a scrape shows how it stands, too. */
   watch(upstream: { state(): UpstreamState }): void;
+  /** The same of the requests whose outcome is unknown. A scrape waits for nobody: it shows what the last one asked for. */
+  watchDoubts(read: () => Promise<readonly Doubt[]>, now: () => Date): void;
+}
+
+interface Doubt {
+  operation: string;
+  requestedAt: Date;
 }
 
 const CIRCUITS = ['closed', 'half_open', 'open'] as const;
@@ -70,6 +77,38 @@ export function createUpstreamMetrics(): UpstreamMetrics {
     },
     onCorrection(resource) {
       corrections(resource).n += 1;
+    },
+    watchDoubts(read, now) {
+      let known: readonly Doubt[] = [];
+      const refresh = () => {
+        read().then(
+          (doubts) => {
+            known = doubts;
+          },
+          // The next scrape asks again.
+          () => undefined,
+        );
+      };
+      new Gauge({
+        name: 'psa_upstream_doubts',
+        help: 'Requests to the payments service whose outcome is unknown',
+        labelNames: ['operation'],
+        registers,
+        collect() {
+          refresh();
+          this.reset();
+          for (const { operation } of known) this.inc({ operation });
+        },
+      });
+      new Gauge({
+        name: 'psa_upstream_oldest_doubt_seconds',
+        help: 'Age of the oldest request whose outcome is unknown; 0 where there is none',
+        registers,
+        collect() {
+          const ages = known.map(({ requestedAt }) => now().getTime() - requestedAt.getTime());
+          this.set(Math.max(0, ...ages) / 1_000);
+        },
+      });
     },
     watch(upstream) {
       new Gauge({

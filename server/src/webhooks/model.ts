@@ -82,6 +82,12 @@ export function assertEndpointUrl(url: string, privateAddresses: boolean): void 
   if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
 }
 
+/** The same rule for a payment's own URL, where it has one. @throws ValidationError */
+export function assertCallbackUrl(url: string | null | undefined, privateAddresses: boolean): void {
+  if (url != null && !mayBeCalled(url, privateAddresses))
+    throw new ValidationError([{ path: 'input.callbackUrl', message: 'must be a public https URL' }]);
+}
+
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 export interface WebhookDeliveryPage {

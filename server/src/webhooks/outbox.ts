@@ -1,3 +1,4 @@
+import { tokenWebhook } from '../access/wire.ts';
 import { cardPaymentWebhook } from '../card-payments/wire.ts';
 import type { Sql } from '../db/database.ts';
 import type { StoredEvent } from '../events/event.ts';
@@ -78,6 +79,10 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     }
     case 'subaccount_payout': {
       const payload = subaccountPayoutWebhook(event.snapshot);
+      return payload && { name: payload.event, payload };
+    }
+    case 'checkout_token': {
+      const payload = tokenWebhook(event.snapshot);
       return payload && { name: payload.event, payload };
     }
     case 'wallet':

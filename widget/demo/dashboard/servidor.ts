@@ -41,6 +41,12 @@ export interface Servidor {
   fechar(): void;
 }
 
+async function load(path: string, request?: RequestInit): Promise<object> {
+  const response = await fetch(path, request);
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response.json();
+}
+
 /** A new token when so much of the old one's life has passed. */
 const RENEW_AT = 0.8;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
@@ -59,9 +65,15 @@ export function abrirServidor(
   const agora = () => new Date(Date.now() + aheadMs);
 
   async function carregar(): Promise<Config> {
-    const response = await fetch('/demo/dashboard/config.json');
-    if (!response.ok) throw new Error(`config: ${response.status}`);
-    const loaded = (await response.json()) as Config;
+    const [settings, minted] = await Promise.all([
+      load('/demo/dashboard/config.json'),
+      load('/demo/dashboard/token', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      }),
+    ]);
+    const loaded = { ...settings, ...minted } as Config;
     aheadMs = Date.parse(loaded.now) - Date.now();
     const livesMs = Date.parse(loaded.expiresAt) - Date.parse(loaded.now);
     renewAt = Date.now() + livesMs * RENEW_AT;

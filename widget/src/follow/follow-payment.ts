@@ -1,6 +1,6 @@
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
 import { CARD_PAYMENT_UPDATES, type CardPayment } from '../operations.ts';
-import { type RequestOptions, readPayment } from '../request.ts';
+import { assertPayment, MALFORMED, type RequestOptions, readPayment } from '../request.ts';
 import { follow } from './follow.ts';
 import type { Transport } from './transport.ts';
 
@@ -11,12 +11,30 @@ export interface FollowPaymentOptions extends RequestOptions {
   onConnection: (connection: CheckoutConnection, transport: Transport) => void;
 }
 
-/** Follows a payment until `signal` is aborted. Returns early only with an error that no other try can mend. */
-export function followPayment(options: FollowPaymentOptions): Promise<CheckoutError | undefined> {
-  return follow({
+/**
+ * Follows a payment until `signal` is aborted. Returns early only with an error that another try cannot change, such as
+ * an update that is no payment.
+ */
+export async function followPayment(options: FollowPaymentOptions): Promise<CheckoutError | undefined> {
+  const malformed = new AbortController();
+  const lose = (error: unknown): never => {
+    if (error === MALFORMED) malformed.abort();
+    throw error;
+  };
+  const error = await follow({
     ...options,
     query: CARD_PAYMENT_UPDATES,
     variables: { orderCode: options.orderCode },
-    read: () => readPayment(options),
+    signal: AbortSignal.any([options.signal, malformed.signal]),
+    read: () => readPayment(options).catch(lose),
+    onUpdate(update: { cursor: string; cardPayment: CardPayment }) {
+      try {
+        assertPayment(update.cardPayment);
+      } catch {
+        return malformed.abort();
+      }
+      options.onUpdate(update);
+    },
   });
+  return malformed.signal.aborted ? MALFORMED : error;
 }

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
+import { asTooMany, type PageLimits } from '../../http/admission.ts';
+import type { ClientAddress } from '../../http/client-address.ts';
 import { type Exchange, HttpError, type Route, readBody, send, sendJson } from '../../http/routes.ts';
 import { assetPath } from '../../kernel/assets.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, secondsUntil } from '../../kernel/clock.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { CardPayment, HostedCheckout } from '../model.ts';
 import { parseCardForm } from './form.ts';
@@ -27,17 +29,22 @@ const BODY_LIMIT_BYTES = 8 * 1024;
  *
  * @param options.publicUrl what the payer's browser calls this server; a path in it goes before every link
  * @param options.testCards listed on the page; null where the acquirer takes real cards
+ * @param options.limits of a network, on order codes that are none and on forms
  */
 export function createCheckoutRoutes({
   checkout,
   clock,
   publicUrl,
   testCards,
+  addressOf,
+  limits,
 }: {
   checkout: HostedCheckout;
   clock: Clock;
   publicUrl: string;
   testCards: TestCards | null;
+  addressOf: ClientAddress;
+  limits: PageLimits;
 }): Route[] {
   const { origin: ownOrigin, pathname } = new URL(publicUrl);
   const basePath = `${pathname.replace(/\/$/, '')}/checkout`;
@@ -49,15 +56,20 @@ export function createCheckoutRoutes({
   };
   const pathOf = (payment: CardPayment) => `${basePath}/${payment.orderCode}`;
 
-  async function open(orderCode: string): Promise<Order> {
+  /** @throws HttpError 404; RateLimitError for a network that asks for too many that are not there */
+  async function open({ request, params: { orderCode = '' } }: Exchange): Promise<Order> {
+    const address = addressOf(request);
+    await limits.take(address);
     // Looked at here, for what no order code can be must not reach the database as one.
     const found = /^[A-Za-z0-9_-]{1,64}$/.test(orderCode) ? await checkout.open(orderCode) : null;
     if (!found) throw new HttpError(404, 'Not found');
+    limits.putBack(address);
     return { ...found, secondsLeft: secondsLeft(found.payment, clock.now()) };
   }
 
-  async function show({ response, url, params }: Exchange): Promise<void> {
-    const order = await open(params.orderCode ?? '');
+  async function show(exchange: Exchange): Promise<void> {
+    const { response, url } = exchange;
+    const order = await open(exchange);
     const state = pageState(order.payment, clock.now());
     if (state === 'paid' && url.searchParams.has('seguir')) {
       const next = returnUrl(order.payment.successUrl, { psa_order_code: order.payment.orderCode });
@@ -67,10 +79,13 @@ export function createCheckoutRoutes({
     sendPage(response, 200, body, order.payment);
   }
 
-  async function pay({ request, response, params }: Exchange): Promise<void> {
+  async function pay(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
     refuseForeignForm(request, ownOrigin);
+    const address = addressOf(request);
+    await limits.takeForm(address);
     const form = new URLSearchParams(await readBody(request, BODY_LIMIT_BYTES));
-    const order = await open(params.orderCode ?? '');
+    const order = await open(exchange);
     const { payment } = order;
     const now = clock.now();
     if (pageState(payment, now) !== 'form') return redirect(response, followPath(site, payment));
@@ -82,17 +97,23 @@ export function createCheckoutRoutes({
     const parsed = parseCardForm(form, { now, refusal: (number) => checkout.cardRefusal(number) });
     if (!parsed.ok) return sendPage(response, 422, formPage(site, order, parsed), payment);
 
-    const result = await checkout.pay(payment.orderCode, parsed.card);
+    const result = await checkout.pay(payment.orderCode, parsed.card, address);
     const after: Order = { ...order, payment: result.payment };
     switch (result.kind) {
       case 'declined':
-        // Not a redirect: the reason and the name would have to travel in its address.
+      case 'not_charged':
+        // Not a redirect: what happened and the name would have to travel in its address.
         return sendPage(
           response,
           422,
-          formPage(site, after, { kept: parsed.kept, declined: result.reason }),
+          formPage(site, after, { kept: parsed.kept, declined: result.kind }),
           after.payment,
         );
+      case 'held_back': {
+        const waitSeconds = secondsUntil(result.retryAt, clock);
+        const body = formPage(site, after, { kept: parsed.kept, waitSeconds });
+        return sendPage(response, 429, body, after.payment, { 'retry-after': String(waitSeconds) });
+      }
       case 'paid_elsewhere':
         return sendPage(response, 409, statusPage(site, after, 'paid_elsewhere'), after.payment);
       case 'paid':
@@ -109,8 +130,11 @@ export function createCheckoutRoutes({
     }
   }
 
-  async function status({ response, params }: Exchange): Promise<void> {
-    const { payment, secondsLeft } = await open(params.orderCode ?? '');
+  async function status(exchange: Exchange): Promise<void> {
+    const { response } = exchange;
+    const { payment, secondsLeft } = await open(exchange).catch((error: unknown) => {
+      throw asTooMany(error);
+    });
     const state = pageState(payment, clock.now());
     sendJson(response, 200, { status: payment.status, state, secondsLeft }, { 'cache-control': 'no-store' });
   }
@@ -122,7 +146,7 @@ export function createCheckoutRoutes({
         await handle(exchange);
       } catch (error) {
         if (exchange.response.headersSent) throw error;
-        const known = error instanceof NotFoundError ? new HttpError(404, 'Not found') : error;
+        const known = error instanceof NotFoundError ? new HttpError(404, 'Not found') : asTooMany(error);
         const { status, headers } = known instanceof HttpError ? known : { status: 500, headers: {} };
         const orderUrl =
           status === 404 ? null : `${basePath}/${encodeURIComponent(exchange.params.orderCode ?? '')}`;

@@ -35,7 +35,10 @@ export interface Order {
 export interface FormAnswer {
   kept: KeptFields;
   errors?: CardErrors;
-  declined?: string;
+  /** No money was taken: the bank has refused, or has not been reached. */
+  declined?: keyof typeof NOT_TAKEN;
+  /** Seconds after which this payer may try again. */
+  waitSeconds?: number;
 }
 
 // ── Pages ───────────────────────────────────────────────────────────────────────────────────────
@@ -96,6 +99,10 @@ const PROBLEMS: Record<number, readonly [title: string, text: string]> = {
   404: ['Pagamento não encontrado', 'Confira o endereço ou peça um novo link à loja.'],
   413: ['Envio recusado', 'Os dados enviados são grandes demais. Nada foi cobrado.'],
   415: ['Envio recusado', 'O formulário veio em um formato que esta página não aceita. Nada foi cobrado.'],
+  429: [
+    'Aguarde um instante',
+    'Vieram muitos pedidos desta rede. Nada foi cobrado agora: tente de novo em um minuto.',
+  ],
 };
 
 interface Status {
@@ -139,7 +146,7 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site,
     tone: 'danger',
     title: 'Pagamento não concluído',
     body: html`
-      <p>${sentence(payment.failureReason ?? 'O cartão não foi aceito')} Nada foi cobrado.</p>
+      <p>${NOT_TAKEN.declined} Nada foi cobrado.</p>
       <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
       ${backLink(payment)}`,
   }),
@@ -200,13 +207,19 @@ const FIELDS: Record<CardField, { label: string; hint: string; attributes: Html 
 };
 
 function cardForm(site: Site, { payment }: Order, answer: FormAnswer | null): Html {
-  const { kept = { holder: '', expiry: '' }, errors = {}, declined } = answer ?? {};
+  const { kept = { holder: '', expiry: '' }, errors = {}, declined, waitSeconds } = answer ?? {};
   const field = (name: CardField, value = '') => cardField(name, value, errors[name]);
   const cancelUrl = returnUrl(payment.cancelUrl, { psa_order_code: payment.orderCode, psa_cancelled: '1' });
   return html`
     ${site.testCards && testNote()}
     <h2 class="panel-title" id="form-title">Dados do cartão</h2>
-    ${declined !== undefined ? declinedSummary(payment, declined) : errorSummary(errors)}
+    ${
+      waitSeconds !== undefined
+        ? waitSummary(waitSeconds)
+        : declined !== undefined
+          ? declinedSummary(payment, declined)
+          : errorSummary(errors)
+    }
     <form class="card-form" method="post" action="${site.basePath}/${payment.orderCode}" aria-labelledby="form-title" data-form>
       <input type="hidden" name="attempt" value="${payment.declinedCharges}" autocomplete="off">
       ${field('number')}
@@ -242,13 +255,32 @@ function cardField(name: CardField, value: string, error: string | undefined): H
 // `autofocus` brings a keyboard and a screen reader to the answer without a script.
 const errorSummaryStart = html`<div class="alert" role="alert" tabindex="-1" autofocus data-summary>`;
 
-function declinedSummary({ declinedCharges }: CardPayment, reason: string): Html {
+/** One sentence for every refusal: the reason is the merchant's, for it tells who tests stolen cards which are good. */
+const NOT_TAKEN = {
+  declined: 'O banco não autorizou o pagamento.',
+  not_charged: 'A operadora não recebeu o pagamento.',
+};
+
+function declinedSummary({ declinedCharges }: CardPayment, why: keyof typeof NOT_TAKEN): Html {
   const triesLeft = MAX_DECLINED_CHARGES - declinedCharges;
   const warning =
     triesLeft === 1 ? 'Esta é a última tentativa.' : triesLeft === 2 && 'Restam duas tentativas.';
   return html`${errorSummaryStart}${ICONS.alert}<div>
       <p class="alert-title">Pagamento não aprovado</p>
-      <p>${sentence(reason)} Nada foi cobrado: confira os dados ou use outro cartão. ${warning}</p>
+      <p>${NOT_TAKEN[why]} Nada foi cobrado: confira os dados ou use outro cartão. ${warning}</p>
+    </div></div>`;
+}
+
+/** The same words for every wait: they tell nobody the reason. */
+function waitSummary(seconds: number): Html {
+  const wait =
+    seconds < 60
+      ? `${seconds} ${seconds === 1 ? 'segundo' : 'segundos'}`
+      : `${Math.ceil(seconds / 60)} ${seconds <= 60 ? 'minuto' : 'minutos'}`;
+  return html`${errorSummaryStart}${ICONS.alert}<div>
+      <p class="alert-title">Aguarde para tentar de novo</p>
+      <p>Não foi possível tentar este pagamento agora. Nada foi cobrado: tente de novo em ${wait}.</p>
+      <p>Por segurança, o número e o CVV precisam ser digitados de novo.</p>
     </div></div>`;
 }
 
@@ -282,8 +314,7 @@ function testCardList(cards: TestCards): Html {
 
 function effect(behaviour: TestCards[string]): string {
   if (behaviour.kind === 'approve') return 'Aprovado';
-  if (behaviour.kind === 'decline')
-    return behaviour.final ? `${behaviour.reason} (encerra)` : behaviour.reason;
+  if (behaviour.kind === 'decline') return behaviour.final ? 'Recusado (encerra)' : 'Recusado';
   const seconds = Math.round(behaviour.afterMs / 1000);
   return `Em análise por ${seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`}, depois aprovado`;
 }
@@ -433,5 +464,4 @@ const money = (cents: Cents) => formats().reais.format(cents / 100);
 const instant = (date: Date) => formats().instant.format(date);
 const timeOfDay = (date: Date) => `${formats().time.format(date)} de Brasília`;
 const minutes = (seconds: number) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-const sentence = (text: string) => text.replace(/[\s.]*$/, '.');
 const initial = (name: string) => [...name.trim()][0]?.toLocaleUpperCase('pt-BR') ?? '•';

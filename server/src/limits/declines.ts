@@ -1,0 +1,156 @@
+import {
+  type AttemptOutcome,
+  type CardTestingGuard,
+  type ChargeAttempt,
+  isPaused,
+  type TokenPause,
+} from '../card-payments/model.ts';
+import type { Sql } from '../db/database.ts';
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import { networkOf } from '../kernel/network.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { addToCounts, addToSeen, type Count, selectCounts, takeFromCounts } from './store.ts';
+
+// Card testing: stolen numbers are tried by the hundred, at whichever shop lets them be tried. Counted are declined
+// cards, of a network, of a checkout token and of an account; an approved one takes one away, so that a carrier's one
+// address for thousands of payers, and a shop that sells a lot, stay near zero. Only the network's own count makes
+// anybody wait. The other two say how much: a token that a thousand networks test cards on still sells to a network
+// that has had no card declined.
+
+/** Declined cards of a network before it waits, and the first wait; each further one doubles it. */
+interface Pace {
+  free: number;
+  firstWaitMs: number;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+const PACES = {
+  calm: { free: 5, firstWaitMs: 2 * SECOND },
+  /** Many cards of the token or the account are declined. */
+  hot: { free: 2, firstWaitMs: 15 * SECOND },
+  /** The token is paused for its declined cards. */
+  paused: { free: 1, firstWaitMs: MINUTE },
+} satisfies Record<string, Pace>;
+
+const LONGEST_WAIT_MS = 30 * MINUTE;
+/** A count is forgotten after this time without another declined card. */
+const QUIET_MS = 60 * MINUTE;
+
+/** Declined cards more than approved ones. */
+const HOT_TOKEN = 20;
+const HOT_ACCOUNT = 60;
+const PAUSED_TOKEN = 40;
+/** No count of a token or an account grows beyond this: as many approved cards take away what an attack has left. */
+const MOST = 120;
+/** The same for a network: from here on it waits the longest. */
+const MOST_OF_NETWORK = 16;
+
+/** After its last card, the time for which a network with so many declined ones waits. */
+export function waitMs(declines: number, { free, firstWaitMs }: Pace): number {
+  if (declines < free) return 0;
+  return Math.min(LONGEST_WAIT_MS, firstWaitMs * 2 ** (declines - free));
+}
+
+export interface DeclineMeter {
+  /** A card that was tried, or was not for the payer has to wait. */
+  onCard(outcome: 'approved' | 'declined' | 'held_back'): void;
+  onTokenPaused(): void;
+}
+
+export function createCardTestingGuard({
+  sql,
+  clock,
+  tokens,
+  meter,
+}: {
+  sql: Sql;
+  clock: Clock;
+  tokens: {
+    pauseOf(tokenId: string): Promise<TokenPause | null>;
+    /** Whether it was not paused before. */
+    pauseForDeclines(tenant: Tenant, tokenId: string): Promise<boolean>;
+  };
+  meter: DeclineMeter;
+}): CardTestingGuard {
+  async function standingOf(
+    attempt: ChargeAttempt,
+  ): Promise<{ seen: Count | null; retryAt: Date | null; now: Date }> {
+    const { network, token, account } = keysOf(attempt);
+    const now = clock.now();
+    const keys = [network, token, account].filter((key) => key !== null);
+    const [pause, counts] = await Promise.all([
+      attempt.tokenId === null ? null : tokens.pauseOf(attempt.tokenId),
+      selectCounts(sql, keys, { now, quietMs: QUIET_MS }),
+    ]);
+    const countOf = (key: string | null) => (key === null ? null : (counts.get(key) ?? null));
+    const seen = countOf(network);
+    if (isPaused(pause, now) && pause?.reason === 'merchant')
+      return { seen, now, retryAt: pause.pausedUntil ?? plusMs(now, RESUMED_AGAIN_MS) };
+    const isHot = (countOf(token)?.used ?? 0) >= HOT_TOKEN || (countOf(account)?.used ?? 0) >= HOT_ACCOUNT;
+    const pace = isPaused(pause, now) ? PACES.paused : isHot ? PACES.hot : PACES.calm;
+    if (!seen) return { seen, now, retryAt: null };
+    const retryAt = plusMs(seen.endsAt, waitMs(seen.used, pace) - QUIET_MS);
+    return { seen, now, retryAt: retryAt > now ? retryAt : null };
+  }
+
+  async function admit(attempt: ChargeAttempt): Promise<Date | null> {
+    const { network } = keysOf(attempt);
+    for (;;) {
+      const { seen, retryAt, now } = await standingOf(attempt);
+      if (retryAt || network === null) return retryAt;
+      // Another attempt of the network has been counted since: the loser looks again, and one of them wins.
+      if (await addToSeen(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MOST_OF_NETWORK }))
+        return null;
+    }
+  }
+
+  async function countDeclined({ tenant, tokenId, ...attempt }: ChargeAttempt): Promise<void> {
+    const { token, account } = keysOf({ tenant, tokenId, ...attempt });
+    const keys = [account, ...(token === null ? [] : [token])];
+    const counts = await addToCounts(sql, keys, { now: clock.now(), quietMs: QUIET_MS, most: MOST });
+    if (tokenId === null || token === null || (counts.get(token) ?? 0) < PAUSED_TOKEN) return;
+    // From here on as many again pause it again, and a merchant who resumes it has as many.
+    await takeFromCounts(sql, [{ key: token, by: PAUSED_TOKEN - HOT_TOKEN }]);
+    if (await tokens.pauseForDeclines(tenant, tokenId)) meter.onTokenPaused();
+  }
+
+  return {
+    look: async (attempt) => (await standingOf(attempt)).retryAt,
+    async admit(attempt) {
+      const retryAt = await admit(attempt);
+      if (retryAt) meter.onCard('held_back');
+      return retryAt;
+    },
+    async record(attempt, outcome) {
+      if (outcome !== 'unused') meter.onCard(outcome);
+      if (outcome === 'declined') return countDeclined(attempt);
+      const credits = creditsOf(attempt, outcome);
+      if (credits.length > 0) await takeFromCounts(sql, credits);
+    },
+  };
+}
+
+/** The wait after which a payer may look whether the merchant has resumed a token. */
+const RESUMED_AGAIN_MS = 5 * MINUTE;
+
+/** An approved card takes from the network what was counted when it was admitted, and one more. */
+function creditsOf(attempt: ChargeAttempt, outcome: AttemptOutcome): { key: string; by: number }[] {
+  const { network, token, account } = keysOf(attempt);
+  const isApproved = outcome === 'approved';
+  return [
+    { key: network, by: isApproved ? 2 : 1 },
+    { key: token, by: isApproved ? 1 : 0 },
+    { key: account, by: isApproved ? 1 : 0 },
+  ].flatMap(({ key, by }) => (key !== null && by > 0 ? [{ key, by }] : []));
+}
+
+/** The network is the same for every account: who tests cards does it wherever it is let. */
+function keysOf({ tenant, tokenId, address }: ChargeAttempt) {
+  return {
+    network: address === null ? null : `declines network ${networkOf(address)}`,
+    token: tokenId === null ? null : `declines token ${tokenId}`,
+    account: `declines account ${tenantKey(tenant)}`,
+  };
+}

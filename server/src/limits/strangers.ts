@@ -1,0 +1,61 @@
+import type { Sql } from '../db/database.ts';
+import { type Clock, secondsUntil } from '../kernel/clock.ts';
+import { RateLimitError } from '../kernel/errors.ts';
+import { networkOf } from '../kernel/network.ts';
+import { createWindows, type Windows } from './windows.ts';
+
+/** Requests a minute of one network that show no credential, or one that is not known. */
+const REQUESTS_A_MINUTE = 300;
+/** Card forms a minute of one network: a carrier has thousands of payers behind one address. */
+const FORMS_A_MINUTE = 120;
+
+/** Limits on requests that show no credential, by network and over all instances. */
+export interface StrangerLimits {
+  /** Counts one request. At once where the database need not be asked. @throws RateLimitError, at once or later */
+  take(address: string): void | Promise<void>;
+  /** Its sender was known after all. */
+  putBack(address: string): void;
+  /** Counts one card form. @throws RateLimitError, at once or later */
+  takeForm(address: string): void | Promise<void>;
+  /** Returns the reserved rest to the others, when this instance stops. */
+  giveBack(): Promise<void>;
+}
+
+export function createStrangerLimits({
+  sql,
+  clock,
+  perMinute,
+}: {
+  sql: Sql;
+  clock: Clock;
+  /** In place of both limits: for tests and benchmarks, whose requests all come from one network. */
+  perMinute?: number | undefined;
+}): StrangerLimits {
+  const windowsOf = (name: string, limit: number) =>
+    createWindows({ sql, clock, name, limit, chunk: Math.max(1, Math.floor(limit / 20)) });
+  const requests = windowsOf('stranger', perMinute ?? REQUESTS_A_MINUTE);
+  const forms = windowsOf('form', perMinute ?? FORMS_A_MINUTE);
+
+  function take(windows: Windows, address: string, what: string): void | Promise<void> {
+    const network = networkOf(address);
+    const refuse = () => {
+      const { limit, resetAt } = windows.look(network);
+      throw new RateLimitError(`${limit} ${what} a minute`, secondsUntil(resetAt, clock));
+    };
+    const admitted = windows.take(network);
+    if (admitted === false) refuse();
+    if (typeof admitted !== 'boolean')
+      return admitted.then((later) => {
+        if (!later) refuse();
+      });
+  }
+
+  return {
+    take: (address) => take(requests, address, 'requests without a known credential'),
+    putBack: (address) => requests.putBack(networkOf(address)),
+    takeForm: (address) => take(forms, address, 'forms'),
+    async giveBack() {
+      await Promise.all([requests, forms].map((windows) => windows.giveBack()));
+    },
+  };
+}
