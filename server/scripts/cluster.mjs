@@ -61,7 +61,7 @@ export async function startCluster({ count, env, port = 0, heard = () => undefin
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         NODE_ENV: 'production',
-        // The balancer is told before an instance is.
+        // The balancer holds an instance before it is stopped.
         PSA_DRAIN_SECONDS: '0',
         ...env,
         PORT: String(ports[number - 1]),

@@ -108,7 +108,7 @@ const NODES = `nodes {
   withdrawalId code method amountCents feeCents destination status version requestedAt processedAt
 }`;
 
-/** Of as many as fit into an offset of 10,000 there is a page behind it. */
+/** The offset of a page that is deep in the list. */
 const OFFSET = QUICK ? 100 : 10_000;
 
 /** How long a page of payouts takes as there are more of them in PostgreSQL, and any page of the most against the least. */

@@ -14,12 +14,12 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const LIVE_KEY = 'ps_live_proxies0123456789';
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-/** Of each kind, through each proxy. */
+/** Clients of each kind, through each proxy. */
 const AT_ONCE = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'psa-proxies-'));
 const proxies: ChildProcess[] = [];
-/** What the proxies log. */
+/** Lines that the proxies log. */
 const complaints: string[] = [];
 const instances = new Map<number, Program>();
 let environment: Record<string, string>;
@@ -123,7 +123,7 @@ async function start(port: number): Promise<void> {
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 }
 
-/** What is asked for through one proxy alone tells that it sends requests to an instance. */
+/** A path that is requested through one proxy alone: an instance that has answered it is seen by that proxy. */
 const OF_ITS_OWN = { nginx: '/v1/openapi.json', Caddy: '/healthz' };
 
 async function isServedBy(port: number): Promise<boolean> {

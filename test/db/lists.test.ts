@@ -99,7 +99,7 @@ describe('A period', () => {
 
 // ── Totals ──────────────────────────────────────────────────────────────────────────────────────
 
-/** What is done in one transaction, and whether it is undone. */
+/** A change in one transaction, and whether it is undone. */
 interface Step {
   what: 'payouts' | 'products' | 'deliveries' | 'observed' | 'by hand';
   places: number[];

@@ -134,7 +134,7 @@ export function watchStatements(database: Database): { database: Database; state
   };
 }
 
-/** What a query has read, as PostgreSQL says it of its plan. */
+/** The rows that a query has read, as PostgreSQL reports them with its plan. */
 export interface ReadPlan {
   readonly statement: string;
   /** Rows that a table or an index has given, those that a filter threw away among them. */

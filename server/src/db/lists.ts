@@ -15,7 +15,7 @@ export interface ListPage {
   where?: readonly RawBuilder<boolean>[] | undefined;
   /** For each of these columns, the values that it may have; undefined: any. */
   oneOf?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
-  /** By these columns, the last of them the number, which tells rows apart. */
+  /** Sorts by these columns, the last of them the number, which tells rows apart. */
   order: readonly [...columns: string[], number: 'number'];
   direction?: 'asc' | 'desc' | undefined;
   limit: number;
@@ -90,7 +90,7 @@ export type CountedList =
 
 export interface ListFilter {
   list: CountedList;
-  /** What the rows belong to; null: to whatever. */
+  /** The subaccount, say, that the rows belong to; null: any. */
   parent?: string | null | undefined;
   kind?: readonly string[] | undefined;
   status?: readonly string[] | undefined;

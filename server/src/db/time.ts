@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 
 /** Shorter than any lease: a machine whose clock is set while it runs takes nothing that another holds. */
 const MEASURE_MS = 1_000;
-/** An operator is told of a clock that is wrong by as much as this. */
+/** The error of a clock that is worth a line in the log. */
 const NOTABLE_MS = 1_000;
 
 /**

@@ -295,7 +295,7 @@ export async function claimPoll(
   return claimed !== undefined;
 }
 
-/** Of a parent: nothing is called so. The counts have an empty one where there is none. */
+/** Whether no resource can have such a parent. The counts have an empty one where there is none. */
 function hasNothing(parent: string | undefined): boolean {
   return parent !== undefined && (parent === '' || !isStorable(parent));
 }

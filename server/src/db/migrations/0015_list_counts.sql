@@ -69,7 +69,7 @@ begin
   return null;
 end $$;
 
--- Whoever changes a list changes its counts in the same statement, and a crash undoes both. The rows of a tenant change
+-- A statement that changes a list changes its counts too, and a crash undoes both. The rows of a tenant change
 -- under its lock, so its counts make nobody wait who would not wait anyway.
 do $$
 declare
