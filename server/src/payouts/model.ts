@@ -505,7 +505,7 @@ export interface Source {
 }
 
 /** By then the service's own answers say what its webhooks have said, or the webhook was wrong. */
-export const CLAIM_HOLDS_MS = 2 * 60_000;
+const CLAIM_HOLDS_MS = 2 * 60_000;
 
 /**
  * What is known after a claim; null where it tells nothing new, or too little to know a payout by. A status goes forward

@@ -681,7 +681,7 @@ export interface Source {
 }
 
 /** By then the service's own answers say what its webhooks have said, or the webhook was wrong. */
-export const CLAIM_HOLDS_MS = 2 * 60_000;
+const CLAIM_HOLDS_MS = 2 * 60_000;
 
 /** How far it is along (3.1). */
 function progressOf({ status, reversed, inDoubt, neverMade }: SeenPayout): number {

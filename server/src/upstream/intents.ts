@@ -171,7 +171,7 @@ const UNANSWERED_LOOK_AGAIN_MS = 30_000;
 /** A request that the service has not begun by then, it will never begin. */
 export const ABSENT_AFTER_MS = 15 * 60_000;
 /** An outcome that is unknown for longer needs a person. */
-export const OLD_DOUBT_MS = ABSENT_AFTER_MS;
+const OLD_DOUBT_MS = ABSENT_AFTER_MS;
 
 /** On it an instance tells the others that what it sent is over, by the intent's id. */
 const OVER_CHANNEL = 'psa_intent';
