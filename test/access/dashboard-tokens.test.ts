@@ -26,6 +26,7 @@ const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> =
   products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },
   payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
   payouts: { scope: 'payouts', query: '{ payouts { totalCount nodes { status } } }' },
+  unresolvedRequests: { scope: 'payouts', query: '{ unresolvedRequests { requestId } }' },
   subaccount: { scope: 'subaccounts', query: '{ subaccount(subaccountId: $subaccountId) { balanceCents } }' },
   subaccounts: { scope: 'subaccounts', query: '{ subaccounts { totalCount nodes { balanceCents } } }' },
   subaccountPayout: {

@@ -157,7 +157,13 @@ interface Captured {
   context: Context;
 }
 
-const FOLLOWED = ['allCardPaymentUpdates', 'allPayoutUpdates', 'allSubaccountPayoutUpdates', 'walletUpdates'];
+const FOLLOWED = [
+  'allCardPaymentUpdates',
+  'allCheckoutTokenUpdates',
+  'allPayoutUpdates',
+  'allSubaccountPayoutUpdates',
+  'walletUpdates',
+];
 
 /** Updates of each kind, for credentials that may see different things. */
 async function captureUpdates(app: TestApp, world: World): Promise<Map<string, Captured[]>> {
@@ -415,6 +421,12 @@ async function populate(app: TestApp): Promise<World> {
     async writeAll() {
       await makes.payment('live');
       await payOut('followed');
+      const mint =
+        'mutation { createCheckoutToken(input: { amount: { fixedCents: 500 } }) { ... on CheckoutTokenSuccess { token } } }';
+      const { token } = (await app.live.request(mint)).createCheckoutToken;
+      await app.live.request('mutation ($token: String!) { pauseToken(token: $token) { __typename } }', {
+        token,
+      });
       await app.work.settled();
     },
     values(field, argument) {

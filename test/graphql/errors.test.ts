@@ -137,7 +137,6 @@ describe('errors of several fields', () => {
     const app = await start({ compileAfter: 1 });
     const query = `query ($reference: String!) {
       subaccountPayout(subaccountId: "0123456789abcdef01234567", reference: $reference) { payoutId }
-      payout(withdrawalId: $reference) { withdrawalId }
       cardPayment(orderCode: $reference) { orderCode }
       again: subaccountPayout(subaccountId: "0123456789abcdef01234567", reference: $reference) { payoutId }
     }`;

@@ -42,12 +42,12 @@ describe('what is typed', () => {
   });
 
   test.each<[string, string]>([
-    ['key', 'There is no command "key"; there are keys, accounts, tokens, backup, restore'],
+    ['key', 'There is no command "key"; there are keys, accounts, doubts, tokens, backup, restore'],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, tokens, backup, restore',
+      'There is no command "constructor"; there are keys, accounts, doubts, tokens, backup, restore',
     ],
-    ['--json', 'A command comes before --json: keys, accounts, tokens, backup, restore'],
+    ['--json', 'A command comes before --json: keys, accounts, doubts, tokens, backup, restore'],
     ['keys', 'keys what? There are keys create, keys list, keys revoke'],
     ['keys --json', 'keys what? There are keys create, keys list, keys revoke'],
     ['keys delete', 'There is no "keys delete"; There are keys create, keys list, keys revoke'],

@@ -32,6 +32,11 @@ async function everything(): Promise<Scraped> {
   upstream.onOutcome('money', 'answered', 0.1, 'GET /v1/wallet');
   upstream.onTurn('query', 0.1);
   upstream.onRead('query', 'memory');
+  upstream.onCorrection('payout');
+  upstream.watchDoubts(
+    async () => [{ operation: 'requestPayout', requestedAt: new Date(0) }],
+    () => new Date(0),
+  );
   upstream.watch({
     state: () => ({
       circuit: 'closed',

@@ -1,5 +1,5 @@
 import { CommitOutcomeUnknown, NoConnection } from '../../server/src/db/database.ts';
-import { IdempotencyError, PaymentError } from '../../server/src/kernel/errors.ts';
+import { IdempotencyError, OutageError, PaymentError } from '../../server/src/kernel/errors.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { Injected } from './gate.ts';
 import type { Violation } from './violation.ts';
@@ -117,7 +117,8 @@ export function createRequests(broken: (violation: Violation) => void): Requests
 
   /** Null: it is one of the faults that are put in. */
   function isFault(error: unknown, what: string): boolean {
-    if (error instanceof Injected || error instanceof NoConnection) return true;
+    if (error instanceof Injected || error instanceof NoConnection || error instanceof OutageError)
+      return true;
     if (error instanceof PaymentError) return false;
     broken({ law: 'nothing fails but by a fault', what: `${what}: ${(error as Error).stack}` });
     return true;

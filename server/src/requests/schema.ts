@@ -1,4 +1,4 @@
-import { assertUnrestrictedKey } from '../access/model.ts';
+import { assertMayReadPayouts, assertMayReadSubaccountPayouts } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { pageSize } from '../graphql/paging.ts';
@@ -51,8 +51,11 @@ const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedReq
       type: SubaccountPayoutRef,
       nullable: true,
       description: 'Of REQUEST_SUBACCOUNT_PAYOUT, the payout in doubt.',
-      resolve: ({ subaccountPayoutId }, _, { loaders }) =>
-        subaccountPayoutId === null ? null : loaders.subaccountPayout.load(subaccountPayoutId),
+      resolve({ subaccountPayoutId }, _, context) {
+        if (subaccountPayoutId === null) return null;
+        assertMayReadSubaccountPayouts(callerOf(context));
+        return context.loaders.subaccountPayout.load(subaccountPayoutId);
+      },
     }),
   }),
 });
@@ -65,7 +68,7 @@ builder.queryFields((t) => ({
     args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }) },
     resolve: (_, { first }, context) => {
       const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
+      assertMayReadPayouts(caller);
       return context.services.requests.list(caller.tenant, pageSize(first));
     },
   }),

@@ -787,11 +787,11 @@ function isSame(left: ShownSubaccountPayout, right: ShownSubaccountPayout): bool
 }
 
 /** What subscribers are told of it. */
-export function eventOf(
-  previous: ShownSubaccountPayout | null,
-  { status, reversed }: ShownSubaccountPayout,
-): ShownSubaccountPayout['status'] | 'reversed' {
-  return reversed && !previous?.reversed ? 'reversed' : status;
+export function eventOf({
+  status,
+  reversed,
+}: ShownSubaccountPayout): ShownSubaccountPayout['status'] | 'reversed' {
+  return reversed ? 'reversed' : status;
 }
 
 // ── As an event's snapshot ──────────────────────────────────────────────────────────────────────

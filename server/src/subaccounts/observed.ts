@@ -197,7 +197,7 @@ export function observationOf(
         names,
         event: isNew
           ? {
-              kind: `subaccount_payout.${eventOf(known, payout)}`,
+              kind: `subaccount_payout.${eventOf(payout)}`,
               resource: RESOURCE,
               resourceId: payout.id,
               previousStatus: known?.status ?? null,
@@ -270,7 +270,7 @@ function recorded(
         observedAt: at,
         names,
         event: {
-          kind: `subaccount_payout.${payout.status}`,
+          kind: `subaccount_payout.${eventOf(payout)}`,
           resource: RESOURCE,
           resourceId: payout.id,
           previousStatus: known?.status ?? null,
