@@ -9,7 +9,7 @@ const cursorsFor = createCursors(KEY);
 const live: Tenant = { accountId: 'acc_1', environment: 'live' };
 const cursors = cursorsFor(live, 'updates');
 
-const places = fc.oneof(fc.maxSafeNat(), fc.nat(1000));
+const places = fc.oneof(fc.maxSafeInteger(), fc.nat(1000));
 const tenants = fc.record<Tenant>({
   accountId: fc.string(),
   environment: fc.constantFrom('live', 'sandbox'),

@@ -50,7 +50,7 @@ export function createCursors(key: Uint8Array): CursorsFor {
       encode(place) {
         const block = Buffer.alloc(BLOCK);
         check.copy(block);
-        block.writeBigUInt64BE(BigInt(place), CHECK);
+        block.writeBigInt64BE(BigInt(place), CHECK);
         return cipher.update(block).toString('base64url');
       },
       decode(cursor) {
@@ -59,7 +59,7 @@ export function createCursors(key: Uint8Array): CursorsFor {
         // The last character has bits to spare, and base64 has other spellings: only ours is ours.
         if (sealed.length !== BLOCK || sealed.toString('base64url') !== cursor) return null;
         const block = decipher.update(sealed);
-        return block.subarray(0, CHECK).equals(check) ? Number(block.readBigUInt64BE(CHECK)) : null;
+        return block.subarray(0, CHECK).equals(check) ? Number(block.readBigInt64BE(CHECK)) : null;
       },
     };
   };

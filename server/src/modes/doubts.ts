@@ -17,7 +17,7 @@ import {
 } from '../upstream/intents.ts';
 import type { Observation } from '../upstream/mirror.ts';
 
-/** Requests to the service behind a facade whose outcome is unknown, for whoever runs the server. */
+/** Requests to the service behind a facade whose outcome is unknown, for the operator of the server. */
 export function createDoubts({
   database,
   committer,

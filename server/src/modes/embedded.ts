@@ -112,7 +112,7 @@ export async function createEmbeddedMode({
     cardPayments,
     payouts,
     products: productEngine,
-    // Whoever asks is answered by the ledger itself.
+    // The ledger itself answers: no outcome is unknown.
     requests: { list: async () => [] },
     sandbox,
     subaccounts,

@@ -36,7 +36,7 @@ export interface UnresolvedRequestService {
   list(tenant: Tenant, limit: number): Promise<UnresolvedRequest[]>;
 }
 
-// ── For whoever runs the server ─────────────────────────────────────────────────────────────────
+// ── For the operator of the server ─────────────────────────────────────────────────────────────────
 
 /** As the command line shows one. */
 export interface ShownDoubt

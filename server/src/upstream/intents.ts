@@ -37,7 +37,7 @@ export interface Intent {
   looks: number;
   /** When the service was last asked for its outcome; null where it never was. */
   lookedAt: Date | null;
-  /** The result of the last look, in words for whoever has to settle it by hand. */
+  /** The result of the last look, in words for the operator who settles it by hand. */
   finding: string | null;
   createdAt: Date;
 }
@@ -103,7 +103,7 @@ export interface Operation<Input> {
 /** Asks the service, without sending anything anew, what became of an intent. @throws RateLimitError, UpstreamFault */
 export type Look = (tenant: Tenant, intent: Intent) => Promise<Found>;
 
-/** A kind of operation, as every instance knows it, whoever has sent the request. */
+/** A kind of operation, as every instance knows it: one settles what another has sent. */
 export interface RequestKind {
   look: Look;
   /** The id of the resource as which it is shown. */
@@ -523,7 +523,7 @@ export function createIntents({
     );
   }
 
-  /** With this look, for the first time: whoever runs the server reads it in the log, and subscribers are notified. */
+  /** With this look, for the first time: the operator reads it in the log, and subscribers are notified. */
   function becomesOld(intent: Intent, at: Date): boolean {
     const oldAt = plusMs(intent.createdAt, OLD_DOUBT_MS * pace);
     const isNow = at >= oldAt && (intent.lookedAt === null || intent.lookedAt < oldAt);

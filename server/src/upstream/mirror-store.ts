@@ -179,7 +179,7 @@ export async function selectInDoubt(
   return rows.map(toObserved);
 }
 
-/** Those that came to be known behind a place, and of which the whole input is known to be this. */
+/** Resources first seen behind a place whose whole input is known to be this. */
 export async function selectMadeOf(
   sql: Sql,
   tenant: Tenant,

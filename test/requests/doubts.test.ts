@@ -1,0 +1,90 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { createDoubts } from '../../server/src/modes/doubts.ts';
+import { payoutIdOf } from '../../server/src/payouts/model.ts';
+import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { startFacade } from '../support/facade.ts';
+import { lost, scriptedUpstream } from '../support/scripted-upstream.ts';
+
+describeOnDatabase('what no lookup can settle', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  /** A service that answers no request, and lists payouts with their keys masked. */
+  async function start() {
+    const list: object[] = [];
+    const upstream = scriptedUpstream(({ method }) =>
+      method === 'POST' ? lost() : { body: { payouts: list, total: list.length } },
+    );
+    const facade = await startFacade({ database, upstream });
+    const remote = createRemotePayouts({
+      ...facade,
+      readWallet: () => Promise.reject(new Error('not asked for')),
+    });
+    Object.assign(facade.requests, remote.requests);
+    const service = remote.serviceFor({ rank: 'person', subject: null, saw: () => undefined });
+    const doubts = createDoubts(facade);
+    const shown = (code: string, amount: number) => ({
+      ...{ id: code.at(-1)!.repeat(24), code, amount, method: 'pix', status: 'pendente' },
+      ...{ walletAddress: 'a***@padaria.example', requestedAt: facade.clock.now().toISOString() },
+    });
+    async function request(idempotencyKey: string) {
+      const { payout } = await service.request(facade.tenant, {
+        ...{ method: 'pix', amountCents: 10_000, destination: 'ana@padaria.example', idempotencyKey },
+      });
+      return payoutIdOf(payout);
+    }
+    const mine = async () =>
+      (await doubts.listDoubts()).doubts.filter(({ accountId }) => accountId === facade.tenant.accountId);
+    const find = async (id: string) => (await service.findMany(facade.tenant, [id]))[0];
+    return { ...facade, list, doubts, shown, request, mine, find };
+  }
+
+  test('is settled by the name of what it has made, as far as that can be it', async () => {
+    const { list, shown, request, doubts, mine, find, tenant } = await start();
+    list.push(shown('SAQ-2', 55), shown('SAQ-1', 100));
+    const id = await request('one');
+    expect(await mine()).toEqual([
+      {
+        ...{ id, ...tenant, operation: 'requestPayout', key: 'one', amountCents: 10_000, lookups: 0 },
+        ...{ requestedAt: expect.any(Date), finding: null },
+      },
+    ]);
+    for (const [made, message] of [
+      ['SAQ-9', 'is no payout that this server has seen'],
+      ['SAQ-2', 'is of another amount, method or destination'],
+    ] as const)
+      await expect(doubts.settleDoubt({ id, made })).rejects.toThrow(`made: ${message}`);
+    expect(await mine()).toHaveLength(1);
+    expect(await doubts.settleDoubt({ id, made: 'SAQ-1' })).toMatchObject({ doubt: { id }, made: 'SAQ-1' });
+    expect(await find(id)).toMatchObject({ code: 'SAQ-1', status: 'pending', requestId: id });
+    expect(await mine()).toEqual([]);
+    await expect(doubts.settleDoubt({ id, made: null })).rejects.toThrow('settled already');
+    // Another request has not made it, too.
+    const other = await request('two');
+    await expect(doubts.settleDoubt({ id: other, made: 'SAQ-1' })).rejects.toThrow('made by another request');
+    await expect(doubts.settleDoubt({ id: `int_${'0'.repeat(24)}`, made: null })).rejects.toThrow(
+      'not found',
+    );
+  });
+
+  test('is settled as never made, and its key does it once more', async () => {
+    const { list, shown, request, doubts, mine, find, upstream } = await start();
+    list.push(shown('SAQ-1', 100));
+    const id = await request('one');
+    await doubts.settleDoubt({ id, made: null });
+    expect(await mine()).toEqual([]);
+    expect(await find(id)).toMatchObject({ status: 'denied', inDoubt: false });
+    const posts = () =>
+      (upstream as ReturnType<typeof scriptedUpstream>).asked.filter((asked) => asked.startsWith('POST'))
+        .length;
+    list.length = 0;
+    expect(posts()).toBe(1);
+    expect(await request('one')).toBe(id);
+    expect(posts()).toBe(2);
+    expect(await find(id)).toMatchObject({ status: 'processing', inDoubt: true });
+  });
+});
