@@ -17,6 +17,7 @@ import { claimPoll, selectObserved } from '../../server/src/upstream/mirror-stor
 import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 import type { Wallet } from '../../server/src/wallet/model.ts';
 import { describeOnDatabase } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
 import { startFacade } from '../support/facade.ts';
 import { runsAll } from '../support/scale.ts';
 import { lost, type Script, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
@@ -566,6 +567,39 @@ describeOnDatabase('payouts in front of another service', (open) => {
         ['two', 'SAQ-2'],
       ])
         expect((await service.request(tenant, pix({ idempotencyKey }))).payout.code).toBe(code);
+    });
+
+    test.each([
+      ['done', { status: 201 }, { code: 'SAQ-1', status: 'pending' }],
+      ['refused', { status: 403, body: { error: 'Not with this key' } }, { code: null, status: 'denied' }],
+    ])('at another instance, which sends it still, is followed until it is %s', async (_, said, end) => {
+      const { service, tenant, answering, add, other, clock } = await start();
+      const answer = deferred();
+      answering({
+        async post({ body }) {
+          await answer.promise;
+          return said.status === 201 ? { ...said, body: add(body as Partial<Told>) } : said;
+        },
+      });
+      const first = service.request(tenant, pix({ idempotencyKey: 'one' })).catch((error: unknown) => error);
+      const there = await other();
+      let isAnswered = false;
+      const second = there.service.request(tenant, pix({ idempotencyKey: 'one' })).finally(() => {
+        isAnswered = true;
+      });
+      while (!isAnswered) {
+        clock.advance(1_000);
+        await new Promise(setImmediate);
+      }
+      const { payout } = await second;
+      expect(payout).toMatchObject({ inDoubt: true, status: 'processing' });
+      const id = payoutIdOf(payout);
+      expect(await there.service.findWithVersion(tenant, id)).toMatchObject({ payout: { inDoubt: true } });
+      answer.resolve();
+      await first;
+      const [over] = await there.service.findMany(tenant, [id]);
+      expect(over).toMatchObject({ ...end, requestId: id });
+      expect(over!.inDoubt ?? false).toBe(false);
     });
 
     test('is listed before the rest, page by page in both directions', async () => {

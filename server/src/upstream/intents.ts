@@ -335,6 +335,7 @@ export function createIntents({
       // Nothing was under way any more: it may be tried again when the service can be asked.
       else if (intent.state === 'absent') throw error instanceof UpstreamFault ? unavailable(error) : error;
     }
+    await show(tenant, intent);
     throw unanswered(operation, intent, replayed);
   }
 
@@ -411,10 +412,22 @@ export function createIntents({
   }
 
   function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
-    return step(tenant, intent, (current) => ({
-      records: [put(intents, { ...current, state })],
-      done: [{ kind: RESOLVE, key: keyOf(intent) }],
-    })).finally(() => tellOver(intent));
+    return step(
+      tenant,
+      intent,
+      (current) => ({
+        records: [put(intents, { ...current, state })],
+        done: [{ kind: RESOLVE, key: keyOf(intent) }],
+      }),
+      // Another instance may have shown it meanwhile.
+      kinds[kindOf(intent)]?.absent?.(intent),
+    ).finally(() => tellOver(intent));
+  }
+
+  /** A caller who is given one in doubt can follow it, also while another instance is still sending it. */
+  function show(tenant: Tenant, intent: Intent): Promise<void> {
+    const shown = kinds[kindOf(intent)]?.inDoubt?.(intent, { again: false });
+    return shown ? step(tenant, intent, () => ({}), shown).catch(onFault) : Promise.resolve();
   }
 
   function doubt(tenant: Tenant, intent: Intent): Promise<void> {
