@@ -158,7 +158,7 @@ const FAULTS = [
     says: /flush .* failed: EIO/,
   },
   // PGlite alone swallows this PANIC: its own `query` may even resolve, with no rows.
-  { broken: 'writeSync', task: 'write on a broken disk', outcome: 'Error', says: /PANIC/ },
+  { broken: 'writeSync', task: 'write on a broken disk', outcome: 'CommitOutcomeUnknown', says: /PANIC/ },
 ];
 
 describe('a process', () => {

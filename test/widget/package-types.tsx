@@ -36,7 +36,7 @@ export const unknown = <psa-checkout amount={1} />;
 
 const table: PsaPayouts | null = document.querySelector('psa-payouts');
 export const amounts = table?.payouts.map(({ amountCents }: Payout) => amountCents);
-table?.addEventListener('psa-payout-select', ({ detail }) => detail.payout.withdrawalId.length);
+table?.addEventListener('psa-payout-select', ({ detail }) => detail.payout.withdrawalId?.length);
 export const list = (
   <psa-payouts
     statuses="PENDING PROCESSING"
