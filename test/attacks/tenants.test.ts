@@ -20,7 +20,7 @@ import { configureWebhook, type Pair, startPair, startService } from '../support
 import { pass } from '../support/pass.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { runsAll, scale } from '../support/scale.ts';
+import { firstInSample, runsAll, scale } from '../support/scale.ts';
 
 // Whoever asks for what is another account's, or of the other environment, is told what they would be told of something
 // that does not exist, byte for byte, and changes nothing. Where something can be named is taken from the schema and
@@ -735,10 +735,12 @@ describe('every place where something is named', () => {
   });
 });
 
-describe.each([
+const SETTINGS = [
   ['the service itself', startEmbedded],
+  // Its tables are the same, and so is who may read them.
   ['a facade', startRemote],
-])('of %s', (_, start) => {
+] as const;
+describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   let setting: Setting;
   beforeAll(async () => {
     setting = await start();

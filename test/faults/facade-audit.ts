@@ -91,7 +91,8 @@ export async function booksOfFacade(facade: ChildServer): Promise<FacadeBooks> {
     `select operation, key, state, resource_id as "resourceId",
        coalesce(summary ->> 'amountCents', summary ->> 'valueCents')::int as "amountCents"
      from upstream_intent order by id`,
-    `select resource, environment, parent, coalesce(snapshot ->> 'payoutId', id) as id, version, final, snapshot,
+    `select resource, environment, parent, coalesce(snapshot ->> 'payoutId', id) as id, version, final,
+       snapshot - 'inputHash' as snapshot,
        case when snapshot ->> 'reversed' = 'true' then 'reversed' else status end as status
      from observed where resource <> 'wallet' and id not like 'int\\_%' and snapshot ->> 'neverMade' is null
      order by resource, id`,

@@ -271,8 +271,8 @@ export function createRemotePayouts(
       const at = clock.now();
       const open = await selectOpen(database.sql, tenant, 'payout', followed);
       if (!all && open.length === 0) return null;
-      // Its request is looked after elsewhere; once its payout is known, that is polled.
-      if (!all && open.every(isOfRequest)) return plusMs(at, SELDOM_MS);
+      // Its request is looked after elsewhere; once its payout is known, that is polled. This asks our own database alone.
+      if (!all && open.every(isOfRequest)) return plusMs(at, EACH_FRESH_MS);
       const intervalMs = intervalOf(open.map(payoutIn), at);
       const claim = { name: 'payout', now: at, intervalMs: nudged ? NUDGED_MS : intervalMs };
       if (!(await claimPoll(database.sql, tenant, claim))) return plusMs(at, intervalMs);
