@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Source } from '../../server/src/kernel/authority.ts';
 import {
   areDifferent,
   canBeSame,
@@ -13,7 +14,6 @@ import {
   type PayoutClaim,
   payoutFromJson,
   type ShownPayout,
-  type Source,
 } from '../../server/src/payouts/model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../../server/src/payouts/wire.ts';
 

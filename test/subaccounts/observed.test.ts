@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Source } from '../../server/src/kernel/authority.ts';
 import {
   eventOf,
   guidanceOf,
@@ -8,7 +9,6 @@ import {
   mergeSeen,
   type SeenPayout,
   type ShownSubaccountPayout,
-  type Source,
 } from '../../server/src/subaccounts/model.ts';
 
 const AT = new Date('2026-03-02T12:00:00.000Z');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CLAIM_HOLDS_MS, type Source } from '../kernel/authority.ts';
 import { RateLimitError, ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
@@ -495,17 +496,6 @@ export interface PayoutClaim {
   processedAt: Date | null;
   deniedReason: string | null;
 }
-
-/** Who says what is said of a payout, and when: of the service itself when it was asked, of a webhook when it came. */
-export interface Source {
-  by: 'service' | 'event';
-  at: Date;
-  /** When the service itself last said what is known; null where nothing is known, or only a webhook has said it. */
-  knownAt?: Date | null;
-}
-
-/** By then the service's own answers say what its webhooks have said, or the webhook was wrong. */
-const CLAIM_HOLDS_MS = 2 * 60_000;
 
 /**
  * What is known after a claim; null where it tells nothing new, or too little to know a payout by. A status goes forward

@@ -1,4 +1,5 @@
 import type { State, Writes } from '../commit/commit.ts';
+import type { Source } from '../kernel/authority.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Facade } from '../upstream/facade.ts';
 import type { Intent } from '../upstream/intents.ts';
@@ -21,7 +22,6 @@ import {
   payoutFromJson,
   payoutInDoubt,
   type ShownPayout,
-  type Source,
 } from './model.ts';
 
 /** Payouts of the main account as the mirror has them. */

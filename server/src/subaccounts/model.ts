@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { CLAIM_HOLDS_MS, type Source } from '../kernel/authority.ts';
 import { InsufficientFundsError, UnavailableError, ValidationError } from '../kernel/errors.ts';
 import { objectId, readableCode } from '../kernel/ids.ts';
 import { type Cents, cents, reaisText } from '../kernel/money.ts';
@@ -671,17 +672,6 @@ function entered(
 
 /** A payout as the service showed it, in an answer or in an event. */
 export type SeenPayout = Omit<ShownSubaccountPayout, 'id' | 'version'>;
-
-/** Who says what is said of a payout, and when: of the service itself when it was asked, of a webhook when it came. */
-export interface Source {
-  by: 'service' | 'event';
-  at: Date;
-  /** When the service itself last said what is known; null where nothing is known, or only a webhook has said it. */
-  knownAt?: Date | null;
-}
-
-/** By then the service's own answers say what its webhooks have said, or the webhook was wrong. */
-const CLAIM_HOLDS_MS = 2 * 60_000;
 
 /** How far it is along (3.1). */
 function progressOf({ status, reversed, inDoubt, neverMade }: SeenPayout): number {

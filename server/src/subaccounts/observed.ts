@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Writes } from '../commit/commit.ts';
+import type { Source } from '../kernel/authority.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { isObjectId } from '../kernel/told.ts';
 import type { Facade } from '../upstream/facade.ts';
@@ -22,7 +23,6 @@ import {
   newPayoutKey,
   type SeenPayout,
   type ShownSubaccountPayout,
-  type Source,
   subaccountPayoutFromJson,
 } from './model.ts';
 
@@ -182,29 +182,9 @@ export function observationOf(
       const isNew = known === null || payout.version > known.version;
       const isCorrection =
         known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
-      const record: Observed = {
-        resource: RESOURCE,
-        id: payout.id,
-        version: payout.version,
-        status: payout.status,
-        final: isSettled(payout),
-        parent: payout.subaccountId.toLowerCase(),
-        snapshot: payout,
-        observedAt: before && (before.observedAt > at || !confirms(seen, payout)) ? before.observedAt : at,
-      };
-      const writes: Writes = writesOfObserved({
-        ...record,
-        names,
-        event: isNew
-          ? {
-              kind: `subaccount_payout.${eventOf(payout)}`,
-              resource: RESOURCE,
-              resourceId: payout.id,
-              previousStatus: known?.status ?? null,
-              snapshot: payout,
-            }
-          : null,
-      });
+      const isOlder = before !== null && (before.observedAt > at || !confirms(seen, payout));
+      const observedAt = isOlder ? before.observedAt : at;
+      const writes = writesOf(payout, { names, observedAt, event: isNew ? { before: known } : null });
       return {
         resourceId: payout.id,
         writes,
@@ -259,27 +239,38 @@ function recorded(
       const known = before && payoutIn(before);
       const payout = decide(known);
       if (!payout) return { resourceId: known?.id ?? id, writes: {} };
-      const writes = writesOfObserved({
-        resource: RESOURCE,
-        id: payout.id,
-        version: payout.version,
-        status: payout.status,
-        final: isSettled(payout),
-        parent: payout.subaccountId.toLowerCase(),
-        snapshot: payout,
-        observedAt: at,
-        names,
-        event: {
-          kind: `subaccount_payout.${eventOf(payout)}`,
-          resource: RESOURCE,
-          resourceId: payout.id,
-          previousStatus: known?.status ?? null,
-          snapshot: payout,
-        },
-      });
+      const writes = writesOf(payout, { names, observedAt: at, event: { before: known } });
       return { resourceId: payout.id, writes };
     },
   };
+}
+
+function writesOf(
+  payout: ShownSubaccountPayout,
+  {
+    names,
+    observedAt,
+    event,
+  }: { names: readonly string[]; observedAt: Date; event: { before: ShownSubaccountPayout | null } | null },
+): Writes {
+  return writesOfObserved({
+    resource: RESOURCE,
+    id: payout.id,
+    version: payout.version,
+    status: payout.status,
+    final: isSettled(payout),
+    parent: payout.subaccountId.toLowerCase(),
+    snapshot: payout,
+    observedAt,
+    names,
+    event: event && {
+      kind: `subaccount_payout.${eventOf(payout)}`,
+      resource: RESOURCE,
+      resourceId: payout.id,
+      previousStatus: event.before?.status ?? null,
+      snapshot: payout,
+    },
+  });
 }
 
 /** Says of its state what is known; something older does not. */
