@@ -5,6 +5,7 @@ import {
   PostgresQueryCompiler,
   type QueryExecutor,
   type RootOperationNode,
+  sql,
 } from 'kysely';
 import type { Database, Sql } from '../../server/src/db/database.ts';
 
@@ -182,4 +183,25 @@ function readsOf(node: PlanNode): Pick<ReadPlan, 'rowsRead' | 'scanned'> {
       ...(node['Node Type'] === 'Seq Scan' ? [node['Relation Name']!] : []),
     ],
   };
+}
+
+/**
+ * How often each of these tables is scanned by `work`, where it is. What PostgreSQL counts for a transaction begins with
+ * what its session did before and has not reported yet, such as emptying the tables: the difference counts.
+ */
+export async function scansBy(
+  transaction: Sql,
+  tables: readonly string[],
+  work: () => Promise<void>,
+): Promise<Record<string, number>> {
+  const count = async () => {
+    const { rows } = await sql<{ relname: string; scans: number }>`
+      select relname, seq_scan::int as scans from pg_stat_xact_user_tables
+      where relname = any(${tables})`.execute(transaction);
+    return new Map(rows.map(({ relname, scans }) => [relname, scans]));
+  };
+  const before = await count();
+  await work();
+  const scans = [...(await count())].map(([name, after]) => [name, after - (before.get(name) ?? 0)] as const);
+  return Object.fromEntries(scans.filter(([, times]) => times > 0));
 }

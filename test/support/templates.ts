@@ -91,10 +91,7 @@ export async function emptyTables(connection: Sql): Promise<void> {
   await sql.raw(EMPTY).execute(connection);
 }
 
-/**
- * A table with much in it gets new files: deleted rows stay in theirs. So does an analyzed one, whose statistics would
- * be those of the next test.
- */
+/** A table with much in it gets new files: deleted rows stay in theirs. */
 const EMPTY = `
   do $$
   declare
@@ -103,10 +100,10 @@ const EMPTY = `
   begin
     set local session_replication_role = replica;
     for each in
-      select oid::regclass as name, pg_relation_size(oid) as bytes, reltuples >= 0 as is_analyzed from pg_class
+      select oid::regclass as name, pg_relation_size(oid) as bytes from pg_class
       where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'kysely_migration%'
     loop
-      if each.bytes > 131072 or each.bytes > 0 and each.is_analyzed then
+      if each.bytes > 131072 then
         execute format('truncate %s cascade', each.name);
       elsif each.bytes > 0 then
         execute format('select exists (select from %s)', each.name) into has_rows;
