@@ -68,7 +68,11 @@ describe('what is known of a payment, held against what is said', () => {
           const seen = mergeCardPayment(payment, each, NOW);
           if (!seen) continue;
           const { payment: now, changed } = seen;
-          expect(changed === null).toBe(payment?.status === now.status);
+          expect(changed === null).toBe(
+            payment?.status === now.status && payment.otherPaidCents === now.otherPaidCents,
+          );
+          if (each.status === 'paid' && now.status === 'paid' && payment && payment.status !== 'paid')
+            expect(each.amountCents ?? now.amountCents).toBe(now.amountCents);
           if (changed) expect(changed.from).toBe(payment?.status ?? null);
           expect(now.version).toBe((payment?.version ?? 0) + 1);
           if (payment) {
@@ -124,6 +128,30 @@ describe('what is known of a payment, held against what is said', () => {
       createdAt: plusMs(NOW, -29 * 60_000),
     });
     expect(told.payment.expiryDerived).toBeUndefined();
+  });
+
+  test('is not paid by another amount, which is kept and shown until its own arrives', () => {
+    const other = claim({ status: 'paid', amountCents: 80, paidAt: NOW, paidLate: true });
+    const seen = mergeCardPayment(known(), other, NOW)!;
+    expect(seen).toMatchObject({
+      payment: {
+        ...{ status: 'pending', amountCents: 4990, otherPaidCents: 80, version: 2 },
+        ...{ paidAt: null, paidLate: false },
+      },
+      changed: { from: 'pending' },
+    });
+    expect(mergeCardPayment(seen.payment, other, NOW)).toBeNull();
+    expect(mergeCardPayment(seen.payment, claim({ status: 'pending' }), NOW)).toBeNull();
+    const paid = mergeCardPayment(seen.payment, claim({ status: 'paid', paidAt: NOW }), NOW)!;
+    expect(paid).toMatchObject({ payment: { status: 'paid', paidAt: NOW }, changed: { from: 'pending' } });
+    expect(paid.payment.otherPaidCents).toBeUndefined();
+    expect(mergeCardPayment(paid.payment, other, NOW)).toMatchObject({
+      payment: { status: 'paid', otherPaidCents: 80, paidAt: NOW },
+    });
+    // A refund may be of a part.
+    expect(
+      mergeCardPayment(paid.payment, claim({ status: 'refunded', amountCents: 80 }), NOW)!.payment,
+    ).toMatchObject({ status: 'refunded', amountCents: 4990 });
   });
 
   const TEXTS = {

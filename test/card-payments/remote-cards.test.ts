@@ -551,6 +551,29 @@ describe('a webhook of a card payment', () => {
     });
   });
 
+  test('does not make it paid with another amount: the amount is shown, and the service is asked', async () => {
+    const { cards, person, tenant, create, webhook, events, kept, clock } = await start();
+    const { orderCode } = create(820);
+    await person.find(tenant, orderCode);
+    await webhook({ orderCode, event: 'card_payment.paid', amount: 0.8, status: 'paid' });
+    expect(await person.find(tenant, orderCode)).toMatchObject({
+      ...{ status: 'pending', amountCents: 820, otherPaidCents: 80, paidAt: null },
+    });
+    expect(await events()).toEqual([
+      ['card_payment.pending', null, orderCode],
+      ['card_payment.pending', 'pending', orderCode],
+    ]);
+    clock.advance(MINUTE);
+    await cards.refresh(tenant, [orderCode], { class: 'lookup' });
+    expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'pending', otherPaidCents: 80 });
+    kept.get(orderCode)!.status = 'paid';
+    clock.advance(MINUTE);
+    await cards.refresh(tenant, [orderCode], { class: 'lookup' });
+    const paid = await person.find(tenant, orderCode);
+    expect(paid).toMatchObject({ status: 'paid', amountCents: 820 });
+    expect(paid!.otherPaidCents).toBeUndefined();
+  });
+
   test('is not confirmed by a service that goes on saying something older', async () => {
     const { cards, person, tenant, webhook, clock } = await start();
     const { payment } = await person.create(tenant, { valueCents: 80 });

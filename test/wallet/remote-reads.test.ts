@@ -52,23 +52,41 @@ describe('a wallet that a service shows', () => {
     expect(readWallet({ ...TOLD, assignableCents: null }, 'live')).toMatchObject({ assignableCents: null });
   });
 
-  test('may lack all that is optional, and say numbers as text', () => {
-    const least = { disputeBlockedCents: 0, pendingReleaseCents: 0, cryptoBalanceLitoshi: 0 };
+  test('may say numbers as text', () => {
+    expect(readWallet({ ...TOLD, balance: '1000.10' }, 'live')).toEqual(WALLET);
+  });
+
+  test('has null for each figure that is missing or unreadable, and none that nobody has said', () => {
+    const unknown = {
+      ...{ disputeBlockedCents: null, pendingReleaseCents: null, cryptoBalanceLitoshi: null },
+      ...{ subaccountsBalanceCents: null, assignableCents: null },
+    };
+    expect(readWallet({ withdrawableCents: 7 }, 'live')).toEqual({
+      ...{ environment: 'live', balanceCents: null, withdrawableCents: 7 },
+      ...unknown,
+    });
+    expect(readWallet({ balance: 7 }, 'live')).toEqual({
+      ...{ environment: 'live', balanceCents: 700, withdrawableCents: null },
+      ...unknown,
+    });
+    for (const wrong of [{}, 'much', -1, null, 1e300, true])
+      expect(readWallet({ ...TOLD, pendingRelease: wrong, cryptoBalanceLtc: wrong }, 'live')).toEqual({
+        ...WALLET,
+        ...{ pendingReleaseCents: null, cryptoBalanceLitoshi: null },
+      });
+    expect(readWallet({ ...TOLD, balance: -3 }, 'live')).toMatchObject({ balanceCents: null });
+  });
+
+  test('of a sandbox has no disputes and no LTC, named or not', () => {
+    const none = { disputeBlockedCents: 0, cryptoBalanceLitoshi: 0 };
     expect(readWallet({ balance: 5, withdrawable: 5 }, 'sandbox')).toMatchObject({
-      ...least,
+      ...none,
       balanceCents: 500,
+      pendingReleaseCents: null,
     });
-    expect(readWallet({ withdrawableCents: 7 }, 'live')).toMatchObject({
-      balanceCents: 7,
-      withdrawableCents: 7,
-    });
-    expect(readWallet({ ...TOLD, balance: '1000.10', pendingRelease: {} }, 'live')).toEqual({
-      ...WALLET,
-      pendingReleaseCents: 0,
-    });
-    expect(readWallet({ balance: -3, cryptoBalanceLtc: -1 }, 'live')).toMatchObject({
-      balanceCents: 0,
-      cryptoBalanceLitoshi: 0,
+    expect(readWallet({ ...TOLD, disputeBlocked: 'x', cryptoBalanceLtc: 'x' }, 'sandbox')).toMatchObject({
+      disputeBlockedCents: null,
+      cryptoBalanceLitoshi: null,
     });
   });
 
@@ -106,6 +124,14 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     clock.advance(1);
     await service.read(tenant);
     expect(upstream.asked).toHaveLength(2);
+  });
+
+  test('is stale where a figure of it could not be read', async () => {
+    const { service, upstream, seen, tenant, clock } = await start();
+    const at = clock.now();
+    upstream.script = () => ({ body: { ...TOLD, pendingRelease: {} } });
+    expect(await service.read(tenant)).toEqual({ ...WALLET, pendingReleaseCents: null });
+    expect(seen).toEqual([{ at, stale: true }]);
   });
 
   test('is announced when it changed, and only then', async () => {

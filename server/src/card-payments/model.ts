@@ -53,6 +53,8 @@ export interface ShownCardPayment {
   /** While it is `unknown`: the last status of the document that it had; null where it had none. */
   lastStatus?: CardPaymentStatus | null;
   amountCents: Cents;
+  /** Another amount with which the service has said that it is paid; left out where there is none. */
+  otherPaidCents?: Cents;
   /** Left out where the page is this server's own. */
   checkoutUrl?: string | null;
   description: string | null;
@@ -629,7 +631,7 @@ export interface CardPaymentClaim {
   failureReason?: string | null;
 }
 
-/** A payment as it is known from now on; with the status before, where subscribers are told of another. */
+/** A payment as it is known from now on; with the status before, where subscribers get an update. */
 export interface CardPaymentSeen {
   payment: ShownCardPayment;
   changed: { from: ShownCardPayment['status'] | null } | null;
@@ -639,7 +641,8 @@ export interface CardPaymentSeen {
  * What is known after a claim; null where that is what was known before, or where the claim is of a payment that is not
  * known and says too little of it. What is known stays: a claim fills in what is missing, and moves the status where the
  * document lets it go, steps that nobody saw included; never back. A word that the document does not have is passed on
- * as `unknown`, and remembers where it came from.
+ * as `unknown`, and remembers where it came from. One of being paid with another amount moves nothing: it is kept and
+ * shown, until one with the amount of the payment arrives.
  */
 export function mergeCardPayment(
   known: ShownCardPayment | null,
@@ -648,7 +651,9 @@ export function mergeCardPayment(
 ): CardPaymentSeen | null {
   if (!known && claim.amountCents === null) return null;
   const before = known && (known.status === 'unknown' ? (known.lastStatus ?? null) : known.status);
-  const status = statusAfter(known?.status ?? null, before, claim.status);
+  const otherPaidCents = otherPaidAfter(known, claim);
+  const isMoved = otherPaidCents === null || claim.status !== 'paid';
+  const status = statusAfter(known?.status ?? null, before, isMoved ? claim.status : null);
   const createdAt = known?.createdAt ?? claim.createdAt ?? beginOf(claim.expiresAt) ?? null;
   // Whoever is told of a payment must know what is paid: these are kept as soon as they are known.
   const paidAt = known?.paidAt ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
@@ -659,6 +664,7 @@ export function mergeCardPayment(
     status,
     ...(status === 'unknown' && { lastStatus: before }),
     amountCents: known?.amountCents ?? claim.amountCents!,
+    ...(otherPaidCents !== null && { otherPaidCents }),
     checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl ?? null,
     description: known?.description ?? claim.description ?? null,
     callbackUrl: known?.callbackUrl ?? claim.callbackUrl ?? null,
@@ -680,7 +686,7 @@ export function mergeCardPayment(
     paidAt,
     paidLate:
       known?.paidLate ||
-      (claim.paidLate ??
+      ((isMoved ? claim.paidLate : null) ??
         (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!told && paidAt >= told)))),
     refundedAt: known?.refundedAt ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
     failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
@@ -688,8 +694,20 @@ export function mergeCardPayment(
   if (known && isSame(known, payment)) return null;
   return {
     payment: known ? { ...payment, version: known.version + 1 } : payment,
-    changed: known?.status === status ? null : { from: known?.status ?? null },
+    changed:
+      known?.status === status && known.otherPaidCents === payment.otherPaidCents
+        ? null
+        : { from: known?.status ?? null },
   };
+}
+
+function otherPaidAfter(
+  known: ShownCardPayment | null,
+  { status, amountCents }: CardPaymentClaim,
+): Cents | null {
+  if (!known) return null;
+  if (status !== 'paid' || amountCents === null) return known.otherPaidCents ?? null;
+  return amountCents === known.amountCents ? null : amountCents;
 }
 
 function statusAfter(

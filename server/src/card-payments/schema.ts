@@ -109,6 +109,14 @@ builder.node(CardPaymentRef, {
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
     paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
     paidLate: t.exposeBoolean('paidLate', { description: 'Confirmed by the acquirer after expiresAt.' }),
+    otherPaidCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'An amount, other than amountCents, with which the payments service behind this server has said that it is paid. That alone does not make it PAID: compare both with your order. Null otherwise, and to a browser’s checkout or payment token.',
+      resolve: ({ otherPaidCents = null }, _, context) =>
+        seesCustomer(callerOf(context)) ? otherPaidCents : null,
+    }),
     refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
     failureReason: t.string({
       nullable: true,

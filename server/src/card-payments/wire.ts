@@ -5,7 +5,7 @@ import {
   centsTold,
   instantTold,
   pageTold,
-  priceTold,
+  reaisTold,
   recordsTold,
   recordTold,
   type Told,
@@ -183,7 +183,7 @@ function commonOf(told: Told & { orderCode: string }) {
 
 /** In cents (2.3), or in reais as the document's 2.1.2 has it of records: rounded, for products are not exact. */
 function amountOf({ amountCents, valueCents, amount }: Told): Cents | null {
-  return centsTold(amountCents) ?? centsTold(valueCents) ?? priceTold(amount);
+  return centsTold(amountCents) ?? centsTold(valueCents) ?? reaisTold(amount);
 }
 
 function customerOf(value: unknown): Customer | null {

@@ -4,7 +4,7 @@ import { cardPaymentFromJson } from '../card-payments/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
 import { payoutFromJson, type ShownPayout } from '../payouts/model.ts';
 import { type ShownSubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
-import { isWallet, type Wallet } from '../wallet/model.ts';
+import { isWallet, type ShownWallet } from '../wallet/model.ts';
 
 /** What a slice writes when something has happened. The snapshot is the resource as it was then. */
 export type NewEvent =
@@ -38,7 +38,7 @@ export type NewEvent =
       resource: 'wallet';
       resourceId: 'wallet';
       previousStatus: null;
-      snapshot: Balances | Wallet;
+      snapshot: Balances | ShownWallet;
     }
   | {
       /** A token or key was revoked: what it opened is closed, on every instance. */
@@ -72,8 +72,8 @@ const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resour
   checkout_token: tokenFromJson,
 };
 
-function walletSnapshot(json: unknown): Balances | Wallet {
-  const snapshot = json as Partial<Balances> | Wallet;
+function walletSnapshot(json: unknown): Balances | ShownWallet {
+  const snapshot = json as Partial<Balances> | ShownWallet;
   // One from before an account was thought of has nothing in it.
   return isWallet(snapshot) ? snapshot : { ...NO_BALANCES, ...snapshot };
 }

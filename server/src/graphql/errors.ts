@@ -92,8 +92,8 @@ builder.objectType(InsufficientFundsError, {
   fields: (t) => ({
     requestedCents: t.expose('requestedCents', { type: 'Cents' }),
     withdrawableCents: t.expose('withdrawableCents', { type: 'Cents' }),
-    balanceCents: t.expose('balanceCents', { type: 'Cents' }),
-    disputeBlockedCents: t.expose('disputeBlockedCents', { type: 'Cents' }),
+    balanceCents: t.expose('balanceCents', { type: 'Cents', nullable: true }),
+    disputeBlockedCents: t.expose('disputeBlockedCents', { type: 'Cents', nullable: true }),
     subaccountsBalanceCents: t.expose('subaccountsBalanceCents', { type: 'Cents', nullable: true }),
     cryptoBalanceLtc: t.field({
       type: 'Decimal',

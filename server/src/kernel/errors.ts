@@ -75,9 +75,9 @@ export class InsufficientFundsError extends PaymentError {
   readonly code = 'INSUFFICIENT_FUNDS';
   readonly requestedCents: number;
   readonly withdrawableCents: number;
-  readonly balanceCents: number;
-  readonly disputeBlockedCents: number;
-  /** Null where it is not known (remote mode). */
+  /** This and the next two: null where they are not known (remote mode). */
+  readonly balanceCents: number | null;
+  readonly disputeBlockedCents: number | null;
   readonly subaccountsBalanceCents: number | null;
   /** Of a payout in LTC, which the LTC balance bounds; null for any other. */
   readonly cryptoBalanceLitoshi: number | null;

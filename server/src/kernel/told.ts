@@ -71,17 +71,11 @@ export function numberTold(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** An amount in reais, of any number of decimals; below 0 it is 0. */
+/** An amount in reais, of any number of decimals. Null below 0: that is a figure of another meaning, and no 0. */
 export function reaisTold(value: unknown): Cents | null {
   const reais = numberTold(value);
-  const cents = reais === null ? null : Math.max(0, Math.round(reais * 100));
+  const cents = reais === null || reais < 0 ? null : Math.round(reais * 100);
   return isCents(cents) ? cents : null;
-}
-
-/** What something costs, in reais: below 0 it is told in another way than ours, and nobody knows what it says. */
-export function priceTold(value: unknown): Cents | null {
-  const reais = numberTold(value);
-  return reais !== null && reais < 0 ? null : reaisTold(reais);
 }
 
 export function centsTold(value: unknown): Cents | null {

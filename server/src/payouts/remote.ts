@@ -14,7 +14,7 @@ import {
   tooMuch,
 } from '../upstream/ranked.ts';
 import { type Errand, UpstreamFault } from '../upstream/upstream.ts';
-import type { Wallet } from '../wallet/model.ts';
+import type { ShownWallet } from '../wallet/model.ts';
 import {
   fingerprintOf,
   isSettled,
@@ -51,7 +51,7 @@ interface Page extends RankedPage<ShownPayout> {
 export function createRemotePayouts(
   facade: Facade & {
     /** For the figures of a refusal. */
-    readWallet: (tenant: Tenant) => Promise<Wallet>;
+    readWallet: (tenant: Tenant) => Promise<ShownWallet>;
   },
 ): Remote<PayoutService> {
   const { database, clock, reads } = facade;

@@ -25,7 +25,7 @@ import type { Observation } from '../upstream/mirror.ts';
 import { listObserved, selectKnownUpTo, selectMadeOf } from '../upstream/mirror-store.ts';
 import { LARGEST_PAGE } from '../upstream/ranked.ts';
 import type { Errand } from '../upstream/upstream.ts';
-import type { Wallet } from '../wallet/model.ts';
+import type { ShownWallet } from '../wallet/model.ts';
 import {
   areDifferent,
   maskDestination,
@@ -88,7 +88,7 @@ export function createPayoutRequests({
   endpoints: Endpoints;
   mirror: MirroredPayouts;
   /** For the figures of a refusal. */
-  readWallet: (tenant: Tenant) => Promise<Wallet>;
+  readWallet: (tenant: Tenant) => Promise<ShownWallet>;
 }): PayoutRequests {
   async function request(
     tenant: Tenant,
@@ -171,11 +171,12 @@ export function createPayoutRequests({
   ): Promise<PaymentError> {
     const wallet = await readWallet(tenant).catch(() => null);
     // Of an LTC payout nobody but the service knows the quote; its address and its amount are checked before.
-    const isTooMuch = wallet !== null && (method === 'ltc' || amountCents > wallet.withdrawableCents);
-    if (!isTooMuch) return invalidInput(said);
+    const withdrawableCents = wallet?.withdrawableCents ?? null;
+    const isTooMuch = withdrawableCents !== null && (method === 'ltc' || amountCents > withdrawableCents);
+    if (!wallet || !isTooMuch) return invalidInput(said);
     return new InsufficientFundsError(said ?? 'The payments service refuses this', {
       requestedCents: amountCents,
-      withdrawableCents: wallet.withdrawableCents,
+      withdrawableCents,
       balanceCents: wallet.balanceCents,
       disputeBlockedCents: wallet.disputeBlockedCents,
       subaccountsBalanceCents: wallet.subaccountsBalanceCents,

@@ -10,7 +10,7 @@ import {
   isObjectId,
   memberTold,
   pageTold,
-  priceTold,
+  reaisTold,
   recordTold,
   type Told,
   textTold,
@@ -180,8 +180,8 @@ function claimIn(told: Told): PayoutClaim | null {
     code: textTold(told.code) ?? textTold(memberTold(told, (text) => text.startsWith('SAQ-'))),
     method: method === undefined ? null : (methodOf(method) ?? 'unknown'),
     status: status === undefined ? null : (statusOf(status) ?? 'unknown'),
-    amountCents: priceTold(told.amount),
-    feeCents: centsTold(told.feeCents) ?? priceTold(told.fee),
+    amountCents: reaisTold(told.amount),
+    feeCents: centsTold(told.feeCents) ?? reaisTold(told.fee),
     destination: textTold(told.walletAddress) ?? destinationIn(values),
     requestedAt:
       instantTold(told.requestedAt) ??

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
-import type { Wallet } from '../wallet/model.ts';
+import type { ShownWallet } from '../wallet/model.ts';
 
 // ── What the page shows ─────────────────────────────────────────────────────────────────────────
 
@@ -53,7 +53,7 @@ export interface SimulatorState {
   };
   accounts: { id: string; name: string }[];
   tenant: Tenant;
-  wallet: Wallet;
+  wallet: ShownWallet;
   transfers: TransferInFlight[];
   cardPayments: RefundablePayment[];
   disputes: DisputeLine[];

@@ -21,7 +21,7 @@ import type { Read } from '../upstream/reads.ts';
 import type { Sighting } from '../upstream/sighting.ts';
 import type { Errand } from '../upstream/upstream.ts';
 import type { Poller } from '../upstream/watch.ts';
-import type { Wallet } from '../wallet/model.ts';
+import type { ShownWallet } from '../wallet/model.ts';
 import {
   assertPayoutsAvailable,
   isSettled,
@@ -79,7 +79,7 @@ const IDLE_MS = 15_000;
 export function createRemoteSubaccounts(
   facade: Facade & {
     /** For the figures of a refusal. */
-    readWallet: (tenant: Tenant) => Promise<Wallet>;
+    readWallet: (tenant: Tenant) => Promise<ShownWallet>;
   },
 ): Remote<SubaccountService & SubaccountPayoutService> {
   const { clock, reads } = facade;

@@ -32,7 +32,7 @@ import {
 import type { Observation } from '../upstream/mirror.ts';
 import { readNewest } from '../upstream/newest.ts';
 import { type Errand, type UpstreamAnswer, UpstreamFault } from '../upstream/upstream.ts';
-import type { Wallet } from '../wallet/model.ts';
+import type { ShownWallet } from '../wallet/model.ts';
 import type {
   CreateSubaccountInput,
   RequestPayoutInput,
@@ -138,7 +138,7 @@ export function createSubaccountRequests({
   /** For the figures of a refusal; null where it is not told. */
   readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
   /** For the same. */
-  readWallet: (tenant: Tenant) => Promise<Wallet>;
+  readWallet: (tenant: Tenant) => Promise<ShownWallet>;
 }): SubaccountRequests {
   /** Nobody repeats it. @throws UpstreamFault, RateLimitError; UpstreamError where there is no such endpoint */
   function post(
@@ -240,7 +240,7 @@ export function createSubaccountRequests({
       async shortOf(words) {
         const { withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents } =
           await readWallet(tenant);
-        if (amountCents <= withdrawableCents) return null;
+        if (withdrawableCents === null || amountCents <= withdrawableCents) return null;
         return new InsufficientFundsError(words, {
           requestedCents: amountCents,
           ...{ withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents },

@@ -35,7 +35,7 @@ export function createWalletEngine({
   database: Database;
   /** The subaccounts' sum could not be computed; the wallet was shown without it. */
   onFault: (fault: unknown) => void;
-}): WalletService {
+}): WalletService<Wallet> {
   const shared = createSharedReads<{ version: number; wallet: Wallet }>();
 
   const readWithVersion = (tenant: Tenant) =>

@@ -27,15 +27,20 @@ export interface Wallet {
   cryptoBalanceLitoshi: number;
 }
 
+/** As a service shows it: null for a figure that its answer does not name, or that cannot be read. */
+export type ShownWallet = Pick<Wallet, 'environment'> & {
+  [Figure in Exclude<keyof Wallet, 'environment'>]: Wallet[Figure] | null;
+};
+
 /** Tells what the wallet showed from what the ledger held. */
-export function isWallet(snapshot: Wallet | Partial<Balances>): snapshot is Wallet {
+export function isWallet(snapshot: ShownWallet | Partial<Balances>): snapshot is ShownWallet {
   return 'withdrawableCents' in snapshot;
 }
 
-export interface WalletService {
-  read(tenant: Tenant): Promise<Wallet>;
+export interface WalletService<W extends ShownWallet = ShownWallet> {
+  read(tenant: Tenant): Promise<W>;
   /** Also tells the version of the tenant's log that the state holds for. */
-  readWithVersion(tenant: Tenant): Promise<{ version: number; wallet: Wallet }>;
+  readWithVersion(tenant: Tenant): Promise<{ version: number; wallet: W }>;
 }
 
 /** What a payer's bank claims back. While it is open, and when it is lost until it is forgiven, its amount is held. */
@@ -157,8 +162,8 @@ export function ltcText(litoshi: number): string {
 }
 
 /** Whether two wallets show the same. */
-export function sameWallet(left: Wallet, right: Wallet): boolean {
-  const fields = Object.keys(left) as (keyof Wallet)[];
+export function sameWallet(left: ShownWallet, right: ShownWallet): boolean {
+  const fields = Object.keys(left) as (keyof ShownWallet)[];
   return fields.every((field) => left[field] === right[field]);
 }
 

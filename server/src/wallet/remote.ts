@@ -16,12 +16,12 @@ import {
 } from '../upstream/mirror-store.ts';
 import type { Read } from '../upstream/reads.ts';
 import { type Errand, UpstreamFault } from '../upstream/upstream.ts';
-import { sameWallet, type Wallet, type WalletService } from './model.ts';
-import { readWallet } from './wire.ts';
+import { type ShownWallet, sameWallet, type WalletService } from './model.ts';
+import { isWhole, readWallet } from './wire.ts';
 
 export interface RemoteWallet extends Pick<Remote<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
   /** As the service shows it now. @throws RateLimitError, UpstreamError, PermissionError */
-  current(tenant: Tenant, errand: Errand): Promise<Wallet>;
+  current(tenant: Tenant, errand: Errand): Promise<ShownWallet>;
 }
 
 /** A query within so long after another is answered from memory. */
@@ -45,14 +45,18 @@ export function createRemoteWallet({
 }: Pick<Facade, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
   const endpoints = createEndpoints(clock);
   /** By what was read, which is shared: it is taken over once. */
-  const takenOver = new WeakMap<object, Promise<Wallet>>();
+  const takenOver = new WeakMap<object, Promise<ShownWallet>>();
   /** Tenants of which something is known to have changed since it was last asked for. */
   const unseen = new Set<string>();
   /** However many have news at once, one reading is under way, and one more for those that came meanwhile. */
-  const renewed = createSharedReads<Wallet>();
+  const renewed = createSharedReads<ShownWallet>();
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError, PermissionError */
-  async function ask(tenant: Tenant, errand: Errand, keepMs: number): Promise<Read & { wallet: Wallet }> {
+  async function ask(
+    tenant: Tenant,
+    errand: Errand,
+    keepMs: number,
+  ): Promise<Read & { wallet: ShownWallet }> {
     const { environment } = tenant;
     const read = await endpoints.ask(environment, GET, () =>
       reads.get(environment, '/v1/wallet', { errand, keepMs }),
@@ -68,14 +72,14 @@ export function createRemoteWallet({
   }
 
   /** What is known then: another instance may have read it later. */
-  async function takeOver(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
+  async function takeOver(tenant: Tenant, wallet: ShownWallet, at: Date): Promise<ShownWallet> {
     const [known] = await selectObserved(database.sql, tenant, 'wallet', [ID]);
     if (known && known.observedAt > at) return walletIn(known);
     if (known && sameWallet(walletIn(known), wallet)) {
       await touchObserved(database.sql, tenant, 'wallet', { ids: [ID], at });
       return wallet;
     }
-    return committer.change<Wallet>({
+    return committer.change<ShownWallet>({
       tenant,
       read: (reader) => reader.load(observed.wallet, ID),
       decide(state) {
@@ -102,7 +106,7 @@ export function createRemoteWallet({
     });
   }
 
-  async function refresh(tenant: Tenant, errand: Errand): Promise<Wallet> {
+  async function refresh(tenant: Tenant, errand: Errand): Promise<ShownWallet> {
     const { stale, wallet } = await ask(tenant, errand, 0);
     // Nobody was asked, or nobody answered: it is tried again.
     if (stale) throw new UpstreamFault('unreachable', 'no');
@@ -116,13 +120,13 @@ export function createRemoteWallet({
       return refresh(tenant, errand);
     });
 
-  async function read(tenant: Tenant, asker: Asker): Promise<Wallet> {
+  async function read(tenant: Tenant, asker: Asker): Promise<ShownWallet> {
     const asked = await ask(tenant, errandOf(asker), KEPT_MS).catch((error: unknown) => {
       if (isTemporary(error)) return error;
       throw error;
     });
     if (!(asked instanceof Error) && !asked.stale) {
-      asker.saw(asked.at, false);
+      asker.saw(asked.at, !isWhole(asked.wallet));
       return asked.wallet;
     }
     // Another instance may have asked later than this one.
@@ -133,7 +137,7 @@ export function createRemoteWallet({
   }
 
   /** What is kept of it is polled for as long as it is followed. */
-  async function mirrored(tenant: Tenant): Promise<{ version: number; wallet: Wallet } | null> {
+  async function mirrored(tenant: Tenant): Promise<{ version: number; wallet: ShownWallet } | null> {
     const known = await selectObservedWithHead(database.sql, tenant, 'wallet', ID);
     return known && { version: known.head, wallet: walletIn(known.observed) };
   }
@@ -166,11 +170,11 @@ export function createRemoteWallet({
   };
 }
 
-function walletIn({ snapshot }: Observed): Wallet {
-  return snapshot as Wallet;
+function walletIn({ snapshot }: Observed): ShownWallet {
+  return snapshot as ShownWallet;
 }
 
-function recordOf(wallet: Wallet, { version, at }: { version: number; at: Date }): Observed {
+function recordOf(wallet: ShownWallet, { version, at }: { version: number; at: Date }): Observed {
   return {
     resource: 'wallet',
     id: ID,

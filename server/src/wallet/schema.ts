@@ -4,11 +4,13 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
-import { isWallet, ltcText, sameWallet, type Wallet, walletOf } from './model.ts';
+import { isWallet, ltcText, type ShownWallet, sameWallet, walletOf } from './model.ts';
 
-export const WalletRef = builder.objectRef<Wallet>('Wallet');
+export const WalletRef = builder.objectRef<ShownWallet>('Wallet');
 
 builder.node(WalletRef, {
+  description:
+    'A figure is null where the payments service behind this server does not name it, or not in a way that can be read; the answer is then marked as stale.',
   id: { resolve: (_, __, context) => tenantKey(callerOf(context).tenant) },
   loadOne: (tenant, context) => {
     const caller = callerOf(context);
@@ -21,18 +23,22 @@ builder.node(WalletRef, {
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
     balanceCents: t.expose('balanceCents', {
       type: 'Cents',
+      nullable: true,
       description: 'Gross balance: with what disputes block and what belongs to subaccounts.',
     }),
     disputeBlockedCents: t.expose('disputeBlockedCents', {
       type: 'Cents',
+      nullable: true,
       description: 'Held by open or lost disputes; always 0 in sandbox.',
     }),
     withdrawableCents: t.expose('withdrawableCents', {
       type: 'Cents',
+      nullable: true,
       description: 'balance - disputeBlocked - subaccounts: the most that requestPayout accepts.',
     }),
     pendingReleaseCents: t.expose('pendingReleaseCents', {
       type: 'Cents',
+      nullable: true,
       description: 'Card sales awaiting release; in sandbox, test payments still pending.',
     }),
     subaccountsBalanceCents: t.expose('subaccountsBalanceCents', {
@@ -48,7 +54,9 @@ builder.node(WalletRef, {
     }),
     cryptoBalanceLtc: t.field({
       type: 'Decimal',
-      resolve: ({ cryptoBalanceLitoshi }) => ltcText(cryptoBalanceLitoshi),
+      nullable: true,
+      resolve: ({ cryptoBalanceLitoshi }) =>
+        cryptoBalanceLitoshi === null ? null : ltcText(cryptoBalanceLitoshi),
     }),
     sandbox: t.boolean({ resolve: ({ environment }) => environment === 'sandbox' }),
   }),
@@ -70,7 +78,7 @@ builder.queryField('wallet', (t) =>
 interface Update {
   cursor: string;
   occurredAt: Date;
-  wallet: Wallet;
+  wallet: ShownWallet;
 }
 
 const WalletUpdate = builder.objectRef<Update>('WalletUpdate').implement({

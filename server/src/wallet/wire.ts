@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cents, centsAsReais } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { centsTold, numberTold, reaisTold, recordTold } from '../kernel/told.ts';
-import { LITOSHI_PER_LTC, type Wallet } from './model.ts';
+import { LITOSHI_PER_LTC, type ShownWallet, type Wallet } from './model.ts';
 
 /** The wallet in the REST interface (the document's 2.4): each amount in reais, and some in cents as well. */
 export const walletWire = z
@@ -50,30 +50,41 @@ export function walletToWire(wallet: Wallet): z.output<typeof walletWire> {
 // ── A wallet of another service ─────────────────────────────────────────────────────────────────
 
 /**
- * What a service shows of its wallet, by the names that the document has for it. What the document does not name is taken where
- * it is called as here, and else derived. Null where it is no wallet at all.
+ * The wallet of a service, by the names that the document has; where it shows none, by the names here. A figure that is
+ * missing or unreadable is null, and none is derived but by the document's own formula. Null where it is no wallet at all.
  */
-export function readWallet(json: unknown, environment: Environment): Wallet | null {
+export function readWallet(json: unknown, environment: Environment): ShownWallet | null {
   const told = recordTold(json);
   if (!told) return null;
   const withdrawableCents = centsTold(told.withdrawableCents) ?? reaisTold(told.withdrawable);
-  const disputeBlockedCents = reaisTold(told.disputeBlocked) ?? 0;
-  const balanceCents =
-    reaisTold(told.balance) ?? (withdrawableCents === null ? null : withdrawableCents + disputeBlockedCents);
-  if (balanceCents === null) return null;
+  const balanceCents = reaisTold(told.balance) ?? centsTold(told.balanceCents);
+  if (balanceCents === null && withdrawableCents === null) return null;
   const wallet = {
     environment,
     balanceCents,
-    disputeBlockedCents,
-    withdrawableCents: withdrawableCents ?? 0,
-    pendingReleaseCents: reaisTold(told.pendingRelease) ?? 0,
-    cryptoBalanceLitoshi: litoshiTold(told.cryptoBalanceLtc),
+    disputeBlockedCents: reaisTold(told.disputeBlocked) ?? inSandbox('disputeBlocked'),
+    withdrawableCents,
+    pendingReleaseCents: reaisTold(told.pendingRelease) ?? centsTold(told.pendingReleaseCents),
+    cryptoBalanceLitoshi: litoshiTold(told.cryptoBalanceLtc) ?? inSandbox('cryptoBalanceLtc'),
   };
   const subaccountsBalanceCents =
     'subaccountsBalance' in told ? reaisTold(told.subaccountsBalance) : missingFrom(wallet);
-  const derived = subaccountsBalanceCents === null ? null : wallet.withdrawableCents;
+  const derived = subaccountsBalanceCents === null ? null : withdrawableCents;
   const assignableCents = 'assignableCents' in told ? centsTold(told.assignableCents) : derived;
   return { ...wallet, subaccountsBalanceCents, assignableCents };
+
+  /** Always 0 there (2.4), so it need not be named. */
+  function inSandbox(name: 'disputeBlocked' | 'cryptoBalanceLtc'): 0 | null {
+    return environment === 'sandbox' && !(name in told!) ? 0 : null;
+  }
+}
+
+/** Every figure that the document does not allow to be null could be read. */
+export function isWhole(wallet: ShownWallet): wallet is Wallet {
+  const { balanceCents, disputeBlockedCents, withdrawableCents, pendingReleaseCents, cryptoBalanceLitoshi } =
+    wallet;
+  const figures = [balanceCents, disputeBlockedCents, withdrawableCents, pendingReleaseCents];
+  return ![...figures, cryptoBalanceLitoshi].includes(null);
 }
 
 /** What else is not withdrawable belongs to subaccounts. Where nothing is missing, their sum may be 0 or unknown. */
@@ -81,12 +92,14 @@ function missingFrom({
   balanceCents,
   disputeBlockedCents,
   withdrawableCents,
-}: Pick<Wallet, 'balanceCents' | 'disputeBlockedCents' | 'withdrawableCents'>): number | null {
+}: Pick<ShownWallet, 'balanceCents' | 'disputeBlockedCents' | 'withdrawableCents'>): number | null {
+  if (balanceCents === null || disputeBlockedCents === null || withdrawableCents === null) return null;
   const missing = balanceCents - disputeBlockedCents - withdrawableCents;
   return missing > 0 ? missing : null;
 }
 
-function litoshiTold(value: unknown): number {
-  const litoshi = Math.round((numberTold(value) ?? 0) * LITOSHI_PER_LTC);
-  return Number.isSafeInteger(litoshi) && litoshi > 0 ? litoshi : 0;
+function litoshiTold(value: unknown): number | null {
+  const ltc = numberTold(value);
+  const litoshi = ltc === null ? null : Math.round(ltc * LITOSHI_PER_LTC);
+  return litoshi !== null && Number.isSafeInteger(litoshi) && litoshi >= 0 ? litoshi : null;
 }

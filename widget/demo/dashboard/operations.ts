@@ -1,12 +1,12 @@
 // The dashboard's documents and what they answer with; operations.check.ts holds them against schema.graphql.
 
 export interface Wallet {
-  balanceCents: number;
-  disputeBlockedCents: number;
-  withdrawableCents: number;
-  pendingReleaseCents: number;
+  balanceCents: number | null;
+  disputeBlockedCents: number | null;
+  withdrawableCents: number | null;
+  pendingReleaseCents: number | null;
   subaccountsBalanceCents: number | null;
-  cryptoBalanceLtc: string;
+  cryptoBalanceLtc: string | null;
 }
 
 export type PayoutMethod = 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT' | 'UNKNOWN';

@@ -169,22 +169,22 @@ export class PainelApp extends LitElement {
 
   #renderCarteira(): TemplateResult {
     const carteira = this.#dados.carteira;
-    const valor = (cents: number | null | undefined) =>
-      cents === undefined ? html`<i class="traco"></i>` : cents === null ? '—' : emReais(cents);
+    const valor = <V>(value: V | null | undefined, emTexto: (value: V) => string) =>
+      value === undefined ? html`<i class="traco"></i>` : value === null ? '—' : emTexto(value);
     return html`
       <section class="carteira" aria-label="Carteira" aria-busy=${carteira ? 'false' : 'true'}>
         <dl>
           <div class="principal-valor">
             <dt>Disponível para saque</dt>
-            <dd data-valor="disponivel">${valor(carteira?.withdrawableCents)}</dd>
+            <dd data-valor="disponivel">${valor(carteira?.withdrawableCents, emReais)}</dd>
           </div>
-          <div><dt>Saldo</dt><dd data-valor="saldo">${valor(carteira?.balanceCents)}</dd></div>
-          <div><dt>A liberar</dt><dd data-valor="a-liberar">${valor(carteira?.pendingReleaseCents)}</dd></div>
-          <div><dt>Em disputa</dt><dd data-valor="disputas">${valor(carteira?.disputeBlockedCents)}</dd></div>
-          <div><dt>Em subcontas</dt><dd data-valor="subcontas">${valor(carteira?.subaccountsBalanceCents)}</dd></div>
+          <div><dt>Saldo</dt><dd data-valor="saldo">${valor(carteira?.balanceCents, emReais)}</dd></div>
+          <div><dt>A liberar</dt><dd data-valor="a-liberar">${valor(carteira?.pendingReleaseCents, emReais)}</dd></div>
+          <div><dt>Em disputa</dt><dd data-valor="disputas">${valor(carteira?.disputeBlockedCents, emReais)}</dd></div>
+          <div><dt>Em subcontas</dt><dd data-valor="subcontas">${valor(carteira?.subaccountsBalanceCents, emReais)}</dd></div>
           <div>
             <dt>Litecoin</dt>
-            <dd data-valor="ltc">${carteira ? emLtc(carteira.cryptoBalanceLtc) : html`<i class="traco"></i>`}</dd>
+            <dd data-valor="ltc">${valor(carteira?.cryptoBalanceLtc, emLtc)}</dd>
           </div>
         </dl>
       </section>
