@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { CARD, payOn } from '../support/browser.ts';
+import { runsAll } from '../support/scale.ts';
 import { chooseMode, openPopup, openShop, paymentsOf, productOf } from './shop.ts';
 
 /** Chromium's line for a page that is answered with 422. */
@@ -119,44 +120,49 @@ it('tells both pages that the time is over, and a new attempt can be paid', asyn
   expect(attempts).toEqual([attempts[0], `${attempts[0]}.2`]);
 });
 
-it('shows a payment that the acquirer confirms after the time is over', async () => {
-  const visitor = await shop.visit();
-  const product = productOf(visitor.page, 'cafe');
-  const popup = await openPopup(visitor, () => product.payButton.click());
-  await payOn(popup, CARD.approvedAfterExpiry);
-  await popup.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
+if (runsAll())
+  it('shows a payment that the acquirer confirms after the time is over', async () => {
+    const visitor = await shop.visit();
+    const product = productOf(visitor.page, 'cafe');
+    const popup = await openPopup(visitor, () => product.payButton.click());
+    await payOn(popup, CARD.approvedAfterExpiry);
+    await popup.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
 
-  await shop.stand.pass(SESSION_MS);
-  await product.says('O prazo para pagar terminou');
-  await shop.stand.pass(SESSION_MS / 2);
-  await product.says('Confirmado depois do prazo');
-  expect((await visitor.heard('psa-paid')).detail.payment).toMatchObject({ status: 'PAID', paidLate: true });
-});
+    await shop.stand.pass(SESSION_MS);
+    await product.says('O prazo para pagar terminou');
+    await shop.stand.pass(SESSION_MS / 2);
+    await product.says('Confirmado depois do prazo');
+    expect((await visitor.heard('psa-paid')).detail.payment).toMatchObject({
+      status: 'PAID',
+      paidLate: true,
+    });
+  });
 
-it('starts a new payment with the first click when the old one has expired behind a closed page', async () => {
-  const visitor = await shop.visit();
-  const product = productOf(visitor.page, 'rede');
-  const popup = await openPopup(visitor, () => product.payButton.click());
-  const first = await product.orderCode();
-  await popup.close();
-  await product.backButton.click();
-  await shop.stand.pass(SESSION_MS);
-  // A facade may for some seconds say how it stood when it last asked.
-  const status = async () =>
-    (
-      await shop.stand.live.request('query ($id: String!) { cardPayment(orderCode: $id) { status } }', {
-        id: first,
-      })
-    ).cardPayment.status;
-  await expect.poll(status, { timeout: 30_000, interval: 500 }).toBe('EXPIRED');
+if (runsAll())
+  it('starts a new payment with the first click when the old one has expired behind a closed page', async () => {
+    const visitor = await shop.visit();
+    const product = productOf(visitor.page, 'rede');
+    const popup = await openPopup(visitor, () => product.payButton.click());
+    const first = await product.orderCode();
+    await popup.close();
+    await product.backButton.click();
+    await shop.stand.pass(SESSION_MS);
+    // A facade may for some seconds say how it stood when it last asked.
+    const status = async () =>
+      (
+        await shop.stand.live.request('query ($id: String!) { cardPayment(orderCode: $id) { status } }', {
+          id: first,
+        })
+      ).cardPayment.status;
+    await expect.poll(status, { timeout: 30_000, interval: 500 }).toBe('EXPIRED');
 
-  await openPopup(visitor, () => product.payButton.click());
-  await product.says('Aguardando o pagamento');
-  const second = await product.orderCode();
-  expect(second).not.toBe(first);
-  await shop.stand.payElsewhere(second);
-  await product.says('Pagamento confirmado');
-});
+    await openPopup(visitor, () => product.payButton.click());
+    await product.says('Aguardando o pagamento');
+    const second = await product.orderCode();
+    expect(second).not.toBe(first);
+    await shop.stand.payElsewhere(second);
+    await product.says('Pagamento confirmado');
+  });
 
 /** The card's digits, whatever stands between them. */
 function digits(cardNumber: string): RegExp {
