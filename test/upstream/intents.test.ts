@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
+import { type Database, NoConnection } from '../../server/src/db/database.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -252,6 +252,39 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       };
       await expect(intents.run(tenant, operation(service, { key: 'k' }))).rejects.toBe(REFUSED);
       expect(facade.faults).toHaveLength(1);
+    });
+
+    test.each([
+      ['asked for again', false],
+      ['left to its task', true],
+    ])('because the database is away before it is sent was not done, %s', async (_, isLeft) => {
+      let isAway = false;
+      const facade = await start({
+        database: {
+          ...database,
+          transaction: (work) =>
+            isAway ? Promise.reject(new NoConnection('away')) : database.transaction(work),
+        },
+      });
+      const { tenant, intents, service } = facade;
+      const works = service.answer;
+      service.answer = () => {
+        isAway = true;
+        // As the budget, which is kept there, has it.
+        return Promise.reject(new NoConnection('away'));
+      };
+      const run = () => intents.run(tenant, operation(service, { key: 'k' }));
+      expect(await failure(run())).toMatchObject({ name: 'NoConnection', mayBeDone: false });
+      // Nothing is known of it but here.
+      expect(await failure(run())).toBeInstanceOf(NoConnection);
+      isAway = false;
+      service.answer = works;
+      if (isLeft) {
+        await pass(facade, 2 * MINUTE);
+        expect(await states(facade)).toEqual(['refused']);
+      }
+      expect(await run()).toEqual({ resourceId: 'made-k', replayed: false });
+      expect(service).toMatchObject({ sent: 2, looked: 0, done: ['k'] });
     });
 
     test('by a shared request is refused to all who share it', async () => {

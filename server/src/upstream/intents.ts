@@ -9,7 +9,13 @@ import {
 } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { IdempotencyError, PaymentError, RateLimitError, UpstreamError } from '../kernel/errors.ts';
+import {
+  IdempotencyError,
+  OutageError,
+  PaymentError,
+  RateLimitError,
+  UpstreamError,
+} from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -88,7 +94,8 @@ export interface Operation<Input> {
   /**
    * The one request, under the intent's key. Whatever goes wrong once the service may have done it is an UpstreamFault
    * that may have reached it, or an UpstreamError with `moneyMayHaveMoved`.
-   * @throws PaymentError for a refusal of the service (certainly not done), RateLimitError, UpstreamFault
+   * @throws PaymentError for a refusal of the service (certainly not done), RateLimitError, UpstreamFault, OutageError
+   *   (before it is sent)
    */
   send: (intent: Intent) => Promise<Observation>;
   /**
@@ -199,6 +206,8 @@ export function createIntents({
   const underWay = new Map<string, Promise<Outcome>>();
   /** By intent, who waits here for what another instance sends. */
   const waiting = new Map<string, Set<() => void>>();
+  /** By id, intents that were certainly not done, which the database could not record. */
+  const notDone = new Set<string>();
   let listening: Promise<() => Promise<void>> | undefined;
   let closed = false;
 
@@ -209,6 +218,10 @@ export function createIntents({
     for (;;) {
       const { intent, fresh }: Opened = await openIntent(tenant, operation, notThere);
       if (!fresh && intent.state === 'done') return { resourceId: intent.resourceId!, replayed: true };
+      if (!fresh && notDone.has(intent.id)) {
+        await refuse(tenant, intent);
+        continue;
+      }
       // One that was just opened has nothing to do with what was under way before it.
       const own = fresh ? undefined : underWay.get(intent.id);
       const outcome = await (own ??
@@ -289,8 +302,11 @@ export function createIntents({
       observation = await operation.send(intent);
     } catch (error) {
       if (isRefusal(error)) {
-        // Were this lost, its task would find that there is none; what the caller is told is true either way.
-        await end(tenant, intent, 'refused').catch(onFault);
+        // The error of the caller is true either way.
+        await refuse(tenant, intent).catch((fault: unknown) => {
+          notDone.add(intent.id);
+          onFault(fault);
+        });
         throw error instanceof UpstreamFault ? unavailable(error) : error;
       }
       if (!(error instanceof UpstreamFault || error instanceof UpstreamError)) onFault(error);
@@ -411,6 +427,12 @@ export function createIntents({
     return committer.change<string | null>(ending(tenant, intent, found)).finally(() => tellOver(intent));
   }
 
+  /** Its key is free again. */
+  async function refuse(tenant: Tenant, intent: Intent): Promise<void> {
+    await end(tenant, intent, 'refused');
+    notDone.delete(intent.id);
+  }
+
   function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
     return step(
       tenant,
@@ -480,6 +502,7 @@ export function createIntents({
       [intent] = await selectIntents(database.sql, tenant, [key]);
     }
     if (!intent || !isOpen(intent)) return;
+    if (notDone.has(intent.id)) return refuse(tenant, intent);
     let looked: Found;
     try {
       looked = await lookAt(tenant, intent);
@@ -584,6 +607,8 @@ type Outcome = Done | 'not_done';
 /** It was certainly not done. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof UpstreamFault) return error.reached === 'no';
+  // Of the budget, which is kept in the database too: it was not sent.
+  if (error instanceof OutageError) return !error.mayBeDone;
   return error instanceof PaymentError && !(error instanceof UpstreamError && error.moneyMayHaveMoved);
 }
 
