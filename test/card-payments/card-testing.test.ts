@@ -153,6 +153,21 @@ describe('the reason of a refusal', () => {
     expect(update.cardPaymentUpdates.cardPayment.failureReason).toBeNull();
   });
 
+  test('is known to the merchant of a payment that stays open too', async () => {
+    const { live, start } = await shop();
+    const address = visitor();
+    const { cardPayment, paymentToken } = await start(address);
+    const { orderCode } = cardPayment;
+    const query =
+      'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { status failureReason declineReason } }';
+    const asked = async (client: typeof live) => (await client.request(query, { orderCode })).cardPayment;
+    const open = { status: 'PENDING', failureReason: null };
+    expect(await asked(live)).toEqual({ ...open, declineReason: null });
+    expect((await post(orderCode, DECLINED, address)).status).toBe(422);
+    expect(await asked(live)).toEqual({ ...open, declineReason: 'Cartão recusado pelo banco emissor' });
+    expect(await asked(app.client(paymentToken))).toEqual({ ...open, declineReason: null });
+  });
+
   test('is on no page with the form, whatever test cards it lists', async () => {
     const { start } = await shop();
     const { cardPayment } = await start(visitor());

@@ -72,6 +72,8 @@ export interface ShownCardPayment {
   paidLate: boolean;
   refundedAt: Date | null;
   failureReason: string | null;
+  /** The acquirer's, for the last card that was declined. In front of another service it is not known. */
+  declineReason?: string | null;
 }
 
 /** A payment of the service that is embedded here. */
@@ -364,6 +366,7 @@ export function decideCreate(
     openChargeId: null,
     paidChargeId: null,
     declinedCharges: 0,
+    declineReason: null,
     createdAt: now,
     expiresAt,
     paidAt: null,
@@ -512,16 +515,17 @@ export function decideOutcome(
   if (outcome.status === 'approved') return paid(payment, settled, { siblings, account, now });
 
   const declinedCharges = payment.declinedCharges + 1;
+  const declined: CardPayment = { ...settled, declinedCharges, declineReason: outcome.reason };
   const fails = payment.status === 'pending' && (outcome.final || declinedCharges >= MAX_DECLINED_CHARGES);
   if (!fails)
     return {
       previous: payment,
-      payment: { ...settled, declinedCharges },
+      payment: declined,
       transaction: null,
       due: [],
       announced: false,
     };
-  return step(payment, { ...settled, declinedCharges, failureReason: outcome.reason }, 'failed');
+  return step(payment, { ...declined, failureReason: outcome.reason }, 'failed');
 }
 
 function paid(

@@ -124,6 +124,13 @@ builder.node(CardPaymentRef, {
         'In the acquirer’s words; null unless FAILED, and to a browser’s checkout or payment token: a payer reads a neutral sentence.',
       resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
     }),
+    declineReason: t.string({
+      nullable: true,
+      description:
+        'In the acquirer’s words, why the last declined card of this payment was declined, also where the payment stays open; null where none was, and to a browser’s checkout or payment token. In front of another payments service it is not known.',
+      resolve: ({ declineReason = null }, _, context) =>
+        seesCustomer(callerOf(context)) ? declineReason : null,
+    }),
     final: t.boolean({
       description:
         'REFUNDED or FAILED: no later status can come. A PAID payment may be refunded, an EXPIRED one may be paid late.',

@@ -127,6 +127,7 @@ export async function saveCardPayments(
         released_at: row.ref('excluded.released_at'),
         refunded_at: row.ref('excluded.refunded_at'),
         failure_reason: row.ref('excluded.failure_reason'),
+        decline_reason: row.ref('excluded.decline_reason'),
       })),
     )
     .execute();
@@ -205,6 +206,7 @@ function toCardPayment(row: Selectable<Tables['card_payment']>): CardPayment {
     releasedAt: row.released_at,
     refundedAt: row.refunded_at,
     failureReason: row.failure_reason,
+    declineReason: row.decline_reason,
   };
 }
 
@@ -233,5 +235,6 @@ function toRow(tenant: Tenant, payment: CardPayment) {
     released_at: payment.releasedAt,
     refunded_at: payment.refundedAt,
     failure_reason: payment.failureReason,
+    decline_reason: payment.declineReason ?? null,
   };
 }

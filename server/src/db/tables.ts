@@ -174,6 +174,7 @@ interface CardPaymentTable extends OfTenant {
   released_at: Date | null;
   refunded_at: Date | null;
   failure_reason: string | null;
+  decline_reason: string | null;
 }
 
 interface CheckoutUseTable {
