@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ONE_GRAPHQL } from './support/one-graphql.ts';
 import { runsAll } from './support/scale.ts';
@@ -117,8 +117,17 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
   ];
 }
 
+/** `npm run test:watch` is about the sources too, which lie outside the root. */
+const watchSources: Plugin = {
+  name: 'watch-sources',
+  configureServer({ watcher }) {
+    watcher.add([here('../server/src'), here('../server/scripts'), here('../widget/src')]);
+  },
+};
+
 export default defineConfig(async () => ({
   root: here('.'),
+  plugins: [watchSources],
   test: {
     sequence: { sequencer: LongestFirst },
     // One more than there are cores: many tests wait for another process, or for a browser.
