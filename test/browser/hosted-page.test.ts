@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   aPayment,
@@ -14,7 +14,8 @@ import {
   PAGES,
   servePage,
 } from '../card-payments/hosted-checkout.ts';
-import { launchOptions, STILL } from '../support/launch-options.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { STILL } from '../support/launch-options.ts';
 import { firstInSample, runsAll } from '../support/scale.ts';
 
 /** A folder that every page looked at is also drawn into. */
@@ -25,7 +26,7 @@ let axe: string;
 
 beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  browser = await chromium.launch(launchOptions());
+  browser = await launchBrowser();
 });
 afterAll(() => browser?.close());
 

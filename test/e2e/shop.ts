@@ -12,14 +12,8 @@ export interface Shop<On extends Stand = Stand> {
 
 /** The demo shop on real servers and a browser, for the tests around it. */
 export function openShop(): Shop;
-export function openShop<On extends Stand>(
-  start: () => Promise<On>,
-  kind?: Parameters<typeof launchBrowser>[0],
-): Shop<On>;
-export function openShop(
-  start: () => Promise<Stand> = startStand,
-  kind?: Parameters<typeof launchBrowser>[0],
-): Shop {
+export function openShop<On extends Stand>(start: () => Promise<On>, kind?: 'shell' | 'browser'): Shop<On>;
+export function openShop(start: () => Promise<Stand> = startStand, kind?: 'shell' | 'browser'): Shop {
   let stand: Stand;
   let browser: Browser;
   const visitors: Visitor[] = [];

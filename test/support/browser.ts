@@ -34,11 +34,34 @@ export interface Visitor {
 
 const PATIENCE_MS = 20_000;
 
-export function launchBrowser(kind?: 'shell' | 'browser'): Promise<Browser> {
+type Kind = 'shell' | 'browser';
+
+let shell: Promise<Browser> | null = null;
+
+/**
+ * A shell is the one of this process, for the files that run in it one after the other: to start one costs a second of
+ * CPU time. Closing it ends what the file has opened in it. A whole browser is the caller's own.
+ */
+export async function launchBrowser(kind: Kind = 'shell'): Promise<Browser> {
+  if (kind === 'browser') return launch(kind);
+  shell ??= launch(kind).then((launched) =>
+    Object.assign(launched, {
+      close: async () => {
+        await Promise.all(launched.contexts().map((context) => context.close()));
+      },
+    }),
+  );
+  const launched = await shell;
+  if (launched.isConnected()) return launched;
+  shell = null;
+  return launchBrowser(kind);
+}
+
+function launch(kind: Kind): Promise<Browser> {
   return chromium.launch({
     ...launchOptions(kind),
-    // As people have it: a window that no click asked for is blocked.
-    ignoreDefaultArgs: ['--disable-popup-blocking'],
+    // As people have it: a window that no click asked for is blocked, and the back button finds the page as it was.
+    ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
   });
 }
 

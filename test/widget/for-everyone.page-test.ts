@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckoutPhase } from '../../widget/src/psa-checkout.ts';
-import { launchOptions, STILL } from '../support/launch-options.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { STILL } from '../support/launch-options.ts';
 import { sampled } from '../support/scale.ts';
 import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
 import { LOOK } from './page-stand.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
     files: { '/widget/': { folder: standalone } },
     pages: { '/loja': { body: SHOP } },
   });
-  browser = await chromium.launch(launchOptions());
+  browser = await launchBrowser();
   context = await browser.newContext(STILL);
 });
 afterAll(async () => {

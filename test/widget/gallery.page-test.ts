@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { texts as en } from '../../widget/src/locales/en.ts';
 import { texts as es } from '../../widget/src/locales/es.ts';
 import { first } from '../../widget/src/locales/pt-BR.first.ts';
 import { texts as pt } from '../../widget/src/locales/pt-BR.ts';
 import type { Texts } from '../../widget/src/locales/texts.ts';
-import { launchOptions } from '../support/launch-options.ts';
+import { launchBrowser } from '../support/browser.ts';
 import { firstInSample } from '../support/scale.ts';
 import type { FakeServer } from './fake-server.ts';
 import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gallery-page.ts';
@@ -20,7 +20,7 @@ let browser: Browser;
 let gallery: Gallery;
 beforeAll(async () => {
   server = await serveDemo();
-  browser = await chromium.launch(launchOptions());
+  browser = await launchBrowser();
   gallery = await openGallery(browser, server.url, { tema: 'todos' }, { reducedMotion: 'reduce' });
   await gallery.page.evaluate(
     readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Frame, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { launchOptions, STILL } from '../support/launch-options.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { STILL } from '../support/launch-options.ts';
 import { savePages } from '../support/screenshots.ts';
 import { type FakeServer, type FakeServerOptions, type Scenario, startFakeServer } from './fake-server.ts';
 
@@ -60,10 +61,7 @@ export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): P
   beforeEach(async () => {
     let browser = browsers.get(kind);
     if (!browser) {
-      browser = await chromium.launch({
-        ...launchOptions(kind),
-        ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
-      });
+      browser = await launchBrowser(kind);
       browsers.set(kind, browser);
     }
     context = await browser.newContext(STILL);

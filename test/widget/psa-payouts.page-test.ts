@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launchOptions } from '../support/launch-options.ts';
+import { launchBrowser } from '../support/browser.ts';
 import { startFakePayouts } from './fake-payouts.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     files: { '/widget/': { folder: standalone } },
     pages: { '/dashboard': { body: DASHBOARD, headers: { 'content-security-policy': STRICT } } },
   });
-  browser = await chromium.launch(launchOptions());
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
