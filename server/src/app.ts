@@ -207,7 +207,11 @@ export async function createApp({
       clock,
       handlers: mode.tasks,
       apart: WEBHOOK_PLACES,
-      onError: (error, task) => logFault(error, { task }, 'work failed; it will be done again'),
+      onError(error, task) {
+        // A lease is a random UUID, as a PIX key may be, and says nothing to a reader.
+        const { lease: _, ...shown } = task ?? {};
+        logFault(error, { task: task && shown }, 'work failed; it will be done again');
+      },
       onTask: metrics.onTask,
     });
 

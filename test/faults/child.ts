@@ -84,7 +84,8 @@ export class ServerDied extends Error {
 export function spawnServer(): ChildServer {
   const child: ChildProcess = fork(fileURLToPath(new URL('./server.mjs', import.meta.url)), {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
-    execArgv: [],
+    // No server of ours needs more.
+    execArgv: ['--max-old-space-size=256'],
     env: { PATH: process.env.PATH, NODE_ENV: 'production' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

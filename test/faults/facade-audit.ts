@@ -99,7 +99,8 @@ export async function booksOfFacade(facade: ChildServer): Promise<FacadeBooks> {
     // Without what is written of a payout a second time, for who follows its request.
     `select environment, version, resource,
        coalesce(snapshot ->> 'payoutId', snapshot ->> 'withdrawalId', snapshot ->> 'orderCode', 'null') as id,
-       (snapshot ->> 'version')::int as number, split_part(kind, '.', 2) as status
+       (snapshot ->> 'version')::int as number,
+       case when snapshot ->> 'neverMade' = 'true' then 'never made' else split_part(kind, '.', 2) end as status
      from event where resource not in ('wallet', 'credential')
        and not (resource_id like 'int\\_%' and snapshot ->> 'withdrawalId' is not null)
      order by environment, version`,
@@ -199,9 +200,11 @@ const RESOURCE: Record<Kind, string> = {
 /** The document's section 3, and what follows from it; a step that nobody saw may be left out. */
 const MAY_FOLLOW: Record<string, readonly string[]> = {
   // Another thing of it has become known.
-  processing: ['processing', 'completed', 'failed', 'reversed', 'denied'],
+  processing: ['processing', 'completed', 'failed', 'reversed', 'denied', 'never made'],
   failed: ['failed', 'reversed'],
-  pending: ['pending', 'processing', 'completed', 'denied', 'paid', 'expired', 'failed', 'refunded'],
+  pending: ['pending', 'processing', 'completed', 'denied', 'paid', 'expired', 'failed', 'refunded', 'never made'],
+  // The same key was used again, and now it is made.
+  'never made': ['never made', 'pending', 'processing', 'completed', 'failed', 'reversed', 'denied'],
   paid: ['paid', 'refunded'],
   completed: ['completed'],
   denied: ['denied'],
