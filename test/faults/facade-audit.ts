@@ -202,7 +202,17 @@ const MAY_FOLLOW: Record<string, readonly string[]> = {
   // Another thing of it has become known.
   processing: ['processing', 'completed', 'failed', 'reversed', 'denied', 'never made'],
   failed: ['failed', 'reversed'],
-  pending: ['pending', 'processing', 'completed', 'denied', 'paid', 'expired', 'failed', 'refunded', 'never made'],
+  pending: [
+    'pending',
+    'processing',
+    'completed',
+    'denied',
+    'paid',
+    'expired',
+    'failed',
+    'refunded',
+    'never made',
+  ],
   // The same key was used again, and now it is made.
   'never made': ['never made', 'pending', 'processing', 'completed', 'failed', 'reversed', 'denied'],
   paid: ['paid', 'refunded'],
