@@ -176,13 +176,12 @@ async function readLog(
   const ofResource = topic ? raw`and resource = ${topic.resource}` : raw``;
   const ofOne = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
   const order = isNewestFirst ? raw`desc` : raw``;
-  // Of all events, the last that is read is the head.
-  const headMark = topic
-    ? raw`(
-        select mark from event
-        where account_id = ${accountId}::text and environment = ${environment}::text and version = stream.version
-      )`
-    : raw`null::integer`;
+  // Of all events, the last that is read is the head. A join, for a subquery would be run for each row.
+  const headMark = topic ? raw`head.mark` : raw`null::integer`;
+  const joinHead = topic
+    ? raw`left join event head on head.account_id = ${accountId}::text and head.environment = ${environment}::text
+        and head.version = stream.version`
+    : raw``;
   const { rows } = await raw<
     { head: number; head_mark: number | null; mark_before: number | null } & Nullable<EventRow>
   >`${name}
@@ -194,7 +193,7 @@ async function readLog(
         where account_id = ${accountId}::text and environment = ${environment}::text and version = ${after}::bigint
       ) as mark_before,
       e.version, e.mark, e.kind, e.resource, e.resource_id, e.previous_status, e.occurred_at, e.snapshot
-    from stream left join lateral (
+    from stream ${joinHead} left join lateral (
       select * from event
       where account_id = ${accountId}::text and environment = ${environment}::text and version > ${after}::bigint
         ${ofResource} ${ofOne}
