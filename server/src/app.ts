@@ -176,15 +176,15 @@ export async function createApp({
       // In front of another service it is that service which announces.
       ...(config.upstream ? {} : { outbox: webhookOutbox }),
       onGroup: metrics.onGroup,
-      onCommit(tenant, { events, tasks }) {
-        const last = events.at(-1);
+      onCommit(tenant, { tasks, ...appended }) {
+        const last = appended.events.at(-1);
         if (last) {
           callers?.changed(tenantKey(tenant));
           // The shorter one first: few are told in less time than the other instances take to be called.
           const few = follower.listening(tenant) <= FEW;
-          if (few) follower.wake(tenant, events);
+          if (few) follower.wake(tenant, appended);
           announcer.announce(tenant, last.version);
-          if (!few) follower.wake(tenant, events);
+          if (!few) follower.wake(tenant, appended);
         }
         for (const task of tasks) work?.nudge(task.at);
       },
@@ -227,7 +227,7 @@ export async function createApp({
       access: callers,
       updates: mode.updates(createUpdates({ database, follower, cursorsFor })),
       cursorsFor,
-      watchCredential: createCredentialWatch({ access: mode.access, follower, clock }),
+      watchCredential: createCredentialWatch({ access: mode.access, follower, clock, onFault }),
       clock,
       limits,
       subscriptionLimits: createOpenSubscriptions(config.subscriptionLimit),

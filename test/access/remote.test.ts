@@ -154,9 +154,10 @@ describeOnDatabase('in front of a service', (open) => {
   test('what a key holds open on another instance is closed when it is no longer configured', async () => {
     const database = await open();
     const before = await start(database, { live: LIVE });
-    const follower = createFollower({ database, clock: before.clock, onError: () => undefined });
+    const onFault = () => undefined;
+    const follower = createFollower({ database, clock: before.clock, onError: onFault });
     await follower.start();
-    const watch = createCredentialWatch({ access: before.access, follower, clock: before.clock });
+    const watch = createCredentialWatch({ access: before.access, follower, clock: before.clock, onFault });
     const ended = deferred<unknown>();
     const caller = await before.access.authenticate(`Bearer ${LIVE}`);
     const stop = await watch(`Bearer ${LIVE}`, caller, { credentialEnded: ended.resolve });

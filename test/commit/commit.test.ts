@@ -362,6 +362,7 @@ describeOnBothEngines('a commit', (open) => {
     await committer.change(add(tenant, 'told', 1));
     expect(committed).toHaveBeenCalledExactlyOnceWith(tenant, {
       events: [expect.objectContaining({ version: 1, occurredAt: clock.now() })],
+      previousMark: 0,
       tasks: [],
     });
   });

@@ -145,14 +145,19 @@ function observed(core: Core): { instance: Core; joined: Promise<void> } {
   return { instance: { ...core, follower: { ...core.follower, join } }, joined: promise };
 }
 
+function unexpected(): never {
+  return expect.unreachable('the log was set back');
+}
+
 /** Resolves when so many changes have been delivered to whoever listens. */
 async function heardOf(core: Core, count: number): Promise<void> {
   const { promise, resolve } = deferred();
   let heard = 0;
-  const leave = await core.follower.listen(core.tenant, { resource: 'wallet' }, () => {
+  const hear = () => {
     heard += 1;
     if (heard === count) resolve();
-  });
+  };
+  const leave = await core.follower.listen(core.tenant, { resource: 'wallet' }, hear, unexpected);
   await promise;
   leave();
 }

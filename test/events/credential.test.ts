@@ -25,8 +25,14 @@ function caller(given: Partial<Caller> = {}): Caller {
 /** A watch whose log is this test: it says what is listened to, and tells of revocations. */
 function start() {
   const clock = createManualClock(NOW);
-  const listened: { tenant: Caller['tenant']; id: string | undefined; revoke: () => void }[] = [];
+  const listened: {
+    tenant: Caller['tenant'];
+    id: string | undefined;
+    revoke: () => void;
+    setBack: () => void;
+  }[] = [];
   const asked: unknown[] = [];
+  const faults: unknown[] = [];
   const at = {
     /** What happens when the credential is looked at. */
     look: async (): Promise<void> => undefined,
@@ -34,10 +40,10 @@ function start() {
     listen: async (): Promise<void> => undefined,
   };
   const follower: Pick<Follower, 'listen'> = {
-    async listen(tenant, { resource, resourceId }, heard) {
+    async listen(tenant, { resource, resourceId }, heard, setBack) {
       expect(resource).toBe('credential');
       await at.listen();
-      const entry = { tenant, id: resourceId, revoke: () => heard({} as never) };
+      const entry = { tenant, id: resourceId, revoke: () => heard({} as never), setBack };
       listened.push(entry);
       return () => void listened.splice(listened.indexOf(entry), 1);
     },
@@ -52,8 +58,9 @@ function start() {
     },
     follower: follower as Follower,
     clock,
+    onFault: (fault) => faults.push(fault),
   });
-  return { clock, listened, asked, at, watch, ids: () => listened.map(({ id }) => id) };
+  return { clock, listened, asked, at, watch, faults, ids: () => listened.map(({ id }) => id) };
 }
 
 function opened(): Opened & { ends: PaymentError[] } {
@@ -187,6 +194,57 @@ test('one that expires while it begins to listen leaves nothing that listens', a
   expect(asked).toEqual([]);
   forget();
 });
+
+test('where the log was set back, a credential whose revocation was not heard is found revoked', async () => {
+  const { at, asked, listened, watch, ids, faults } = start();
+  const one = opened();
+  await watch('Bearer a', caller(), one);
+  listened[0]!.setBack();
+  await settle();
+  // It still holds, and is listened to as before.
+  expect([asked.length, one.ends, ids()]).toEqual([2, [], ['tok_1', 'key_1']]);
+
+  const refusal = new UnauthenticatedError('Invalid or revoked token');
+  at.look = () => Promise.reject(refusal);
+  listened[1]!.setBack();
+  await settle();
+  expect(one.ends).toEqual([refusal]);
+  expect([ids(), faults]).toEqual([[], []]);
+});
+
+test('one that cannot be looked at when the log was set back is looked at until it can', async () => {
+  const { at, asked, clock, listened, watch, faults } = start();
+  const one = opened();
+  await watch('Bearer a', caller({ expiresAt: null }), one);
+  const lost = new Error('no database');
+  at.look = () => Promise.reject(lost);
+  listened[0]!.setBack();
+  await settle();
+  clock.advance(5_000);
+  await settle();
+  expect([asked.length, one.ends, faults]).toEqual([3, [], [lost, lost]]);
+
+  at.look = () => Promise.reject(new UnauthenticatedError('Invalid or revoked token'));
+  clock.advance(5_000);
+  await settle();
+  expect(one.ends).toHaveLength(1);
+  expect(clock.nextAt()).toBeNull();
+});
+
+test('one that is closed while it cannot be looked at leaves nothing behind', async () => {
+  const { at, clock, listened, watch, ids } = start();
+  const forget = await watch('Bearer a', caller({ expiresAt: null }), opened());
+  at.look = () => Promise.reject(new Error('no database'));
+  listened[0]!.setBack();
+  await settle();
+  forget();
+  expect([ids(), clock.nextAt()]).toEqual([[], null]);
+});
+
+/** By then what was looked at has been answered. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 test('a watch that ends late does not end the one that has come after it', async () => {
   const { clock, listened, watch, ids } = start();

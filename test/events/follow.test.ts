@@ -9,6 +9,7 @@ import {
   type Listener,
   STREAM_CHANNEL,
 } from '../../server/src/events/follow.ts';
+import type { Appended } from '../../server/src/events/log.ts';
 import { SLICE } from '../../server/src/kernel/slices.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -65,10 +66,18 @@ test('an announcement of what is there already is none to look for; any other is
 test('thousands hear of a change in slices, between which others have their turn, and all hear all in order', async () => {
   const { tenant, follower, idle } = await listening();
   const versions: number[][] = [];
-  const listener = (after: number): Listener => {
+  const listener = (after: number, mark = 0): Listener => {
     const own: number[] = [];
     versions.push(own);
-    return { after, topic: { resource: 'credential' }, heard: ({ version }) => own.push(version) };
+    const heard = ({ version }: StoredEvent) => own.push(version);
+    return {
+      after,
+      mark,
+      topic: { resource: 'credential' },
+      heard,
+      setBack: unexpected,
+      dropped: unexpected,
+    };
   };
   const heard = () => versions.filter((own) => own.length > 0).length;
   for (let count = 0; count < 3 * SLICE; count += 1) follower.join(tenant, listener(0));
@@ -84,7 +93,7 @@ test('thousands hear of a change in slices, between which others have their turn
   versions.pop();
   // With that one it hears the next, as the last of all.
   const heardNext = deferred();
-  const late = { ...listener(1), heard: () => heardNext.resolve() };
+  const late = { ...listener(1, first.events[0]!.mark), heard: () => heardNext.resolve() };
   expect(follower.join(tenant, late)).not.toBeNull();
   versions.pop();
   await turn();
@@ -114,7 +123,7 @@ async function listening() {
   });
   onTestFinished(() => follower.close());
   const events: StoredEvent[] = [];
-  await follower.listen(tenant, { resource: 'credential' }, (event) => events.push(event));
+  await follower.listen(tenant, { resource: 'credential' }, (event) => events.push(event), unexpected);
   const idle = async () => {
     do await turn();
     while (begun > ended);
@@ -132,13 +141,13 @@ async function listening() {
 }
 
 /** As another instance does, whose own follower is told nothing. */
-async function commit(tenant: Tenant, count: number): Promise<readonly StoredEvent[]> {
-  let events: readonly StoredEvent[] = [];
+async function commit(tenant: Tenant, count: number): Promise<Appended> {
+  let appended: Appended = { events: [], previousMark: 0 };
   const committer = createCommitter({
     database,
     clock,
     onCommit: (_, committed) => {
-      events = committed.events;
+      appended = committed;
     },
   });
   await committer.change({
@@ -158,7 +167,11 @@ async function commit(tenant: Tenant, count: number): Promise<readonly StoredEve
     }),
   });
   await committer.idle();
-  return events;
+  return appended;
+}
+
+function unexpected(): never {
+  return expect.unreachable('the log was set back');
 }
 
 async function announce(tenant: Tenant, version?: number): Promise<void> {

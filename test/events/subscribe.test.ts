@@ -337,12 +337,14 @@ describeOnBothEngines('a subscription', (open) => {
     const core = await startCore({ database });
     const heard: number[] = [];
     const three = deferred();
-    await core.follower.listen(core.tenant, { resource: 'credential' }, () => {
+    const fail = () => {
       throw new Error('a fault of ours');
-    });
-    await core.follower.listen(core.tenant, { resource: 'credential' }, ({ version }) => {
+    };
+    const hear = ({ version }: StoredEvent) => {
       if (heard.push(version) === 3) three.resolve();
-    });
+    };
+    for (const each of [fail, hear])
+      await core.follower.listen(core.tenant, { resource: 'credential' }, each, unexpected);
     await emit(core, 3);
     await three.promise;
     expect(heard).toEqual([1, 2, 3]);
@@ -499,9 +501,10 @@ describe('two instances on one PostgreSQL', () => {
       [one, two].map(async ({ follower, tenant }) => {
         const versions: number[] = [];
         const all = deferred();
-        await follower.listen(tenant, { resource: 'credential' }, ({ version }) => {
+        const hear = ({ version }: StoredEvent) => {
           if (versions.push(version) === total) all.resolve();
-        });
+        };
+        await follower.listen(tenant, { resource: 'credential' }, hear, unexpected);
         return { versions, all: all.promise };
       }),
     );
@@ -540,6 +543,7 @@ describe('two instances on one PostgreSQL', () => {
       access: two.access,
       follower: two.follower,
       clock: two.clock,
+      onFault: (fault) => two.faults.push(fault),
     });
     const ended = deferred<unknown>();
     const stop = await watchCredential(authorization, caller, { credentialEnded: ended.resolve });
@@ -676,6 +680,10 @@ function observed<Some extends Pick<Core, 'follower'>>(instance: Some): Some & {
   return { ...instance, follower: { ...instance.follower, join }, joined: promise };
 }
 
+function unexpected(): never {
+  return expect.unreachable('the log was set back');
+}
+
 /** How many listeners of `abort` there are. */
 function countListeners(signal: AbortSignal): () => number {
   let listeners = 0;
@@ -702,7 +710,12 @@ async function dashboard(core: Core) {
   /** What is returned may be called again, for something else by the same credential. */
   function watched(database = core.database, authenticate = core.access.authenticate) {
     const { follower } = freshFollower(core, database);
-    const watchCredential = createCredentialWatch({ access: { authenticate }, follower, clock: core.clock });
+    const watchCredential = createCredentialWatch({
+      access: { authenticate },
+      follower,
+      clock: core.clock,
+      onFault: (fault) => core.faults.push(fault),
+    });
     return async () => {
       const ended = new AbortController();
       const stop = await watchCredential(authorization, caller, {

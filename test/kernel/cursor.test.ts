@@ -28,6 +28,18 @@ describe('a cursor', () => {
     );
   });
 
+  test('of a log leads back to its place and its mark, and one without a mark is that of the release before', () => {
+    const [versions, marks] = [fc.nat(2 ** 40 - 1), fc.nat(2 ** 24 - 1)];
+    fc.assert(
+      fc.property(tenants, versions, marks, (tenant, place, mark) => {
+        const own = cursorsFor(tenant, 'updates');
+        expect(own.decodeMarked(own.encode(place, mark))).toEqual({ place, mark });
+        expect(own.encode(place, 0)).toBe(own.encode(place));
+        expect(own.decodeMarked(cursorsFor(tenant, 'payouts').encode(place, mark))).toBeNull();
+      }),
+    );
+  });
+
   test('is the same from one release to the next', () => {
     expect(cursors.encode(1)).toBe('R-ZXwFztj-ZXWlJtAavU2w');
     expect(cursorsFor(live, 'cardPayments').encode(1)).toBe('dpZOOXxWxrh7g-c1r0S_og');

@@ -99,10 +99,10 @@ export async function startCore({
     database,
     clock,
     outbox: webhookOutbox,
-    onCommit(changed, { events, tasks }) {
+    onCommit(changed, { tasks, ...appended }) {
       for (const task of tasks) work.nudge(task.at);
-      if (events.length === 0) return;
-      follower.wake(changed, events);
+      if (appended.events.length === 0) return;
+      follower.wake(changed, appended);
       if (announces) database.notify(STREAM_CHANNEL, tenantKey(changed)).catch(onError);
     },
   });

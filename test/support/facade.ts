@@ -56,9 +56,9 @@ export async function startFacade({
   const committer = createCommitter({
     database,
     clock,
-    onCommit(changed, { events, tasks }) {
+    onCommit(changed, { tasks, ...appended }) {
       for (const task of tasks) work.nudge(task.at);
-      if (events.length > 0) follower.wake(changed, events);
+      if (appended.events.length > 0) follower.wake(changed, appended);
     },
   });
   const upstream =

@@ -56,6 +56,22 @@ function listOf(numbers: number[], view = NEWEST_FIRST, more = false, total = nu
 
 const ids = (list: ReturnType<typeof createPayoutList>) => list.shown.map(({ id }) => id).join(' ');
 
+describe('a list that is read again behind a gap', () => {
+  test.each([
+    ['moves', false],
+    ['stands still', true],
+  ])('shows the payouts as the server has them, and none that it lost, where it %s', (_, still) => {
+    const list = listOf([3, 2, 1]);
+    list.apply(payout(2, { version: 3, status: 'COMPLETED' }), 'PENDING');
+    list.arrange(false);
+    list.restart(NEWEST_FIRST, page([payout(2), payout(1)]));
+    list.arrange(still);
+    expect(ids(list)).toBe('p2 p1');
+    expect(list.shown[0]).toMatchObject({ status: 'PENDING', version: 1 });
+    expect(list.get('p3')).toBeUndefined();
+  });
+});
+
 describe('a change', () => {
   test('of a payout that is shown happens where it stands', () => {
     const list = listOf([3, 2, 1]);

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { type Database, NoConnection, type Sql } from '../db/database.ts';
 import type { NewEvent, StoredEvent } from '../events/event.ts';
-import { append, lockStream, numbered, openStream } from '../events/log.ts';
+import { type Appended, append, lockStream, numbered, openStream } from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
@@ -118,10 +118,7 @@ export function createCommitter({
   /** Told after each commit, of whatever it was. Must not throw. */
   onGroup?: (group: CommittedGroup) => void;
   /** Told after each commit that has written events or tasks. Must not throw. */
-  onCommit: (
-    tenant: Tenant,
-    committed: { events: readonly StoredEvent[]; tasks: readonly NewTask[] },
-  ) => void;
+  onCommit: (tenant: Tenant, committed: Appended & { tasks: readonly NewTask[] }) => void;
 }): Committer {
   const queues = new Map<string, Waiting[]>();
   const draining = new Set<Promise<void>>();
@@ -249,10 +246,10 @@ async function decideAll(
     });
   const stored = numbered(events, { head, occurredAt: now });
   // In this order: what is saved is held against the balances that the postings have moved.
-  await Promise.all([
+  const [appended] = await Promise.all([
+    append(sql, tenant, stored),
     post(sql, tenant, transactions, now),
     records.save(),
-    append(sql, tenant, stored),
     dropTasks(sql, tenant, done),
     announce(),
   ]);
@@ -260,7 +257,7 @@ async function decideAll(
     transactions: transactions.length,
     postings: transactions.reduce((sum, { lines }) => sum + lines.length, 0),
   };
-  return { answers, posted, committed: { events: stored, tasks } };
+  return { answers, posted, committed: { ...appended, tasks } };
 
   async function announce() {
     if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));

@@ -103,6 +103,7 @@ interface StreamTable extends OfTenant {
 
 interface EventTable extends OfTenant {
   version: number;
+  mark: Generated<number>;
   kind: string;
   resource: string;
   resource_id: string;

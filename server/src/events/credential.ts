@@ -1,5 +1,5 @@
 import type { AccessService, Caller } from '../access/model.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import type { Follower } from './follow.ts';
@@ -16,6 +16,9 @@ export interface Opened {
  */
 export type WatchCredential = (authorization: string, caller: Caller, opened: Opened) => Promise<() => void>;
 
+/** How long after it could not be looked at a credential is looked at again, where it may have been revoked unheard. */
+const RETRY_MS = 5_000;
+
 /** One credential, for all that is open by it: ten thousand sockets of one shop's page are looked after as one. */
 interface Watch {
   readonly name: string;
@@ -30,10 +33,12 @@ export function createCredentialWatch({
   access,
   follower,
   clock,
+  onFault,
 }: {
   access: Pick<AccessService, 'authenticate'>;
   follower: Follower;
   clock: Clock;
+  onFault: (fault: unknown) => void;
 }): WatchCredential {
   /** None of them has ended. */
   const watches = new Map<string, Watch>();
@@ -63,15 +68,33 @@ export function createCredentialWatch({
     const { stops } = watch;
     if (expiresAt)
       stops.push(clock.schedule(expiresAt, () => end(new UnauthenticatedError('This token has expired'))));
+    const revoked = () => end(new UnauthenticatedError('This credential was revoked'));
+    // In the log as it is now a revocation may lie that was not heard.
+    const setBack = () => void authenticateAgain(watch, authorization, end);
     for (const resourceId of endsWith) {
-      const stop = await follower.listen(tenant, { resource: 'credential', resourceId }, () =>
-        end(new UnauthenticatedError('This credential was revoked')),
-      );
+      const topic = { resource: 'credential', resourceId } as const;
+      const stop = await follower.listen(tenant, topic, revoked, setBack);
       if (watch.isOver) return stop();
       stops.push(stop);
     }
     // Listening first, then looking: a revocation in between is seen by one of the two.
     await access.authenticate(authorization);
+  }
+
+  async function authenticateAgain(
+    watch: Watch,
+    authorization: string,
+    end: (error: PaymentError) => void,
+  ): Promise<void> {
+    try {
+      await access.authenticate(authorization);
+    } catch (error) {
+      if (watch.isOver) return;
+      if (error instanceof PaymentError) return end(error);
+      onFault(error);
+      const retry = () => void authenticateAgain(watch, authorization, end);
+      watch.stops.push(clock.schedule(plusMs(clock.now(), RETRY_MS), retry));
+    }
   }
 
   function forget(watch: Watch): void {

@@ -57,8 +57,11 @@ export type NewEvent =
       snapshot: TokenSnapshot;
     };
 
-/** An event in its place: `version` counts the tenant's events without a gap. */
-export type StoredEvent = NewEvent & { version: number; occurredAt: Date };
+/**
+ * An event in its place: `version` counts the tenant's events without a gap. A log that was set back uses versions
+ * again, with other events: these have another `mark`. An event of a release before marks has 0.
+ */
+export type StoredEvent = NewEvent & { version: number; mark: number; occurredAt: Date };
 
 export type Resource = NewEvent['resource'];
 
@@ -80,6 +83,7 @@ function walletSnapshot(json: unknown): Balances | ShownWallet {
 
 export interface EventRow {
   version: number;
+  mark: number;
   kind: string;
   resource: string;
   resource_id: string;
@@ -93,6 +97,7 @@ export function eventFromRow(row: EventRow): StoredEvent {
   const resource = row.resource as Resource;
   return {
     version: row.version,
+    mark: row.mark,
     kind: row.kind,
     resource,
     resourceId: row.resource_id,

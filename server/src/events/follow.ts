@@ -3,18 +3,20 @@ import { type Clock, plusMs } from '../kernel/clock.ts';
 import { inSlices } from '../kernel/slices.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
-import { readAfter, readHead, type Topic } from './log.ts';
+import { type Appended, type Position, readAfter, readPosition, type Topic } from './log.ts';
 
 /**
  * The live end of every tenant's log that somebody listens to: one reader a tenant, however many listeners.
- * A wake says only "look"; what is delivered is what the log holds, in order, each version once.
+ * A wake says only "look"; what is delivered is what the log holds, in order, each version once. Where the log was set back
+ * behind what was delivered (an asynchronous standby was promoted), the listeners are notified, and it goes on from the
+ * new head.
  */
 export interface Follower {
   /**
-   * Something was committed for this tenant, on another instance, or here: then `events` are what, and where they
-   * continue what was delivered, nothing is read.
+   * Something was committed for this tenant, on another instance, or here: then `appended` is what, and where that
+   * continues what was delivered, nothing is read.
    */
-  wake(tenant: Tenant, events?: readonly StoredEvent[]): void;
+  wake(tenant: Tenant, appended?: Appended): void;
   /**
    * Joins the live end if it stands at `after` or before it, or makes one there; from then on `heard` gets each event
    * of the topic beyond `after`. Null if the live end has passed `after`: read on in the log first. The last one
@@ -23,8 +25,16 @@ export interface Follower {
   join(tenant: Tenant, listener: Listener): (() => void) | null;
   /** How many have joined the tenant's live end here. */
   listening(tenant: Tenant): number;
-  /** From now on `heard` gets each event of the topic. */
-  listen(tenant: Tenant, topic: Topic, heard: (event: StoredEvent) => void): Promise<() => void>;
+  /**
+   * From now on `heard` gets each event of the topic. `setBack` is called when the log was set back: events before its new
+   * head were not heard, and those heard may be lost; from then on `heard` gets each event behind that head.
+   */
+  listen(
+    tenant: Tenant,
+    topic: Topic,
+    heard: (event: StoredEvent) => void,
+    setBack: () => void,
+  ): Promise<() => void>;
   /** Begins to hear what other instances commit. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -34,7 +44,13 @@ export interface Listener {
   readonly topic: Topic;
   /** The last event that it has read or heard: it moves on with each. */
   after: number;
+  /** The mark of the event at which it joins. */
+  mark: number;
   heard(event: StoredEvent): void;
+  /** The log was set back behind what the live end has delivered. The listener stays, at the new head. */
+  setBack(): void;
+  /** It has joined ahead of the live end, which does not come past the same event. It was removed: read on in the log first. */
+  dropped(): void;
 }
 
 /** What another instance calls out after a commit: see `announcement`. */
@@ -58,7 +74,11 @@ interface LiveEnd {
   tenant: Tenant;
   /** Every event up to here has been delivered, or is being delivered, to those who had joined before. */
   position: number;
+  /** The mark of the event there. */
+  mark: number;
   listeners: Map<string, Set<Listener>>;
+  /** Those that have joined ahead of it, and how they leave: until it comes past the event that they have read. */
+  ahead: Map<Listener, () => void>;
   /** How many there are; without any, the live end is no longer in the map. */
   listening: number;
   reading: Promise<void> | null;
@@ -91,14 +111,23 @@ export function createFollower({
       try {
         do {
           end.wokenAgain = false;
-          const { events, through } = await readAfter(database.sql, end.tenant, {
+          const ahead = [...end.ahead.keys()];
+          const { events, through, mark, isSetBack } = await readAfter(database.sql, end.tenant, {
             after: end.position,
+            mark: end.mark,
             limit: PAGE,
           });
+          if (isSetBack) {
+            await restart(end);
+            continue;
+          }
           const delivered = deliverAll(end, events);
           if (delivered) await delivered;
           end.position = through;
+          end.mark = mark;
           if (events.length === PAGE) end.wokenAgain = true;
+          // They had read what lies behind the head that was read after them.
+          else for (const listener of ahead) if (listener.after > through) drop(end, listener);
         } while (end.wokenAgain && !closed && end.listening > 0);
       } catch (error) {
         // The poll reads again from the same position.
@@ -108,6 +137,35 @@ export function createFollower({
       }
     })();
     return end.reading;
+  }
+
+  /** Goes on from the log's head as it is now, and notifies all who heard what came before. */
+  async function restart(end: LiveEnd): Promise<void> {
+    const head = await readPosition(database.sql, end.tenant);
+    end.position = head.version;
+    end.mark = head.mark;
+    // Where they have joined may be in the log as it is now: they find out themselves.
+    for (const listener of [...end.ahead.keys()]) drop(end, listener);
+    const listeners = [...end.listeners.values()].flatMap((each) => [...each]);
+    await inSlices(listeners, (listener) => {
+      listener.after = head.version;
+      try {
+        listener.setBack();
+      } catch (error) {
+        onError(error);
+      }
+    });
+  }
+
+  function drop(end: LiveEnd, listener: Listener): void {
+    const leave = end.ahead.get(listener);
+    if (!leave) return;
+    leave();
+    try {
+      listener.dropped();
+    } catch (error) {
+      onError(error);
+    }
   }
 
   /** In order, and at once where few listen. */
@@ -121,6 +179,8 @@ export function createFollower({
   function deliver(end: LiveEnd, event: StoredEvent): Promise<void> | void {
     // Who joins from here on has it already, or reads it in the log.
     end.position = event.version;
+    end.mark = event.mark;
+    if (end.ahead.size > 0) passThoseAhead(end, event);
     let listeners = 0;
     const delivered = inSlices(listenersTo(end, event), (listener) => {
       if (event.version <= listener.after) return;
@@ -139,6 +199,14 @@ export function createFollower({
     return delivered ? delivered.then(tell) : tell();
   }
 
+  function passThoseAhead(end: LiveEnd, event: StoredEvent): void {
+    for (const listener of [...end.ahead.keys()]) {
+      if (listener.after > event.version) continue;
+      if (listener.after === event.version && listener.mark === event.mark) end.ahead.delete(listener);
+      else drop(end, listener);
+    }
+  }
+
   function poll(): void {
     cancelPoll = clock.schedule(plusMs(clock.now(), POLL_MS), () => {
       for (const end of liveEnds.values()) void read(end);
@@ -146,10 +214,11 @@ export function createFollower({
     });
   }
 
-  function wake(tenant: Tenant, events: readonly StoredEvent[] = []): void {
+  function wake(tenant: Tenant, { events, previousMark }: Appended = NOTHING): void {
     const end = liveEnds.get(tenantKey(tenant));
     if (!end) return;
-    if (end.reading !== null || events[0]?.version !== end.position + 1) return void read(end);
+    const continues = events[0]?.version === end.position + 1 && previousMark === end.mark;
+    if (end.reading !== null || !continues) return void read(end);
     const delivered = deliverAll(end, events);
     if (!delivered) return;
     end.wokenAgain = false;
@@ -170,31 +239,49 @@ export function createFollower({
   }
 
   function join(tenant: Tenant, listener: Listener): (() => void) | null {
-    const end = liveEnds.get(tenantKey(tenant)) ?? createLiveEnd(tenant, listener.after);
-    if (end.position > listener.after) return null;
-    liveEnds.set(tenantKey(tenant), end);
+    const { after: version, mark } = listener;
+    const end = liveEnds.get(tenantKey(tenant)) ?? createLiveEnd(tenant, { version, mark });
+    if (end.position <= version) return add(end, listener);
+    // The log may have been set back to where the listener is, and the live end has not noticed yet.
+    void read(end);
+    return null;
+  }
+
+  function add(end: LiveEnd, listener: Listener): () => void {
+    const name = tenantKey(end.tenant);
+    liveEnds.set(name, end);
     const key = topicKey(listener.topic);
     const listeners = end.listeners.get(key) ?? new Set();
     end.listeners.set(key, listeners.add(listener));
     end.listening += 1;
-    // Something may have been committed since the position was read, and its wake found nobody.
-    void read(end);
-    return () => {
+    const leave = () => {
       if (!listeners.delete(listener)) return;
+      end.ahead.delete(listener);
       end.listening -= 1;
       if (listeners.size === 0 && end.listeners.get(key) === listeners) end.listeners.delete(key);
-      if (end.listening === 0 && liveEnds.get(tenantKey(tenant)) === end) liveEnds.delete(tenantKey(tenant));
+      if (end.listening === 0 && liveEnds.get(name) === end) liveEnds.delete(name);
     };
+    if (listener.after > end.position || listener.mark !== end.mark) end.ahead.set(listener, leave);
+    // Something may have been committed since the position was read, and its wake found nobody.
+    void read(end);
+    return leave;
   }
 
   async function listen(
     tenant: Tenant,
     topic: Topic,
     heard: (event: StoredEvent) => void,
+    setBack: () => void,
   ): Promise<() => void> {
-    // Who joins exactly where the live end stands misses nothing from now on.
-    const after = liveEnds.get(tenantKey(tenant))?.position ?? (await readHead(database.sql, tenant));
-    return join(tenant, { after, topic, heard }) ?? listen(tenant, topic, heard);
+    const name = tenantKey(tenant);
+    let end = liveEnds.get(name);
+    if (!end) {
+      const head = await readPosition(database.sql, tenant);
+      end = liveEnds.get(name) ?? createLiveEnd(tenant, head);
+    }
+    // Who joins exactly where the live end stands misses nothing from now on, and is not ahead of it.
+    const { position: after, mark } = end;
+    return add(end, { topic, after, mark, heard, setBack, dropped: () => undefined });
   }
 
   return {
@@ -215,8 +302,19 @@ export function createFollower({
   };
 }
 
-function createLiveEnd(tenant: Tenant, position: number): LiveEnd {
-  return { tenant, position, listeners: new Map(), listening: 0, reading: null, wokenAgain: false };
+const NOTHING: Appended = { events: [], previousMark: 0 };
+
+function createLiveEnd(tenant: Tenant, { version, mark }: Position): LiveEnd {
+  return {
+    tenant,
+    position: version,
+    mark,
+    listeners: new Map(),
+    ahead: new Map(),
+    listening: 0,
+    reading: null,
+    wokenAgain: false,
+  };
 }
 
 function* listenersTo({ listeners }: LiveEnd, event: StoredEvent): Generator<Listener> {

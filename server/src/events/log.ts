@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type Nullable, sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -30,12 +31,30 @@ export async function openStream(sql: Sql, tenant: Tenant): Promise<void> {
     .execute();
 }
 
-/** Each in its place right behind `head`. */
+/**
+ * A place in a tenant's log: a version, and the mark of the event there, by which the same log is recognised. Both are 0
+ * where nothing has happened. The mark is also 0 where the event is no longer kept.
+ */
+export interface Position {
+  readonly version: number;
+  readonly mark: number;
+}
+
+/** Each in its place right behind `head`, all with one new mark: a transaction appends all of them or none. */
 export function numbered(
   events: readonly NewEvent[],
   { head, occurredAt }: { head: number; occurredAt: Date },
 ): StoredEvent[] {
-  return events.map((event, index) => ({ version: head + 1 + index, occurredAt, ...event }));
+  const mark = randomInt(1, MARKS);
+  return events.map((event, index) => ({ version: head + 1 + index, mark, occurredAt, ...event }));
+}
+
+const MARKS = 2 ** 24;
+
+/** Events that were appended, and the mark of the event before them. */
+export interface Appended {
+  readonly events: readonly StoredEvent[];
+  readonly previousMark: number;
 }
 
 /** Appends what `numbered` has given its place, under the lock of `lockStream`. */
@@ -43,15 +62,15 @@ export async function append(
   sql: Sql,
   { accountId, environment }: Tenant,
   events: readonly StoredEvent[],
-): Promise<void> {
-  const last = events.at(-1);
-  if (!last) return;
-  await raw`
+): Promise<Appended> {
+  const [first, last] = [events[0], events.at(-1)];
+  if (!first || !last) return { events, previousMark: 0 };
+  const { rows } = await raw<{ mark: number | null }>`
     /* append_events */
     with appended as (
       insert into event
-        (account_id, environment, version, kind, resource, resource_id, previous_status, occurred_at, snapshot)
-      select ${accountId}::text, ${environment}::text, e.version, e.kind, e.resource, e.resource_id,
+        (account_id, environment, version, mark, kind, resource, resource_id, previous_status, occurred_at, snapshot)
+      select ${accountId}::text, ${environment}::text, e.version, ${last.mark}::integer, e.kind, e.resource, e.resource_id,
         e.previous_status, ${last.occurredAt}::timestamptz, e.snapshot::jsonb
       from unnest(
         ${events.map(({ version }) => version)}::bigint[],
@@ -64,95 +83,169 @@ export async function append(
     )
     update stream set version = ${last.version}::bigint
     where account_id = ${accountId}::text and environment = ${environment}::text
+    returning (
+      select mark from event
+      where account_id = ${accountId}::text and environment = ${environment}::text
+        and version = ${first.version - 1}::bigint
+    ) as mark
   `.execute(sql);
+  return { events, previousMark: rows[0]?.mark ?? 0 };
 }
 
 /** The version of the newest event, 0 where nothing has happened. */
 export async function readHead(sql: Sql, tenant: Tenant): Promise<number> {
-  return (await selectStream(sql, tenant).executeTakeFirst())?.version ?? 0;
+  return (await readPosition(sql, tenant)).version;
 }
 
-/**
- * The newest event of the topic after a version and not after another, and the version up to which there is no newer
- * one. Null where there is none.
- */
+/** The place of the newest event. */
+export async function readPosition(sql: Sql, { accountId, environment }: Tenant): Promise<Position> {
+  const { rows } = await raw<{ version: number; mark: number | null }>`
+    select stream.version, event.mark from stream left join event using (account_id, environment, version)
+    where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
+  `.execute(sql);
+  const { version, mark } = rows[0] ?? NOWHERE;
+  return { version, mark: mark ?? 0 };
+}
+
+const NOWHERE: Position = { version: 0, mark: 0 };
+
+/** The mark of the event of a version; 0 where there is none. */
+export async function readMark(sql: Sql, tenant: Tenant, version: number): Promise<number> {
+  const row = await ofTenant(sql, tenant).select('mark').where('version', '=', version).executeTakeFirst();
+  return row?.mark ?? 0;
+}
+
+/** The newest event of the topic up to a version; null where there is none. */
 export async function readNewest(
   sql: Sql,
   tenant: Tenant,
-  { after, upTo, topic }: { after: number; upTo?: number; topic: Topic },
-): Promise<{ event: StoredEvent | null; through: number }> {
-  const through = upTo ?? (await readHead(sql, tenant));
-  if (through <= after) return { event: null, through: after };
-  const row = await ofTopic(sql, tenant, topic)
-    .where('version', '>', after)
-    .where('version', '<=', through)
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return { event: row ? eventFromRow(row) : null, through };
+  { upTo, topic }: { upTo: number; topic: Topic },
+): Promise<StoredEvent | null> {
+  let query = ofTenant(sql, tenant)
+    .selectAll()
+    .where('resource', '=', topic.resource)
+    .where('version', '<=', upTo);
+  if (topic.resourceId !== undefined) query = query.where('resource_id', '=', topic.resourceId);
+  const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
+  return row ? eventFromRow(row) : null;
 }
 
-/**
- * Up to `limit` events of the topic after a version, oldest first, and the version up to which that is all of
- * them. The head and the events are what one statement sees, so none below the head is still to come.
- */
-export async function readAfter(
+/** What the log holds after a version. */
+export interface LogRead {
+  readonly events: StoredEvent[];
+  /** The version up to which that is all of it, and the mark of the event there. */
+  readonly through: number;
+  readonly mark: number;
+  /**
+   * The log has not reached the version, or holds another event there than the one of the mark: it was set back, and what
+   * it holds after the version does not continue what was read before.
+   */
+  readonly isSetBack: boolean;
+}
+
+interface LogReadOptions {
+  after: number;
+  /** The mark of the event there; left out by who has read nothing before. */
+  mark?: number;
+  topic?: Topic | undefined;
+}
+
+/** Up to `limit` events of the topic after a version, oldest first. */
+export function readAfter(
   sql: Sql,
   tenant: Tenant,
-  { after, topic, limit }: { after: number; topic?: Topic | undefined; limit: number },
-): Promise<{ events: StoredEvent[]; through: number }> {
+  { limit, ...options }: LogReadOptions & { limit: number },
+): Promise<LogRead> {
+  return readLog(sql, tenant, { ...options, limit, isNewestFirst: false });
+}
+
+/** The newest event of the topic after a version, if there is one. */
+export function readNewestAfter(sql: Sql, tenant: Tenant, options: LogReadOptions): Promise<LogRead> {
+  return readLog(sql, tenant, { ...options, limit: 1, isNewestFirst: true });
+}
+
+/** The head and the events are what one statement sees, so none below the head is still to come. */
+async function readLog(
+  sql: Sql,
+  tenant: Tenant,
+  { after, mark, topic, limit, isNewestFirst }: LogReadOptions & { limit: number; isNewestFirst: boolean },
+): Promise<LogRead> {
   const { accountId, environment } = tenant;
   // What every live end reads, always by the same text, is planned once; a topic has an index of its own.
   const name = topic ? raw`` : raw`/* read_after */`;
   const ofResource = topic ? raw`and resource = ${topic.resource}` : raw``;
   const ofOne = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
-  const { rows } = await raw<{ head: number } & Nullable<EventRow>>`${name}
+  const order = isNewestFirst ? raw`desc` : raw``;
+  // Of all events, the last that is read is the head. A join, for a subquery would be run for each row.
+  const headMark = topic ? raw`head.mark` : raw`null::integer`;
+  const joinHead = topic
+    ? raw`left join event head on head.account_id = ${accountId}::text and head.environment = ${environment}::text
+        and head.version = stream.version`
+    : raw``;
+  const { rows } = await raw<
+    { head: number; head_mark: number | null; mark_before: number | null } & Nullable<EventRow>
+  >`${name}
     select
-      stream.version as head, e.version, e.kind, e.resource, e.resource_id, e.previous_status, e.occurred_at, e.snapshot
-    from stream left join lateral (
+      stream.version as head,
+      ${headMark} as head_mark,
+      (
+        select mark from event
+        where account_id = ${accountId}::text and environment = ${environment}::text and version = ${after}::bigint
+      ) as mark_before,
+      e.version, e.mark, e.kind, e.resource, e.resource_id, e.previous_status, e.occurred_at, e.snapshot
+    from stream ${joinHead} left join lateral (
       select * from event
       where account_id = ${accountId}::text and environment = ${environment}::text and version > ${after}::bigint
         ${ofResource} ${ofOne}
-      order by version limit ${limit}::bigint
+      order by version ${order} limit ${limit}::bigint
     ) e on true
     where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
     order by e.version
   `.execute(sql);
-  const head = Math.max(rows[0]?.head ?? 0, after);
+  const { head = 0, head_mark: markOfHead = null, mark_before: markBefore = null } = rows[0] ?? {};
   const events = rows.flatMap((row) => (row.version === null ? [] : [eventFromRow(row as EventRow)]));
   const last = events.at(-1);
-  return { events, through: events.length === limit && last ? last.version : head };
+  const isSetBack = head < after || (mark !== undefined && markBefore !== null && markBefore !== mark);
+  const through = events.length === limit && last && !isNewestFirst ? last.version : Math.max(head, after);
+  const markThrough =
+    through === last?.version ? last.mark : through === after ? (markBefore ?? mark) : markOfHead;
+  return { events, through, mark: markThrough ?? 0, isSetBack };
 }
 
-/** Whether everything after `version` is still there (versions have no gaps), and `version` was ever reached. */
-export async function isKept(sql: Sql, tenant: Tenant, version: number): Promise<boolean> {
-  const head = await readHead(sql, tenant);
-  if (version >= head) return version === head;
-  const next = await sql
-    .selectFrom('event')
-    .select('version')
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .where('version', '=', version + 1)
-    .executeTakeFirst();
-  return next !== undefined;
+/**
+ * The place with the mark of its event, where everything after it is still there (versions have no gaps). Null where that
+ * is not kept, the log has not reached it, or holds another event there. The mark is 0 where it is not known: then
+ * it is not compared.
+ */
+export async function findKept(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  { version, mark }: Position,
+): Promise<Position | null> {
+  const { rows } = await raw<{ head: number; mark: number | null; is_followed: boolean }>`
+    select
+      stream.version as head,
+      (
+        select mark from event
+        where account_id = ${accountId}::text and environment = ${environment}::text and version = ${version}::bigint
+      ) as mark,
+      exists (
+        select from event
+        where account_id = ${accountId}::text and environment = ${environment}::text and version = ${version}::bigint + 1
+      ) as is_followed
+    from stream
+    where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
+  `.execute(sql);
+  const {
+    head,
+    mark: found,
+    is_followed: isFollowed,
+  } = rows[0] ?? { head: 0, mark: null, is_followed: false };
+  if (version !== head && !isFollowed) return null;
+  if (mark !== 0 && found !== null && mark !== found) return null;
+  return { version, mark: found ?? mark };
 }
 
-function ofTopic(sql: Sql, tenant: Tenant, topic: Topic | undefined) {
-  let query = sql
-    .selectFrom('event')
-    .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
-  if (topic) query = query.where('resource', '=', topic.resource);
-  if (topic?.resourceId !== undefined) query = query.where('resource_id', '=', topic.resourceId);
-  return query;
-}
-
-function selectStream(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('stream')
-    .select('version')
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
+function ofTenant(sql: Sql, { accountId, environment }: Tenant) {
+  return sql.selectFrom('event').where('account_id', '=', accountId).where('environment', '=', environment);
 }

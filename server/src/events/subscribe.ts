@@ -4,7 +4,17 @@ import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/err
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
 import type { Follower, Listener } from './follow.ts';
-import { isKept, readAfter, readHead, readNewest, type Topic } from './log.ts';
+import {
+  findKept,
+  type LogRead,
+  type Position,
+  readAfter,
+  readMark,
+  readNewest,
+  readNewestAfter,
+  readPosition,
+  type Topic,
+} from './log.ts';
 
 /**
  * The client reads more slowly than things happen, and its queue is full. It is closed with 1013 and comes back
@@ -81,7 +91,8 @@ export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
  * The contract of every subscription: the first state or what came after a cursor, then every change, in order,
  * none missed (but by who coalesces), none twice. It pulls from the log until it has reached the live end, joins it without a
  * gap, and from there on is pushed to. Ends after the event for which `isLast` holds, at an abort, or by a throw:
- * @throws CursorExpiredError, ValidationError (not a cursor of these updates), SlowConsumerError
+ * @throws CursorExpiredError, also later, where the log was set back behind what was given; ValidationError (not a cursor of
+ * these updates), SlowConsumerError
  */
 export async function subscribe<Item>(
   subscription: Subscription<Item>,
@@ -96,8 +107,8 @@ export async function subscribe<Item>(
 
 /** Where a subscription starts. */
 interface Start<Item> {
-  /** Every event up to here is in what it is told first. */
-  version: number;
+  /** Every event up to here is in the first item. */
+  position: Position;
   first: Item | null;
   /** What the client has seen last, where that counts. */
   seen: Item | null;
@@ -111,18 +122,21 @@ async function beginningOf<Item>(subscription: Subscription<Item>): Promise<Star
   const state = begin ? await begin() : null;
   const overAt = state?.over ? state.version : null;
   if (after == null) {
-    const first = state?.first?.(cursors.encode(state.version)) ?? null;
-    const version = state?.version ?? (await readHead(database.sql, tenant));
-    return { version, first, seen: coalesce ? first : null, overAt };
+    const position = state
+      ? { version: state.version, mark: await readMark(database.sql, tenant, state.version) }
+      : await readPosition(database.sql, tenant);
+    const first = state?.first?.(encode(cursors, position)) ?? null;
+    return { position, first, seen: coalesce ? first : null, overAt };
   }
-  const version = cursors.decode(after);
-  if (version === null)
+  const place = cursors.decodeMarked(after);
+  if (place === null)
     throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
-  if (!(await isKept(database.sql, tenant, version)))
+  const position = await findKept(database.sql, tenant, { version: place.place, mark: place.mark });
+  if (position === null)
     throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
-  if (!coalesce) return { version, first: null, seen: null, overAt };
-  const { event } = await readNewest(database.sql, tenant, { after: 0, upTo: version, topic });
-  return { version, first: null, seen: event && toItem(event, cursors.encode(event.version)), overAt };
+  if (!coalesce) return { position, first: null, seen: null, overAt };
+  const event = await readNewest(database.sql, tenant, { upTo: position.version, topic });
+  return { position, first: null, seen: event && toItem(event, encode(cursors, event)), overAt };
 }
 
 /** What subscriptions that share have in common. */
@@ -172,7 +186,7 @@ function itemOf<Item>(kind: Kind<Item>, event: StoredEvent): Item {
 }
 
 function make<Item>(kind: Kind<Item>, event: StoredEvent): Item {
-  const item = kind.toItem(event, kind.cursors.encode(event.version));
+  const item = kind.toItem(event, encode(kind.cursors, event));
   kind.items.set(event, item);
   if (kind.sharedAs === undefined || typeof item !== 'object' || item === null) return item;
   // Who answers an item answers it once: of two kinds with one item, one would be told what the other may see.
@@ -205,7 +219,7 @@ interface Live<Item> extends LiveUpdates<Item>, Listener {
 
 function follow<Item>(
   subscription: Subscription<Item>,
-  { version, first, seen, overAt }: Start<Item>,
+  { position, first, seen, overAt }: Start<Item>,
   kinds: Kinds,
 ): LiveUpdates<Item> {
   const { signal, onEnd } = subscription;
@@ -213,7 +227,7 @@ function follow<Item>(
   kind.members += 1;
   const live: Live<Item> = {
     // What each event looks at comes first.
-    after: version,
+    after: position.version,
     heard,
     kind,
     reader: null,
@@ -230,6 +244,9 @@ function follow<Item>(
     isReading: false,
     failure: null,
     turn: null,
+    mark: position.mark,
+    setBack,
+    dropped,
     take,
     end: cut,
     handleEvent: cut,
@@ -286,6 +303,22 @@ function heard<Item>(this: Live<Item>, event: StoredEvent): void {
   this.reader?.ready();
 }
 
+function setBack<Item>(this: Live<Item>): void {
+  // Versions are used again: no later event would be taken for the newest.
+  this.kind.newest = null;
+  this.failure = new CursorExpiredError(SET_BACK);
+  finish(this);
+  this.reader?.ready();
+}
+
+const SET_BACK =
+  'The log was set back, and what this followed is no longer in it; subscribe again without a cursor';
+
+function dropped<Item>(this: Live<Item>): void {
+  this.leave = null;
+  this.reader?.ready();
+}
+
 function take<Item>(this: Live<Item>): Item | null {
   const { kind, first, failure } = this;
   if (first !== null && !this.over) {
@@ -322,11 +355,13 @@ function isSeen<Item>({ kind, seen }: Live<Item>, item: Item): boolean {
 async function catchUp<Item>(live: Live<Item>): Promise<void> {
   live.isReading = true;
   try {
-    const { events, through } = await readOn(live);
+    const { events, through, mark, isSetBack } = await readOn(live);
     if (live.over) return;
+    if (isSetBack) throw new CursorExpiredError(SET_BACK);
     const wanted = events.filter(live.kind.wants);
     live.queue = wanted.length > 0 ? wanted : null;
     live.after = through;
+    live.mark = mark;
     if (events.length === 0) {
       if (live.overAt !== null && through >= live.overAt) finish(live);
       else live.leave = live.kind.follower.join(live.kind.tenant, live);
@@ -340,14 +375,10 @@ async function catchUp<Item>(live: Live<Item>): Promise<void> {
   live.reader?.ready();
 }
 
-async function readOn<Item>({
-  kind,
-  after,
-}: Live<Item>): Promise<{ events: StoredEvent[]; through: number }> {
+function readOn<Item>({ kind, after, mark }: Live<Item>): Promise<LogRead> {
   const { database, tenant, topic } = kind;
-  if (!kind.coalesce) return readAfter(database.sql, tenant, { after, topic, limit: PAGE });
-  const { event, through } = await readNewest(database.sql, tenant, { after, topic });
-  return { events: event ? [event] : [], through };
+  if (kind.coalesce) return readNewestAfter(database.sql, tenant, { after, mark, topic });
+  return readAfter(database.sql, tenant, { after, mark, topic, limit: PAGE });
 }
 
 /** Whoever asks again before the last answer waits for it. */
@@ -397,8 +428,13 @@ export function createUpdates({
   const kinds: Kinds = new Map();
   return {
     subscribe: (subscription) => subscribe({ ...subscription, database, follower, cursorsFor }, kinds),
-    cursor: async (tenant) => updatesCursors(cursorsFor, tenant).encode(await readHead(database.sql, tenant)),
+    cursor: async (tenant) =>
+      encode(updatesCursors(cursorsFor, tenant), await readPosition(database.sql, tenant)),
   };
+}
+
+function encode(cursors: Cursors, { version, mark }: Position): string {
+  return cursors.encode(version, mark);
 }
 
 /** One purpose for all topics: a place in the log is the same one whatever is followed from there. */

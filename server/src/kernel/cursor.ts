@@ -4,9 +4,12 @@ import { type Tenant, tenantKey } from './tenant.ts';
 
 /** What a client keeps of a place in a list or in a log, which both count in whole numbers. */
 export interface Cursors {
-  encode(place: number): string;
+  /** `mark`: of a place in a log, the 24 bits that identify the event there. The place then has 40 bits. */
+  encode(place: number, mark?: number): string;
   /** Null for what this server never gave out to this tenant for this purpose. */
   decode(cursor: string): number | null;
+  /** The same of a place in a log; the mark is 0 in a cursor of a release that wrote none. */
+  decodeMarked(cursor: string): { place: number; mark: number } | null;
 }
 
 /** Whose cursors, and of what: the account's `updates`, or a list by its name. */
@@ -14,6 +17,7 @@ export type CursorsFor = (tenant: Tenant, purpose: string) => Cursors;
 
 const BLOCK = 16;
 const CHECK = 8;
+const MARK = 3;
 /** Of those that are kept; each is a few bytes of a buffer of its own. */
 const CHECKS_BYTES = 500_000;
 const CHECK_BYTES = 200;
@@ -46,20 +50,36 @@ export function createCursors(key: Uint8Array): CursorsFor {
   return (tenant, purpose) => {
     const check = checkOf(`${purpose}/${tenantKey(tenant)}`);
 
+    function open(cursor: string): Buffer | null {
+      if (cursor.length !== CURSOR_LENGTH) return null;
+      const sealed = Buffer.from(cursor, 'base64url');
+      // The last character has bits to spare, and base64 has other spellings: only ours is ours.
+      if (sealed.length !== BLOCK || sealed.toString('base64url') !== cursor) return null;
+      const block = decipher.update(sealed);
+      return block.subarray(0, CHECK).equals(check) ? block.subarray(CHECK) : null;
+    }
+
     return {
-      encode(place) {
+      encode(place, mark = 0) {
         const block = Buffer.alloc(BLOCK);
         check.copy(block);
         block.writeBigInt64BE(BigInt(place), CHECK);
+        // The upper bytes: without a mark a cursor is the same as that of a release before marks.
+        if (mark !== 0) block.writeUIntBE(mark, CHECK, MARK);
         return cipher.update(block).toString('base64url');
       },
       decode(cursor) {
-        if (cursor.length !== CURSOR_LENGTH) return null;
-        const sealed = Buffer.from(cursor, 'base64url');
-        // The last character has bits to spare, and base64 has other spellings: only ours is ours.
-        if (sealed.length !== BLOCK || sealed.toString('base64url') !== cursor) return null;
-        const block = decipher.update(sealed);
-        return block.subarray(0, CHECK).equals(check) ? Number(block.readBigInt64BE(CHECK)) : null;
+        const bytes = open(cursor);
+        return bytes && Number(bytes.readBigInt64BE());
+      },
+      decodeMarked(cursor) {
+        const bytes = open(cursor);
+        return (
+          bytes && {
+            place: bytes.readUIntBE(MARK, bytes.length - MARK),
+            mark: bytes.readUIntBE(0, MARK),
+          }
+        );
       },
     };
   };

@@ -25,6 +25,8 @@ export interface PayoutList {
   readonly sortedHere: boolean;
   /** Takes the first page of a view; what was shown before is gone. */
   start(view: PayoutView, page: PayoutPage): void;
+  /** The same behind a gap in the stream: what was known before may be newer than the server knows, and is forgotten. */
+  restart(view: PayoutView, page: PayoutPage): void;
   append(page: PayoutPage): void;
   /** Sorts anew what is loaded; false where the view needs a page of its own first. */
   sort(view: PayoutView): boolean;
@@ -112,6 +114,13 @@ export function createPayoutList(): PayoutList {
     for (const payout of known.values()) place(payout);
   }
 
+  function start(newView: PayoutView, page: PayoutPage): void {
+    view = newView;
+    order = [];
+    ordered = new Set();
+    take(page);
+  }
+
   function wanted(): string[] {
     const ids = order.filter((id) => matches(known.get(id)!.status));
     const key = /amount|status/.exec(view.sort)?.[0];
@@ -144,11 +153,12 @@ export function createPayoutList(): PayoutList {
     get sortedHere() {
       return !view.sort.endsWith('requested');
     },
-    start(newView, page) {
-      view = newView;
-      order = [];
-      ordered = new Set();
-      take(page);
+    start,
+    restart(newView, page) {
+      known.clear();
+      start(newView, page);
+      // Rows that have to stand still do, but for those of payouts that are not known any more.
+      shown = shown.filter((id) => known.has(id));
     },
     append: take,
     sort(newView) {

@@ -215,7 +215,7 @@ export class PayoutsController implements ReactiveController {
     signal.throwIfAborted();
     this.#after = updatesCursor;
     this.#reading?.abort();
-    this.list.start(view, payouts);
+    this.list.restart(view, payouts);
     this.arrange();
     // Asked for something else meanwhile.
     if (view !== this.#host.view) this.show(this.#host.view);

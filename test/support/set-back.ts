@@ -1,0 +1,22 @@
+import { sql } from 'kysely';
+import type { Database } from '../../server/src/db/database.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+
+/**
+ * Sets a tenant's log back to a version, as it is on an asynchronous standby that had received no more when it was promoted.
+ * What else the lost changes wrote stays: a test looks at the log alone.
+ */
+export function setBackLog({ sql: db }: Database, tenant: Tenant, version: number): Promise<void> {
+  const { accountId, environment } = tenant;
+  return db.transaction().execute(async (tx) => {
+    // First, as every change takes it.
+    await sql`
+      update stream set version = ${version} where account_id = ${accountId} and environment = ${environment}
+    `.execute(tx);
+    await sql`alter table event disable trigger event_is_append_only`.execute(tx);
+    await sql`
+      delete from event where account_id = ${accountId} and environment = ${environment} and version > ${version}
+    `.execute(tx);
+    await sql`alter table event enable trigger event_is_append_only`.execute(tx);
+  });
+}
