@@ -233,8 +233,8 @@ export function createIntents({
   }
 
   /**
-   * `notThere`: an absent one of which the service has just said once more that there is none, or a lost one. One that is
-   * absent, and not known as such, counts as sent from here on; the caller looks it up, and opens it or ends it again.
+   * `notThere`: an absent one that the service has just denied once more, or a lost one. One that is absent, and not known
+   * as such, counts as sent from here on; the caller looks it up, and opens it or ends it again.
    */
   function openIntent<Input>(
     tenant: Tenant,

@@ -57,7 +57,7 @@ export interface Witness {
   onShown(attempt: Attempt, payout: ShownPayout, where: string): void;
   /** An answer says that there is no such payout, and was none. */
   onAbsent(attempt: Attempt, where: string): void;
-  /** A payout in a list, whoever has requested it. */
+  /** A payout in a list, requested by any caller. */
   onListed(payout: ShownPayout): void;
   onUnexpected(what: string): void;
 }
@@ -237,7 +237,7 @@ export function createClientOf({
     waits(attempt, soon());
   }
 
-  /** By any of the ways that there are. */
+  /** Looks a payout up by any of the ways that there are. */
   async function lookUp(attempt: Attempt): Promise<void> {
     const { invoice, key, payout, id } = attempt;
     const isSubaccounts = invoice.kind === 'subaccount';

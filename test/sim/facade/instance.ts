@@ -8,7 +8,7 @@ import { createClient, type GraphQLClient } from '../../support/graphql.ts';
 import { type Statements, watchStatements } from '../../support/statements.ts';
 import { silent } from '../../support/templates.ts';
 
-export const MERCHANT_KEY = 'ps_live_simulated0123456789abcdef';
+const MERCHANT_KEY = 'ps_live_simulated0123456789abcdef';
 
 /** A facade in this process: the whole program, over a database that others may share. */
 export interface Instance {

@@ -31,7 +31,7 @@ export interface TruePayout {
 interface Habits {
   mask(destination: string): string;
   readonly hasDates: boolean;
-  /** The list shows a withdrawal so long after it was made. */
+  /** The age from which on the list shows a withdrawal. */
   readonly lagMs: number;
   readonly order: 'newest first' | 'oldest first' | 'permuted';
   readonly findsOne: boolean;

@@ -14,7 +14,7 @@ export interface FacadeTamper {
   readonly answers?: AnswerTamper;
 }
 
-/** What became of one seed. */
+/** The outcome of one seed. */
 export interface Story {
   readonly seed: number;
   readonly lines: readonly string[];
@@ -124,7 +124,7 @@ export async function playStory({
 
   async function settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; turns += 1) {
-      if (turns > MOST_TURNS) throw new Error(`seed ${seed} does not come to rest`);
+      if (turns > MOST_TURNS) throw new Error(`seed ${seed} does not settle`);
       await Promise.all(instances.map(({ statements }) => statements.idle()));
       await turn();
       const isQuiet = service.isIdle() && instances.every(({ statements }) => statements.isIdle());
@@ -179,7 +179,7 @@ export async function playStory({
   }
   return { seed, lines: service.lines, counts, broken };
 
-  /** What still waits for the clock has it moved on. */
+  /** Moves the clock on for those that still wait for it. */
   async function ended(all: readonly Promise<void>[]): Promise<void> {
     let isOver = false;
     void Promise.all(all).then(() => {

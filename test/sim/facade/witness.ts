@@ -32,7 +32,7 @@ export function createJudge({
   found: (law: string, what: string) => void;
   count: (what: string) => void;
 }): Judge {
-  /** By key. */
+  /** The invoice of each key. */
   const invoiceOf = new Map<string, Invoice>();
   /** The payout that each id has been shown with; null while it has none. */
   const meanings = new Map<string, string | null>();
