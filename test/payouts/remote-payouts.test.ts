@@ -446,6 +446,84 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(facade.faults).toEqual([]);
     });
 
+    test.each([
+      ['looked up', 'GET'],
+      ['sent', 'POST'],
+    ])(
+      'and that was never done is in doubt from when its key is used again, while it is %s',
+      async (_, held) => {
+        const { service, tenant, answering, add, look, other } = await start();
+        answering({ post: () => lost() });
+        const again = async () => (await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout;
+        const id = payoutIdOf(await again());
+        for (let minute = 0; minute < 20; minute += 1) await look();
+        const [over] = await service.findMany(tenant, [id]);
+        expect(isSettled(over!)).toBe(true);
+        const [reached, goesOn] = [deferred(), deferred()];
+        const hold = async () => {
+          reached.resolve();
+          await goesOn.promise;
+          return undefined;
+        };
+        answering({
+          get: ({ path }) => (held === 'GET' && path.includes('?') ? hold() : undefined),
+          async post({ body }) {
+            if (held === 'POST') await hold();
+            return { body: add(body as Partial<Told>) };
+          },
+        });
+        const request = again();
+        await reached.promise;
+        const there = (await other()).service;
+        const [known] = await there.findMany(tenant, [id]);
+        expect(known).toMatchObject({ status: 'processing', inDoubt: true, deniedReason: null });
+        expect(known!.version).toBeGreaterThan(over!.version);
+        goesOn.resolve();
+        if (held === 'POST') expect(await request).toMatchObject({ code: 'SAQ-1', requestId: id });
+        else await request;
+      },
+    );
+
+    test.each([
+      ['cannot be asked', lost],
+      ['has no room', () => new RateLimitError('120 requests a minute', 30)],
+    ])('and that was never done stays so when its key is used again and the service %s', async (_, fault) => {
+      const { service, tenant, answering, look, posts } = await start();
+      answering({ post: () => lost() });
+      const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
+      const id = payoutIdOf((await again()).payout);
+      for (let minute = 0; minute < 20; minute += 1) await look();
+      answering({ get: fault });
+      await expect(again()).rejects.toMatchObject({
+        code: expect.stringMatching(/RATE_LIMITED|UPSTREAM_UNAVAILABLE/),
+      });
+      const [over] = await service.findMany(tenant, [id]);
+      expect(over).toMatchObject({ status: 'denied', inDoubt: false });
+      expect(posts()).toHaveLength(1);
+    });
+
+    test('to a service that permutes a list of several pages is not taken for one that was not done', async () => {
+      const { service, tenant, answering, list, look, add, posts, clock } = await start();
+      for (let hour = 0; hour < 110; hour += 1) {
+        add({ amount: 1 });
+        clock.advance(60 * MINUTE);
+      }
+      answering({
+        post() {
+          add();
+          // The first page begins with a newer one than it ends with, and the payout is on the second.
+          list.push(list.shift()!);
+          list.unshift(...list.splice(20, 30));
+          return lost();
+        },
+      });
+      const again = async () => (await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout;
+      expect(await again()).toMatchObject({ inDoubt: true });
+      for (let minute = 0; minute < 25; minute += 1) await look();
+      expect(await again()).toMatchObject({ inDoubt: true });
+      expect(posts()).toHaveLength(1);
+    });
+
     test('and that stays in doubt is reported once more when it grows old, and logged', async () => {
       const { service, tenant, answering, add, look, events, facade } = await start();
       answering({ post: doneAndLost(add) });

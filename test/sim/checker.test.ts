@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
+import { type Failure, seedsFrom, textOfFailure } from './failure.ts';
 import { PLANTED } from './planted.ts';
 import { openPrepared } from './prepared.ts';
-import { type Failure, playSeeds, replaySeed, seedsFrom, textOfFailure } from './seeds.ts';
+import { playSeeds, replaySeed } from './seeds.ts';
 
 test('the same seed gives the same history: alone or among others, on one engine or the other', async () => {
   const [postgres, pglite] = await Promise.all([openPrepared('PostgreSQL'), openPrepared('PGlite')]);

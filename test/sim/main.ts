@@ -4,25 +4,32 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/templates.ts';
+import { STEPS as STORY_STEPS } from './facade/story.ts';
+import { type Failure, seedsFrom, textOfFailure, textOfStoryFailure } from './failure.ts';
 import { STEPS } from './history.ts';
-import { type Failure, seedsFrom, textOfFailure } from './seeds.ts';
 import type { Job, News } from './worker.ts';
 
 const SEEDS = 10_000;
 /** Of one database: a larger one is slower, and fills the disk. */
 const SEEDS_A_DATABASE = 250;
+/** Stories empty theirs after each seed; what breaks a law is shown once a job is done. */
+const STORIES_A_JOB = 50;
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: String(SEEDS) },
     from: { type: 'string', default: '1' },
-    steps: { type: 'string', default: String(STEPS) },
+    steps: { type: 'string' },
     seed: { type: 'string' },
+    facade: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(Math.min(8, availableParallelism())) },
   },
 });
 
-const steps = Number(values.steps);
+/** In place of histories of the service: stories of facades in front of one that loses, permutes and contradicts. */
+const facade = values.facade;
+const textOf = facade ? textOfStoryFailure : textOfFailure;
+const steps = Number(values.steps ?? (facade ? STORY_STEPS : STEPS));
 const postgres = await startPostgres({ durable: false });
 try {
   await preparePostgres(postgres.url);
@@ -42,10 +49,10 @@ async function playAll(): Promise<number> {
 
   const seeds = seedsFrom(from, total);
   const workers = Number(values.workers);
-  const size = Math.min(SEEDS_A_DATABASE, Math.ceil(total / workers));
+  const size = Math.min(facade ? STORIES_A_JOB : SEEDS_A_DATABASE, Math.ceil(total / workers));
   const jobs: Job[] = [];
   for (let at = 0; at < total; at += size)
-    jobs.push({ kind: 'play', seeds: seeds.slice(at, at + size), steps });
+    jobs.push({ kind: 'play', seeds: seeds.slice(at, at + size), steps, facade });
 
   await Promise.all(
     Array.from({ length: Math.min(workers, jobs.length) }, () =>
@@ -58,7 +65,7 @@ async function playAll(): Promise<number> {
         if (news.kind === 'done') {
           for (const failure of news.failures) {
             failures.push(failure);
-            console.error(`\n✗ ${textOfFailure(failure)}`);
+            console.error(`\n✗ ${textOf(failure)}`);
           }
           for (const [what, n] of news.counts) counts.set(what, (counts.get(what) ?? 0) + n);
         }
@@ -73,14 +80,14 @@ async function playAll(): Promise<number> {
   return failed === 0 && played === total ? 0 : 1;
 }
 
-/** One seed, with an audit after each pause; prints every step. Returns the exit code. */
+/** One seed, of a history with an audit after each pause; prints every step. Returns the exit code. */
 async function replay(seed: number): Promise<number> {
   let failed = true;
   await withWorker((news, next) => {
-    if (news.kind === 'ready') return next({ kind: 'replay', seed, steps });
+    if (news.kind === 'ready') return next({ kind: 'replay', seed, steps, facade });
     if (news.kind !== 'replayed') return;
     for (const line of news.lines) console.log(line);
-    for (const failure of news.failures) console.error(`✗ ${textOfFailure(failure)}`);
+    for (const failure of news.failures) console.error(`✗ ${textOf(failure)}`);
     failed = news.failures.length > 0;
     console.log(failed ? `seed ${seed} breaks a law` : `seed ${seed} breaks no law`);
     next(undefined);

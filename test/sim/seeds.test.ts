@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { scale } from '../support/scale.ts';
+import { seedsFrom, textOfFailure } from './failure.ts';
 import { STEPS } from './history.ts';
 import { openPrepared } from './prepared.ts';
-import { playSeeds, seedsFrom, textOfFailure } from './seeds.ts';
+import { playSeeds } from './seeds.ts';
 
 const SEEDS = scale('SEEDS');
 

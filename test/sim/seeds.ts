@@ -1,25 +1,14 @@
 import type { Database } from '../../server/src/db/database.ts';
+import type { Failure } from './failure.ts';
 import { type History, playHistory, STEPS } from './history.ts';
 import { auditBooks } from './laws.ts';
 import type { Violation } from './violation.ts';
 import type { Tamper } from './world.ts';
 
-/** A seed that broke a law. */
-export interface Failure extends Violation {
-  seed: number;
-  /** The first after which the books, or an answer, break it; null where only the audit at the end has seen it. */
-  step: number | null;
-}
-
 export interface Played {
   readonly counts: Map<string, number>;
   readonly failures: Failure[];
   readonly digests: Map<number, string>;
-}
-
-/** So many, each the next of the one before. */
-export function seedsFrom(first: number, count: number): number[] {
-  return Array.from({ length: count }, (_, n) => first + n);
 }
 
 /** So many histories at once in one database: while one waits for it, another thinks. */
@@ -89,9 +78,4 @@ export async function replaySeed({
     for (const violation of await auditBooks(database, [history.accountId], { atTheEnd: true }))
       found.push({ step: null, ...violation });
   return { history, failures: found.map((violation) => ({ seed, ...violation })) };
-}
-
-/** How to see it again. */
-export function textOfFailure({ seed, step, law, what }: Failure): string {
-  return `seed ${seed}, ${step === null ? 'at the end' : `step ${step}`}: ${law}\n  ${what}\n  npm run sim -- --seed ${seed}`;
 }

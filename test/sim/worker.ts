@@ -1,13 +1,15 @@
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { administrate, copyTemplate, silent } from '../support/templates.ts';
+import { AT_ONCE, playStories } from './facade/stories.ts';
+import type { Failure } from './failure.ts';
 import { prepareForAudit } from './laws.ts';
-import { type Failure, playSeeds, replaySeed } from './seeds.ts';
+import { playSeeds, replaySeed } from './seeds.ts';
 
 /** What a worker is told: seeds to play in one database, or one to play again. */
 export type Job =
-  | { kind: 'play'; seeds: number[]; steps: number }
-  | { kind: 'replay'; seed: number; steps: number };
+  | { kind: 'play'; seeds: number[]; steps: number; facade: boolean }
+  | { kind: 'replay'; seed: number; steps: number; facade: boolean };
 
 /** What it says. */
 export type News =
@@ -24,7 +26,29 @@ process.on('disconnect', () => process.exit());
 process.on('message', (job: Job) => void work(job));
 say({ kind: 'ready' });
 
-async function work(job: Job): Promise<void> {
+function work(job: Job): Promise<void> {
+  return job.facade ? playFacades(job) : playHistories(job);
+}
+
+async function playFacades(job: Job): Promise<void> {
+  const seeds = job.kind === 'play' ? job.seeds : [job.seed];
+  const lanes = Array.from({ length: Math.min(AT_ONCE, seeds.length) });
+  const databases = await Promise.all(lanes.map(() => copyTemplate(postgresUrl, 'psa_template')));
+  const lines: string[] = [];
+  const { failures, counts } = await playStories({
+    ...{ databases, seeds, steps: job.steps },
+    onPlayed(story) {
+      if (job.kind === 'replay') lines.push(...story.lines);
+      else say({ kind: 'played' });
+    },
+  });
+  if (job.kind === 'replay') say({ kind: 'replayed', failures, lines });
+  else say({ kind: 'done', failures, counts: [...counts] });
+  for (const databaseUrl of databases)
+    await administrate(postgresUrl, `drop database ${databaseUrl.split('/').at(-1)} with (force)`);
+}
+
+async function playHistories(job: Job): Promise<void> {
   const databaseUrl = await copyTemplate(postgresUrl, 'psa_template');
   const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
   await prepareForAudit(database);

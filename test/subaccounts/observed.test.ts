@@ -106,6 +106,17 @@ describe('what is seen of a subaccount’s payout', () => {
     expect(merged(SENT, ODD)).toEqual(merged(SENT));
   });
 
+  test.each([
+    ['completed', COMPLETED, 'NONE'],
+    ['reversed', REVERSED, 'RETRY_WITH_NEW_KEY'],
+  ])('that is %s waits until the service itself has said so', (_, end, guidance) => {
+    const claimed = mergeSeen(merged(SENT), end, ID, { by: 'event', at: new Date(AT) })!;
+    expect(claimed.status).toBe(end.status);
+    expect(guidanceOf(claimed)).toBe('WAIT');
+    const confirmed = mergeSeen(claimed, end, ID, { by: 'service', at: new Date(AT) })!;
+    expect(guidanceOf(confirmed)).toBe(guidance);
+  });
+
   test('is told as its status, and as reversed once', () => {
     expect(eventOf(merged(SENT))).toBe('processing');
     expect(eventOf(merged(SENT, FAILED))).toBe('failed');

@@ -24,11 +24,12 @@ import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshDatabase } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
 import { startDocumentUpstream } from '../support/document-upstream.ts';
 import { startFacade } from '../support/facade.ts';
 import { type Fault, type FaultProxy, inTurn, PASS, startFaultProxy } from '../support/fault-proxy.ts';
 import { fund } from '../support/funds.ts';
-import { scriptedUpstream } from '../support/scripted-upstream.ts';
+import { lost, scriptedUpstream } from '../support/scripted-upstream.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -389,6 +390,64 @@ describe('a payout of a subaccount', () => {
       payout: { id: payout.id, status: 'processing', reversed: false, failureReason: null },
     });
     expect(again.payout.code).toMatch(/^TURBO-/);
+  });
+
+  test('that never reached the service is under way while its key is used again, until that is refused', async () => {
+    const [sent, goesOn] = [deferred(), deferred()];
+    let posts = 0;
+    const upstream = scriptedUpstream(async ({ method }) => {
+      if (method !== 'POST') return { status: 404, body: { error: 'Payout not found' } };
+      posts += 1;
+      if (posts === 1) return lost();
+      sent.resolve();
+      await goesOn.promise;
+      return { status: 403, body: { error: 'Not with this key' } };
+    });
+    const facade = await start({ upstream });
+    const { subaccounts, tenant } = facade;
+    const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey: 'k-9' };
+    const find = () => subaccounts.findPayout(tenant, NOWHERE, 'saq_idem_k-9');
+    await subaccounts.requestPayout(tenant, input);
+    await resolved(facade);
+    const over = await find();
+    expect(guidanceOf(over!)).toBe('RETRY_WITH_NEW_KEY');
+    const refused = failure(subaccounts.requestPayout(tenant, input));
+    await sent.promise;
+    const again = await find();
+    expect(again).toMatchObject({ status: 'processing', reversed: false, inDoubt: true });
+    expect(guidanceOf(again!)).toBe('WAIT');
+    expect(again!.version).toBeGreaterThan(over!.version);
+    goesOn.resolve();
+    await refused;
+    expect(guidanceOf((await find())!)).toBe('RETRY_WITH_NEW_KEY');
+  });
+
+  test('that becomes known while it is looked up is never none', async () => {
+    const [asked, goesOn] = [deferred(), deferred()];
+    let isMade = false;
+    const body = {
+      ...{ payoutId: 'saq_idem_k-10', withdrawalId: 'c'.repeat(24), code: 'TURBO-9', subaccountId: NOWHERE },
+      ...{ status: 'processing', reversed: false, amountCents: 100, feeCents: 1 },
+      createdAt: clock.now().toISOString(),
+    };
+    const upstream = scriptedUpstream(async ({ method }) => {
+      if (method === 'POST') {
+        isMade = true;
+        return { status: 201, body: { withdrawal: { id: body.withdrawalId }, code: body.code } };
+      }
+      if (isMade) return { body };
+      asked.resolve();
+      // It is none when the service looks, and the answer takes its time.
+      await goesOn.promise;
+      return { status: 404, body: { error: 'Payout not found' } };
+    });
+    const { subaccounts, tenant } = await start({ upstream });
+    const found = subaccounts.findPayout(tenant, NOWHERE, 'saq_idem_k-10');
+    await asked.promise;
+    const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey: 'k-10' };
+    await subaccounts.requestPayout(tenant, input);
+    goesOn.resolve();
+    expect(await found).toMatchObject({ code: 'TURBO-9', status: 'processing' });
   });
 
   test('is answered as it was last seen where the service cannot be asked, and says how old that is', async () => {

@@ -32,6 +32,8 @@ const SIZES = {
   AMOUNTS: [1_000_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
   SEEDS: [10, 200, 500, 500],
+  /** Stories of facades in front of a service that loses and contradicts; `npm run sim -- --facade` plays 10,000. */
+  STORIES: [3, 100, 300, 1_000],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the places at which a facade's credential is changed. */

@@ -36,8 +36,9 @@ const ONLY_IN_ALL = [
   'faults/outage.test.ts',
   // Needs nginx and Caddy.
   'cluster/proxies.test.ts',
-  // That the checker of simulated histories finds planted faults.
+  // That the checkers of simulated histories and stories find planted faults.
   'sim/checker.test.ts',
+  'sim/facade-checker.test.ts',
   'widget/looks.page-test.ts',
   'widget/package.test.ts',
   'widget/recipes.browser-test.tsx',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { cannotAsk } from '../../server/src/upstream/answers.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createWatch, type Wanted } from '../../server/src/upstream/watch.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -151,9 +152,14 @@ describe('a poll that fails', () => {
     expect(polls).toHaveLength(2);
     expect(faults).toEqual([]);
 
-    answering(() => Promise.reject(new TypeError('ours')));
+    answering(() => Promise.reject(cannotAsk()));
     await pass(5 * SECOND);
     expect(polls).toHaveLength(3);
+    expect(faults).toEqual([]);
+
+    answering(() => Promise.reject(new TypeError('ours')));
+    await pass(5 * SECOND);
+    expect(polls).toHaveLength(4);
     expect(faults).toEqual([new TypeError('ours')]);
   });
 

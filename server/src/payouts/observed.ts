@@ -201,6 +201,20 @@ export function inDoubtOf(
   };
 }
 
+/** As it is shown while the request of one that was never made is sent again; nothing of one that is not shown as such. */
+export function reopenedOf(request: ShownPayout & { requestId: string }, at: Date): Observation {
+  const { requestId } = request;
+  const shown = inDoubtOf(request, at, false);
+  return {
+    read: shown.read,
+    decide(state: State) {
+      const known = state.get(observed.payout, requestId);
+      const isNeverMade = known !== null && payoutIn(known).withdrawalId === null;
+      return isNeverMade ? shown.decide(state) : { resourceId: requestId, writes: {} };
+    },
+  };
+}
+
 /** As it is shown once it is known that the service has no such payout. */
 export function neverMadeOf(requestId: string, at: Date): Observation {
   return {

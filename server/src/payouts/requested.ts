@@ -43,6 +43,7 @@ import {
   neverMadeOf,
   observationOf,
   payoutIn,
+  reopenedOf,
 } from './observed.ts';
 import { readPayout, readPayoutList } from './wire.ts';
 
@@ -273,6 +274,7 @@ export function createPayoutRequests({
         idOf: ({ id }) => id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
         absent: ({ id }) => neverMadeOf(id, clock.now()),
+        reopened: (intent) => reopenedOf(asPayout(intent), clock.now()),
       },
     },
   };
@@ -305,7 +307,7 @@ function mayBe(payout: ShownPayout, { method, amountCents, destination }: Summar
 /** As far as dates tell; the document does not show in which order a list comes. */
 function isNewestFirst(payouts: readonly (ShownPayout | null)[]): boolean {
   const dates = payouts.flatMap((payout) => payout?.requestedAt ?? []);
-  return dates.length < 2 || dates[0]! >= dates.at(-1)!;
+  return dates.every((date, index) => index === 0 || dates[index - 1]! >= date);
 }
 
 function sinceOf({ createdAt }: Intent): Date {

@@ -142,7 +142,9 @@ export function isSettled(payout: ShownSubaccountPayout): boolean {
 /** What the caller should do now: the document's prose on the states (3.1), as data. */
 export type PayoutGuidance = 'NONE' | 'WAIT' | 'RETRY_WITH_NEW_KEY' | 'CONTACT_SUPPORT';
 
-export function guidanceOf({ status, reversed }: ShownSubaccountPayout): PayoutGuidance {
+/** An end that only a webhook says may be corrected: a caller that acts on it could pay twice. */
+export function guidanceOf({ status, reversed, claimedAt }: ShownSubaccountPayout): PayoutGuidance {
+  if (claimedAt !== undefined) return 'WAIT';
   if (status === 'processing' || status === 'unknown') return 'WAIT';
   if (status === 'completed') return 'NONE';
   return reversed ? 'RETRY_WITH_NEW_KEY' : 'CONTACT_SUPPORT';

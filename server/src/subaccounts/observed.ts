@@ -207,6 +207,13 @@ export function inDoubtOf(request: ShownSubaccountPayout, at: Date, again: boole
   });
 }
 
+/** As it is shown while the request of one that was never made is sent again; nothing of one that is not shown as such. */
+export function reopenedOf(request: ShownSubaccountPayout, at: Date): Observation {
+  return recorded(request, at, (known) =>
+    known?.neverMade ? { ...request, version: known.version + 1 } : null,
+  );
+}
+
 /** As it is shown once it is known that the service has no such payout: nothing was debited. */
 export function neverMadeOf(request: ShownSubaccountPayout, at: Date): Observation {
   return recorded(request, at, (known) => {

@@ -246,8 +246,11 @@ export function createRemoteSubaccounts(
       try {
         const { payout, read } = await answered(fetchPayout(tenant, subaccountId, reference, { errand }));
         asker.saw(known && read.stale ? known.observedAt : read.at, read.stale);
-        // A payout never goes away again; and what the service does not know of may be on its way to it.
-        return payout ?? last ?? (await findInDoubt(tenant, subaccountId, reference));
+        if (payout) return payout;
+        // What the service does not know of may be on its way to it, or have come there since it was asked.
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        const late = await mirror.findOf(tenant, subaccountId, reference);
+        return late ? payoutIn(late) : doubt;
       } catch (error) {
         if (!cannotTell(error)) throw error;
         if (known) {

@@ -50,6 +50,7 @@ import {
   neverMadeOf,
   observationOf,
   RESOURCE,
+  reopenedOf,
   reservedId,
 } from './observed.ts';
 import {
@@ -397,6 +398,7 @@ export function createSubaccountRequests({
         idOf: (intent) => asPayout(intent).id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
         absent: (intent) => neverMadeOf(asPayout(intent), clock.now()),
+        reopened: (intent) => reopenedOf(asPayout(intent), clock.now()),
       },
       [TRANSFER]: { look: lookForTransfer },
     },

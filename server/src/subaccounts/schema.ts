@@ -71,7 +71,10 @@ const PayoutGuidanceEnum = builder.enumType('PayoutGuidance', {
   description: 'What the caller should do now; the document’s prose on the states, as data.',
   values: {
     NONE: { description: 'Nothing: it is done.' },
-    WAIT: { description: 'The money may have left. Do not repeat the payout; ask again later.' },
+    WAIT: {
+      description:
+        'The money may have left, or only a webhook says how it ended. Do not repeat the payout; ask again later.',
+    },
     RETRY_WITH_NEW_KEY: {
       description: 'The amount is back. A new payout may be made, with a new idempotency key.',
     },

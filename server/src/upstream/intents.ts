@@ -122,6 +122,11 @@ export interface RequestKind {
   inDoubt?: (intent: Intent, options: { again: boolean }) => Observation;
   /** Records that a request whose outcome was unknown was never done. */
   absent?: (intent: Intent) => Observation;
+  /**
+   * Records that a request which is shown as never done is sent again, under its own key: its outcome is unknown once
+   * more, from before it is sent. Writes nothing where it is not shown.
+   */
+  reopened?: (intent: Intent) => Observation;
 }
 
 /** The outcome of a request is unknown. */
@@ -240,7 +245,10 @@ export function createIntents({
     return shared;
   }
 
-  /** `notThere`: an absent one of which the service has just said once more that there is none, or a lost one. */
+  /**
+   * `notThere`: an absent one that the service has just denied once more, or a lost one. One that is absent, and not known
+   * as such, counts as sent from here on; the caller looks it up, and opens it or ends it again.
+   */
   function openIntent<Input>(
     tenant: Tenant,
     operation: Operation<Input> & { key: string },
@@ -252,19 +260,35 @@ export function createIntents({
     const summary = operation.summary(operation.input);
     return committer.change<Opened>({
       tenant,
-      read: (reader) =>
-        Promise.all([reader.load(intents, intentKey(operation.name, key)), operation.open?.read(reader)]),
+      async read(reader) {
+        const [before] = await Promise.all([
+          reader.load(intents, intentKey(operation.name, key)),
+          operation.open?.read(reader),
+        ]);
+        if (before) await kinds[kindOf(before)]?.reopened?.(before).read(reader);
+      },
       decide(state) {
         const before = state.get(intents, intentKey(operation.name, key));
         // One that is absent may be found yet, so its key stays with its input.
         if (before && before.state !== 'refused' && before.inputHash !== inputHash)
           throw new IdempotencyError('This idempotency key was used before with another input');
+        const reopened = before && kinds[kindOf(before)]?.reopened;
         const isNotDone =
-          before?.state === 'absent' || (before?.state === 'in_doubt' && operation.harmlessIfLost);
+          before?.state === 'absent' ||
+          (before?.state === 'sending' && notThere?.state === 'absent') ||
+          (before?.state === 'in_doubt' && operation.harmlessIfLost);
         const mayBeOpened =
           !before ||
           before.state === 'refused' ||
           (isNotDone && notThere !== null && isSameTry(before, notThere));
+        const sendingTask = (intent: Intent) => taskOf(intent, plusMs(state.now, SENDING_MS * pace));
+        if (!mayBeOpened && before.state === 'absent') {
+          // From here on it may be sent: nobody may read that it was never done, and pay under another key.
+          const shown = reopened?.(before).decide(state).writes;
+          const records = [put(intents, { ...before, state: 'sending' as const }), ...(shown?.records ?? [])];
+          const writes = { records, events: shown?.events ?? [], tasks: [sendingTask(before)] };
+          return { outcome: { intent: before, fresh: false }, writes };
+        }
         if (!mayBeOpened) return { outcome: { intent: before, fresh: false } };
         const intent: Intent = {
           id: before?.id ?? id,
@@ -280,12 +304,14 @@ export function createIntents({
           createdAt: state.now,
         };
         const writes = operation.open?.decide(state, intent) ?? {};
+        const shown = reopened?.(intent).decide(state).writes;
         return {
           outcome: { intent, fresh: true },
           writes: {
             ...writes,
-            records: [...(writes.records ?? []), put(intents, intent)],
-            tasks: [...(writes.tasks ?? []), taskOf(intent, plusMs(state.now, SENDING_MS * pace))],
+            records: [...(writes.records ?? []), put(intents, intent), ...(shown?.records ?? [])],
+            events: [...(writes.events ?? []), ...(shown?.events ?? [])],
+            tasks: [...(writes.tasks ?? []), sendingTask(intent)],
           },
         };
       },
@@ -348,10 +374,13 @@ export function createIntents({
       if (now?.state === 'in_doubt' && operation.harmlessIfLost) return 'not_done';
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
-      // Nothing was under way any more: it may be tried again when the service can be asked.
-      else if (intent.state === 'absent') throw error instanceof UpstreamFault ? unavailable(error) : error;
+      // Nothing was sent: it may be tried again when the service can be asked.
+      else if (intent.state === 'absent') {
+        await end(tenant, intent, 'absent').catch(onFault);
+        throw error instanceof UpstreamFault ? unavailable(error) : error;
+      }
     }
-    await show(tenant, intent);
+    await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
     throw unanswered(operation, intent, replayed);
   }
 
@@ -504,13 +533,14 @@ export function createIntents({
     if (!intent || !isOpen(intent)) return;
     if (notDone.has(intent.id)) return refuse(tenant, intent);
     let looked: Found;
+    // An answer says no more than what was so when it was asked for.
+    const at = clock.now();
     try {
       looked = await lookAt(tenant, intent);
     } catch (error) {
       return await lookOnceMore(tenant, intent, error);
     }
     if (isFound(looked) && (await finish(tenant, intent, looked)) !== null) return;
-    const at = clock.now();
     const absentAt = plusMs(intent.createdAt, ABSENT_AFTER_MS * pace);
     const kind = kinds[kindOf(intent)];
     if (looked === 'not_there' && at >= absentAt)

@@ -1,8 +1,8 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { isTemporary } from './answers.ts';
 import type { MirroredResource } from './mirror-store.ts';
-import { UpstreamFault } from './upstream.ts';
 
 /** What is followed of one kind of resource: all of it, or these. */
 export interface Wanted {
@@ -95,7 +95,7 @@ export function createWatch({
     place.polling = pollers[resource](tenant, wanted)
       .catch((error: unknown) => {
         if (error instanceof RateLimitError) return plusMs(clock.now(), error.retryAfterSeconds * 1_000);
-        if (!(error instanceof UpstreamFault)) onFault(error);
+        if (!isTemporary(error)) onFault(error);
         return plusMs(clock.now(), AFTER_FAULT_MS);
       })
       .then((at) => {

@@ -1,0 +1,32 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { runsAll, scale } from '../support/scale.ts';
+import { takeDatabases } from './facade/databases.ts';
+import { playStories } from './facade/stories.ts';
+import { seedsFrom, textOfStoryFailure } from './failure.ts';
+
+const STORIES = scale('STORIES');
+
+test(`${STORIES} stories of a client that follows the guidance break no law`, {
+  timeout: 60_000 + STORIES * 6_000,
+}, async () => {
+  const { urls, release } = await takeDatabases(STORIES);
+  onTestFinished(release);
+  const { counts, failures } = await playStories({ databases: urls, seeds: seedsFrom(1, STORIES) });
+  expect(failures.map(textOfStoryFailure)).toEqual([]);
+  // A client that does nothing breaks no law either.
+  const happened = ['request: PayoutSuccess', 'an invoice of a withdrawal: paid'];
+  const happenedInMany = [
+    ...['request: SubaccountPayoutSuccess', 'an invoice of a subaccount: paid', 'an instance killed'],
+    ...['a write: lose after', 'a write: take effect late', 'a write: nameless', 'a false webhook'],
+    ...['a completed payout is reversed'],
+    ...['the client sees a payout in doubt', 'never made', 'another key for an invoice', 'an update'],
+    ...[
+      'a request without an answer',
+      'a webhook repeated',
+      'request: RateLimitError',
+      'absent: by reference',
+    ],
+  ];
+  for (const each of runsAll() ? [...happened, ...happenedInMany] : happened)
+    expect([each, (counts.get(each) ?? 0) > 0]).toEqual([each, true]);
+});

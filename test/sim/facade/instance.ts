@@ -1,0 +1,113 @@
+import { type App, createApp } from '../../../server/src/app.ts';
+import { readConfig } from '../../../server/src/config.ts';
+import { type Database, NoConnection } from '../../../server/src/db/database.ts';
+import type { Log } from '../../../server/src/db/log.ts';
+import { openPostgres } from '../../../server/src/db/postgres.ts';
+import type { ManualClock } from '../../support/clock.ts';
+import { createClient, type GraphQLClient } from '../../support/graphql.ts';
+import { type Statements, watchStatements } from '../../support/statements.ts';
+import { silent } from '../../support/templates.ts';
+
+const MERCHANT_KEY = 'ps_live_simulated0123456789abcdef';
+
+/** A facade in this process: the whole program, over a database that others may share. */
+export interface Instance {
+  readonly name: string;
+  readonly url: string;
+  readonly client: GraphQLClient;
+  readonly statements: Statements;
+  /** Resolves when it is killed: what it has not answered by then, it never will. */
+  readonly killed: Promise<void>;
+  /** At once: nothing that it does from now on has an effect. */
+  kill(): void;
+  /** Ends what is left of it. */
+  close(): Promise<void>;
+}
+
+export async function startInstance({
+  name,
+  databaseUrl,
+  serviceUrl,
+  clock,
+  limit,
+  secret,
+  onFault,
+}: {
+  name: string;
+  databaseUrl: string;
+  /** With a path of this instance alone. */
+  serviceUrl: string;
+  clock: ManualClock;
+  /** Requests a minute that it may send. */
+  limit: number;
+  secret: string;
+  onFault: (message: string) => void;
+}): Promise<Instance> {
+  let isDead = false;
+  let die: () => void = () => undefined;
+  const killed = new Promise<void>((resolve) => {
+    die = resolve;
+  });
+  const log: Log = {
+    ...silent,
+    error(fields, message) {
+      if (!isDead) onFault(`${message}: ${(fields as { err?: Error }).err?.stack ?? JSON.stringify(fields)}`);
+    },
+  };
+  const opened = await openPostgres({ databaseUrl, clock, log: silent });
+  const { database, statements } = watchStatements(mortal(opened, () => isDead));
+  const config = readConfig({
+    PORT: '0',
+    PSA_DATA_DIR: 'memory',
+    PSA_UPSTREAM_URL: serviceUrl,
+    PSA_UPSTREAM_LIVE_KEY: MERCHANT_KEY,
+    PSA_UPSTREAM_WEBHOOK_SECRET: secret,
+    PSA_UPSTREAM_LIMIT: String(limit),
+    PSA_GRAPHQL_LIMIT: '1000000',
+  });
+  const app: App = await createApp({
+    config,
+    clock,
+    log,
+    strangerLimit: 1_000_000,
+    onFatal: ({ message }) => onFault(message),
+    open: async () => database,
+  });
+  return {
+    ...{ name, statements, killed },
+    url: app.url,
+    client: createClient(`${app.url}/graphql`, MERCHANT_KEY),
+    kill() {
+      isDead = true;
+      die();
+    },
+    close: () => app.close(),
+  };
+}
+
+/** The same database, which answers nobody any more once `isDead`. */
+function mortal(database: Database, isDead: () => boolean): Database {
+  const assertAlive = () => {
+    if (isDead()) throw new NoConnection('this instance was killed');
+  };
+  const executor = database.sql.getExecutor();
+  const execute = executor.executeQuery.bind(executor);
+  executor.executeQuery = async (...query) => {
+    assertAlive();
+    return execute(...query);
+  };
+  return {
+    ...database,
+    async transaction(work) {
+      assertAlive();
+      return database.transaction((sql) => {
+        assertAlive();
+        return work(sql);
+      });
+    },
+    async notify(...sent) {
+      assertAlive();
+      return database.notify(...sent);
+    },
+  };
+}

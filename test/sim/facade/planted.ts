@@ -1,0 +1,62 @@
+import type { AnswerTamper, ShownPayout } from './client.ts';
+import type { FacadeTamper } from './story.ts';
+
+/**
+ * Faults as a facade could have them, by what goes wrong. Each is put in where the facade meets the service or the client, so
+ * that the facade shows there what it would show with that fault inside.
+ */
+export const PLANTED: Readonly<Record<string, FacadeTamper>> = {
+  'a masked key identifies a payout': {
+    wire: { unmask: (masked) => (masked.startsWith('a***') ? 'ana@padaria.example' : masked) },
+  },
+  'a retry has another key': {
+    wire: {
+      request: (body, arrival) =>
+        arrival % 4 === 3 ? { ...body, idempotencyKey: `${body.idempotencyKey}-again` } : body,
+    },
+  },
+  'a request whose answer is lost is sent again': { wire: { repeatsLost: true } },
+  'a payout is none while its request is open': {
+    answers: (data, operation) =>
+      operation.startsWith('by ') && data.answer?.inDoubt ? { answer: null } : data,
+  },
+  'a payout in doubt was never made, at once': {
+    answers: alterPayout((payout) => (payout.inDoubt ? { ...payout, ...neverMade(payout) } : payout)),
+  },
+  'a webhook alone makes an end final': {
+    answers: alterPayout((payout) => (isEnd(payout) ? { ...payout, ...asFinal(payout) } : payout)),
+  },
+  'an id changes when the payout is named': {
+    answers: alterPayout((payout) => (payout.inDoubt ? { ...payout, id: `${payout.id}doubt` } : payout)),
+  },
+  'updates go back': {
+    answers: (data, operation) =>
+      operation === 'update' && data.answer?.final ? { answer: { ...data.answer, version: 0 } } : data,
+  },
+};
+
+/** Wherever an answer shows one. */
+function alterPayout(alter: (payout: ShownPayout) => ShownPayout): AnswerTamper {
+  return (data) => {
+    const { answer } = data;
+    if (answer?.payout) return { answer: { ...answer, payout: alter(answer.payout) } };
+    if (answer?.nodes) return { answer: { nodes: answer.nodes.map(alter) } };
+    return answer?.id ? { answer: alter(answer) } : data;
+  };
+}
+
+function neverMade({ __typename }: ShownPayout): Partial<ShownPayout> {
+  const end = { inDoubt: false, final: true };
+  return __typename === 'Payout'
+    ? { ...end, status: 'DENIED' }
+    : { ...end, status: 'FAILED', reversed: true, guidance: 'RETRY_WITH_NEW_KEY' };
+}
+
+function isEnd({ status, reversed }: ShownPayout): boolean {
+  return status === 'COMPLETED' || status === 'DENIED' || reversed === true;
+}
+
+function asFinal({ __typename, status }: ShownPayout): Partial<ShownPayout> {
+  if (__typename === 'Payout') return { final: true };
+  return { final: true, guidance: status === 'COMPLETED' ? 'NONE' : 'RETRY_WITH_NEW_KEY' };
+}

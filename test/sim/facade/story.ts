@@ -1,0 +1,271 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { plusMs } from '../../../server/src/kernel/clock.ts';
+import { createRandom, type Random } from '../../faults/random.ts';
+import { createManualClock } from '../../support/clock.ts';
+import type { Violation } from '../violation.ts';
+import { type AnswerTamper, createClientOf, type Invoice } from './client.ts';
+import { type Instance, startInstance } from './instance.ts';
+import { createService, LTC, type ServiceHost, type TruePayout, type WireTamper } from './service.ts';
+import { createJudge } from './witness.ts';
+
+/** A fault as a facade could have it, put in at its two borders. */
+export interface FacadeTamper {
+  readonly wire?: WireTamper;
+  readonly answers?: AnswerTamper;
+}
+
+/** The outcome of one seed. */
+export interface Story {
+  readonly seed: number;
+  readonly lines: readonly string[];
+  readonly counts: ReadonlyMap<string, number>;
+  readonly broken: readonly (Violation & { step: number })[];
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+export const STEPS = 30;
+/** Late enough for all to be decided: a request that was never done is known as such after a quarter of an hour. */
+const END_MS = [
+  ...[1, 5, 20, 60].map((seconds) => seconds * SECOND),
+  ...[2, 4, 6, 10, 10, 20, 61, 61, 61].map((minutes) => minutes * MINUTE),
+];
+
+const PEOPLE = ['ana@padaria.example', 'andre@padaria.example', 'alba@padaria.example'];
+/** Paid by other systems alone; their keys are masked like those of the invoices. */
+const STRANGERS = ['amelia@padaria.example', 'artur@padaria.example'];
+const AMOUNTS = [10_000, 2_550];
+
+/** The life of some invoices, and its end: the network heals, and time passes. */
+export async function playStory({
+  seed,
+  databaseUrl,
+  host,
+  tamper = {},
+  steps = STEPS,
+}: {
+  seed: number;
+  /** A migrated database that is empty. */
+  databaseUrl: string;
+  host: ServiceHost;
+  tamper?: FacadeTamper | undefined;
+  steps?: number | undefined;
+}): Promise<Story> {
+  const random = createRandom(seed);
+  const chance = (oneIn: number) => random.below(oneIn) === 0;
+  const clock = createManualClock();
+  const counts = new Map<string, number>();
+  const broken: (Violation & { step: number })[] = [];
+  let step = 0;
+  const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
+  const note = (line: string) => void service.lines.push(`${clock.now().toISOString()} ${line}`);
+  const found = (law: string, what: string) => {
+    note(`BROKEN ${law}: ${what}`);
+    broken.push({ law, what, step });
+  };
+
+  const service = createService({
+    clock,
+    random,
+    count,
+    onMade: (payout) => judge.onMade(payout),
+    tamper: tamper.wire,
+  });
+  const name = `s${seed}`;
+  host.add(name, service);
+  const invoices = drawInvoices(random);
+  const judge = createJudge({ service, invoices, found, count });
+
+  const instances: Instance[] = [];
+  const closing: Promise<void>[] = [];
+  let started = 0;
+  const limit = random.pick([120, 120, 120, 20, 8]);
+  async function start(): Promise<void> {
+    started += 1;
+    const instance = `i${started}`;
+    instances.push(
+      await startInstance({
+        name: instance,
+        databaseUrl,
+        serviceUrl: `${host.url}/${name}/${instance}`,
+        clock,
+        limit,
+        secret: service.secret,
+        onFault: (message) => {
+          if (!EXPECTED_FAULTS.test(message)) found('nothing fails but by a fault', message);
+        },
+      }),
+    );
+  }
+  function kill(index: number): void {
+    const [instance] = instances.splice(index, 1) as [Instance];
+    note(`kills ${instance.name}`);
+    count('an instance killed');
+    instance.kill();
+    service.cut(instance.name);
+    closing.push(instance.close().catch(() => undefined));
+  }
+
+  async function killOne(): Promise<void> {
+    kill(random.below(instances.length));
+    if (instances.length === 0 || chance(3)) await start();
+  }
+  function payForOthers(): void {
+    service.payForOthers(random.pick(STRANGERS), random.pick(AMOUNTS), random.pick(['pix', 'pix_turbo']));
+  }
+
+  await start();
+  if (chance(4)) await start();
+  const client = createClientOf({
+    ...{ clock, random, count, note, witness: judge },
+    instances: () => instances,
+    tamper: tamper.answers,
+  });
+
+  async function settle(): Promise<void> {
+    for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; turns += 1) {
+      if (turns > MOST_TURNS) throw new Error(`seed ${seed} does not settle`);
+      await Promise.all(instances.map(({ statements }) => statements.idle()));
+      await turn();
+      const isQuiet = service.isIdle() && instances.every(({ statements }) => statements.isIdle());
+      quiet = isQuiet ? quiet + 1 : 0;
+    }
+    for (const invoice of invoices) judge.checkOnce(invoice);
+  }
+
+  async function pass(ms: number): Promise<void> {
+    clock.moveTo(plusMs(clock.now(), ms));
+    await settle();
+  }
+
+  const urls = () => instances.map(({ url }) => url);
+  const events: readonly [number, () => unknown][] = [
+    [14, () => client.begin(random.pick(invoices))],
+    [8, () => pass(random.pick([200, 1_000, 3_000, 9_000, 16_000, 31_000]))],
+    [2, () => pass(random.pick([61_000, 3 * MINUTE, 8 * MINUTE, 16 * MINUTE]))],
+    [6, () => service.deliver(urls())],
+    [5, () => service.progress()],
+    [1, () => service.lie()],
+    [2, payForOthers],
+    [1, () => service.setDown(chance(2))],
+    [1, killOne],
+  ];
+  const weight = events.reduce((sum, [each]) => sum + each, 0);
+
+  try {
+    while (step < steps && broken.length === 0) {
+      step += 1;
+      let at = random.below(weight);
+      const [, act] = events.find(([each]) => {
+        at -= each;
+        return at < 0;
+      })!;
+      await act();
+      // Some begin while others are under way.
+      if (chance(3)) client.begin(random.pick(invoices));
+      if (!chance(4)) await settle();
+    }
+    await settle();
+    await end();
+  } finally {
+    await client.close();
+    for (const instance of instances.splice(0)) {
+      instance.kill();
+      service.cut(instance.name);
+      closing.push(instance.close().catch(() => undefined));
+    }
+    await ended(closing);
+    host.remove(name);
+  }
+  return { seed, lines: service.lines, counts, broken };
+
+  /** Moves the clock on for those that still wait for it. */
+  async function ended(all: readonly Promise<void>[]): Promise<void> {
+    let isOver = false;
+    void Promise.all(all).then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      clock.advance(MINUTE);
+      await turn();
+    }
+  }
+
+  async function end(): Promise<void> {
+    note('the network heals');
+    service.heal();
+    if (instances.length === 0) await start();
+    for (const ms of END_MS) {
+      if (broken.length > 0) return;
+      await goOn(ms);
+      if (ms >= 10 * MINUTE && !isMoving() && !hasDoubts()) break;
+    }
+    for (let round = 0; round < MOST_ROUNDS && isMoving() && broken.length === 0; round += 1)
+      await goOn(2 * MINUTE);
+    for (const invoice of invoices) client.begin(invoice, true);
+    await pass(5 * SECOND);
+    if (broken.length > 0) return;
+    for (const invoice of invoices)
+      judge.checkEnd(invoice, client.outcomeOf(invoice), client.attemptsOf(invoice));
+    await checkAgreement();
+  }
+
+  async function goOn(ms: number): Promise<void> {
+    await pass(ms);
+    for (let n = 0; n < PROGRESS_AT_ONCE; n += 1) service.progress();
+    await service.deliver(urls(), true);
+    await settle();
+    for (const invoice of invoices) client.begin(invoice, ms > MINUTE);
+    await settle();
+  }
+
+  function hasDoubts(): boolean {
+    return invoices.some((invoice) => client.attemptsOf(invoice).at(-1)?.payout?.inDoubt === true);
+  }
+
+  /** Something will still change by itself: what is in doubt by then stays so. */
+  function isMoving(): boolean {
+    const isOpen = (invoice: Invoice) =>
+      client.outcomeOf(invoice) === 'open' && !client.attemptsOf(invoice).at(-1)?.payout?.inDoubt;
+    const hasEnded = ({ status }: TruePayout) => status === 'completed' || status === 'failed';
+    return invoices.some(isOpen) || !service.payouts.every(hasEnded);
+  }
+
+  /** Every id that was ever shown leads to the payout that it has always led to, on every instance. */
+  async function checkAgreement(): Promise<void> {
+    if (instances.length === 1 && chance(3)) await start();
+    for (const id of judge.ids()) {
+      const states = new Set<string>();
+      for (const instance of instances) {
+        const reading = client.readById(instance, id);
+        await settle();
+        const payout = await reading;
+        if (payout === null) found('an id never changes its meaning', `${id} leads to nothing in the end`);
+        if (!payout) continue;
+        judge.onId(id, payout, 'in the end');
+        states.add(JSON.stringify(payout));
+      }
+      if (states.size > 1) found('instances agree in the end', [...states].join(' and '));
+    }
+  }
+}
+
+const PROGRESS_AT_ONCE = 8;
+/** For an invoice that is denied again and again. */
+const MOST_ROUNDS = 40;
+const QUIET_TURNS = 12;
+const MOST_TURNS = 200_000;
+
+/** The log names these for an operator; they are what the service did, or a kill. */
+const EXPECTED_FAULTS =
+  /this instance was killed|A webhook said of|has been unknown since|The payments service has corrected|a limit of the payments|database is closed|UpstreamFault/i;
+
+function drawInvoices(random: Random): Invoice[] {
+  return Array.from({ length: 2 + random.below(3) }, (_, number): Invoice => {
+    const kind = random.below(5) < 3 ? 'withdrawal' : 'subaccount';
+    const method =
+      kind === 'subaccount' ? 'PIX' : random.pick(['PIX', 'PIX', 'PIX', 'PIX_TURBO', 'LTC'] as const);
+    const destination = method === 'LTC' ? LTC : random.pick(PEOPLE);
+    return { number, kind, method, destination, amountCents: random.pick(AMOUNTS) };
+  });
+}
