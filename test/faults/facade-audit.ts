@@ -76,6 +76,8 @@ interface LoggedEvent {
   /** Of the resource. */
   number: number;
   status: string;
+  /** The facade gave its request up. */
+  neverMade: boolean;
 }
 
 export interface FacadeBooks {
@@ -99,8 +101,8 @@ export async function booksOfFacade(facade: ChildServer): Promise<FacadeBooks> {
     // Without what is written of a payout a second time, for who follows its request.
     `select environment, version, resource,
        coalesce(snapshot ->> 'payoutId', snapshot ->> 'withdrawalId', snapshot ->> 'orderCode', 'null') as id,
-       (snapshot ->> 'version')::int as number,
-       case when snapshot ->> 'neverMade' = 'true' then 'never made' else split_part(kind, '.', 2) end as status
+       (snapshot ->> 'version')::int as number, split_part(kind, '.', 2) as status,
+       snapshot ->> 'neverMade' is not null as "neverMade"
      from event where resource not in ('wallet', 'credential')
        and not (resource_id like 'int\\_%' and snapshot ->> 'withdrawalId' is not null)
      order by environment, version`,
@@ -222,12 +224,11 @@ const MAY_FOLLOW: Record<string, readonly string[]> = {
 };
 
 /** The steps of a history that the document does not allow. */
-function forbidden(history: readonly { status: string }[]): string[] {
-  return history.flatMap(({ status }, index) => {
-    const before = history[index - 1]?.status;
-    return before === undefined || MAY_FOLLOW[before]?.includes(status)
-      ? []
-      : [`from ${before} to ${status}`];
+function forbidden(history: readonly Pick<LoggedEvent, 'status' | 'neverMade'>[]): string[] {
+  const steps = history.map(({ status, neverMade }) => (neverMade ? 'never made' : status));
+  return steps.flatMap((step, index) => {
+    const before = steps[index - 1];
+    return before === undefined || MAY_FOLLOW[before]?.includes(step) ? [] : [`from ${before} to ${step}`];
   });
 }
 

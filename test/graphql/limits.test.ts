@@ -282,7 +282,7 @@ describe('root fields of one operation', () => {
       for (const text of statements)
         for (const [name, part] of [
           ['limit', 'rate_window'],
-          ['cursor', 'from "stream"'],
+          ['cursor', 'select stream.version, event.mark'],
           ['list', 'from "card_payment"'],
         ] as const)
           if (text.includes(part)) began.push(name);
