@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import { createFollower } from '../../server/src/events/follow.ts';
 import type { Topic } from '../../server/src/events/log.ts';
@@ -9,12 +8,11 @@ import { subscribe } from '../../server/src/events/subscribe.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { CursorExpiredError } from '../../server/src/kernel/errors.ts';
 import { createManualClock } from '../support/clock.ts';
-import { type Core, startCore } from '../support/core.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { type Core, startCore, startTwoCores } from '../support/core.ts';
+import { describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { setBackLog } from '../support/set-back.ts';
 import { interceptStatements } from '../support/statements.ts';
-import { silent } from '../support/templates.ts';
 
 const POLL_MS = 5_000;
 const cursorsFor = createCursors(Buffer.alloc(16, 'key'));
@@ -149,7 +147,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
         core.clock.advance(POLL_MS);
         const failure = await reading;
         if (failure) expect(failure, `statement ${at}`).toBeInstanceOf(CursorExpiredError);
-        // Whoever was given a lost event was given none of the log that came instead.
+        // A subscriber that got a lost event got none of the log that came instead.
         const now = await logOf(database, core);
         const wasLost = seen.findLastIndex((mark) => lost.slice(KEPT).includes(mark));
         const isNew = seen.findIndex((mark) => now.slice(KEPT).includes(mark));
@@ -189,24 +187,15 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
 });
 
 describe('two instances on one PostgreSQL whose log is set back', () => {
-  test.each(GOES_ON)('and goes on %s end whoever follows on either', async (_, count) => {
-    const databaseUrl = await createPostgresDatabase();
-    const clock = createManualClock();
-    const [first, second] = await Promise.all(
-      [0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })),
-    );
-    onTestFinished(async () => {
-      await Promise.all([first!.close(), second!.close()]);
-    });
-    const one = await startCore({ database: first!, clock });
-    const two = await startCore({ database: second!, clock, tenant: one.tenant });
+  test.each(GOES_ON)('and goes on %s end the subscribers of both', async (_, count) => {
+    const [one, two] = await startTwoCores();
     await emit(one, HEAD);
     const followed = await Promise.all([one, two].map((core) => watch(core, {})));
     const next = followed.map(({ updates }) => failureOf(updates.next()));
     for (const { joined } of followed) await joined;
-    await setBackLog(first!, one.tenant, KEPT);
+    await setBackLog(one.database, one.tenant, KEPT);
     await emit(two, count);
-    clock.advance(POLL_MS);
+    one.clock.advance(POLL_MS);
     for (const each of next) expect(await each).toBeInstanceOf(CursorExpiredError);
     for (const core of [one, two]) {
       const again = await watch(core, {});

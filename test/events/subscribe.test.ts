@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CardPayment, CardPaymentStatus } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createCredentialWatch } from '../../server/src/events/credential.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import { createFollower } from '../../server/src/events/follow.ts';
@@ -17,12 +16,10 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { approved } from '../support/cards.ts';
-import { createManualClock } from '../support/clock.ts';
-import { type Core, startCore } from '../support/core.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { type Core, startCore, startTwoCores } from '../support/core.ts';
+import { describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { interceptStatements } from '../support/statements.ts';
-import { silent } from '../support/templates.ts';
 
 const POLL_MS = 5_000;
 const QUEUE_LIMIT = 256;
@@ -469,22 +466,8 @@ describeOnBothEngines('a credential that something was opened with', (open) => {
 });
 
 describe('two instances on one PostgreSQL', () => {
-  async function twoInstances(options: { announces?: boolean } = {}): Promise<[Core, Core]> {
-    const databaseUrl = await createPostgresDatabase();
-    const clock = createManualClock();
-    const [first, second] = await Promise.all(
-      [0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })),
-    );
-    onTestFinished(async () => {
-      await Promise.all([first!.close(), second!.close()]);
-    });
-    const one = await startCore({ database: first!, clock, ...options });
-    const two = await startCore({ database: second!, clock, tenant: one.tenant, ...options });
-    return [one, two];
-  }
-
   test('wake each other', async () => {
-    const [one, two] = await twoInstances();
+    const [one, two] = await startTwoCores();
     const changes = await watch(two, { resource: 'credential' }, { after: 0 });
     for (let version = 1; version <= 3; version += 1) {
       const next = changes.next();
@@ -494,7 +477,7 @@ describe('two instances on one PostgreSQL', () => {
   });
 
   test('give who follows on either every event once and in order, while both write', async () => {
-    const [one, two] = await twoInstances();
+    const [one, two] = await startTwoCores();
     const [writers, each] = [12, 20];
     const total = writers * each;
     const heard = await Promise.all(
@@ -519,7 +502,7 @@ describe('two instances on one PostgreSQL', () => {
   });
 
   test('lose a notification and with it a few seconds, nothing else', async () => {
-    const [one, two] = await twoInstances({ announces: false });
+    const [one, two] = await startTwoCores({ announces: false });
     const joining = observed(two);
     const changes = await watch(joining, { resource: 'credential' }, { after: 0 });
     const seen: number[] = [];
@@ -535,7 +518,7 @@ describe('two instances on one PostgreSQL', () => {
   });
 
   test('end what a credential has opened on one when the other revokes it', async () => {
-    const [one, two] = await twoInstances();
+    const [one, two] = await startTwoCores();
     const { token } = await dashboard(one);
     const authorization = `Bearer ${token}`;
     const caller = await two.access.authenticate(authorization);

@@ -9,6 +9,7 @@ import type {
 } from '../../server/src/card-payments/model.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
+import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createFollower, type Follower, STREAM_CHANNEL } from '../../server/src/events/follow.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
@@ -28,7 +29,9 @@ import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
+import { createPostgresDatabase } from './database.ts';
 import { wireSlices } from './slices.ts';
+import { silent } from './templates.ts';
 
 /** The slices wired as the server wires them, without HTTP and with work that a test starts itself. */
 export interface Core {
@@ -189,4 +192,19 @@ async function nextInstant(database: Database): Promise<number | null> {
     select min(greatest(due_at, leased_until)) as at from task
   `.execute(database.sql);
   return rows[0]?.at?.getTime() ?? null;
+}
+
+/** Two servers on one PostgreSQL and one clock, for one tenant. They end with the test. */
+export async function startTwoCores(options: { announces?: boolean } = {}): Promise<[Core, Core]> {
+  const databaseUrl = await createPostgresDatabase();
+  const clock = createManualClock();
+  const [first, second] = await Promise.all(
+    [0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })),
+  );
+  onTestFinished(async () => {
+    await Promise.all([first!.close(), second!.close()]);
+  });
+  const one = await startCore({ database: first!, clock, ...options });
+  const two = await startCore({ database: second!, clock, tenant: one.tenant, ...options });
+  return [one, two];
 }
