@@ -16,7 +16,7 @@ import {
 } from '../card-payments/hosted-checkout.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { STILL } from '../support/launch-options.ts';
-import { firstInSample, runsAll } from '../support/scale.ts';
+import { firstInSample, runsAll, sampled } from '../support/scale.ts';
 
 /** A folder that every page looked at is also drawn into. */
 const SCREENSHOTS = process.env.PSA_SCREENSHOTS;
@@ -160,34 +160,42 @@ describe('the look of every page', () => {
   });
   afterAll(() => opened?.context.close());
 
-  it.each(looks)('%s: nothing for axe to say, and nothing cut off', async (name, options, act) => {
-    const index = looks.findIndex(([each]) => each === name);
-    await using served = await servePage(options);
-    const { page } = opened;
-    // As it was left by the page before.
-    await page.setViewportSize(phone);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.goto(served.pageUrl);
-    await act?.(page);
-    // Where not everything is run, one look at each page, in light and dark colours by turns, and axe at every third.
-    const isForAxe = runsAll() || index % 3 === 0;
-    if (isForAxe) await page.evaluate(axe);
-    for (const { size, viewport, colorScheme } of runsAll() ? views : [views.at(index % 2 ? -1 : 0)!]) {
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme });
-      if (SCREENSHOTS)
-        await page.screenshot({ path: `${SCREENSHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      if (!isForAxe) continue;
-      const violations = await page.evaluate<Violation[]>(
-        "axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)",
-      );
-      const found = violations.flatMap(({ id, nodes }) =>
-        nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`),
-      );
-      expect(found, `${name} ${size} ${colorScheme}`).toEqual([]);
-    }
-  });
+  it.each(sampled(looks, 2))(
+    '%s: nothing for axe to say, and nothing cut off',
+    async (name, options, act) => {
+      const index = looks.findIndex(([each]) => each === name);
+      await using served = await servePage(options);
+      const { page } = opened;
+      // As it was left by the page before.
+      await page.setViewportSize(phone);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.goto(served.pageUrl);
+      await act?.(page);
+      // Where not everything is run, one look at every second page, light and dark by turns, and axe at every third of these.
+      const isForAxe = runsAll() || index % 3 === 0;
+      if (isForAxe) await page.evaluate(axe);
+      for (const { size, viewport, colorScheme } of runsAll() ? views : [views.at(index % 4 ? -1 : 0)!]) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
+        if (SCREENSHOTS)
+          await page.screenshot({
+            path: `${SCREENSHOTS}/${name}-${size}-${colorScheme}.png`,
+            fullPage: true,
+          });
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        );
+        if (!isForAxe) continue;
+        const violations = await page.evaluate<Violation[]>(
+          "axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)",
+        );
+        const found = violations.flatMap(({ id, nodes }) =>
+          nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`),
+        );
+        expect(found, `${name} ${size} ${colorScheme}`).toEqual([]);
+      }
+    },
+  );
 });
 
 describe('in a browser', () => {

@@ -40,7 +40,7 @@ const CASES: [string, number, number][] = [
 ];
 
 describe.each(['ws', 'sse'] as const)('a subscriber over %s whose log is set back', (transport) => {
-  test.each(sampled(CASES, 2))(
+  test.each(sampled(CASES, 3))(
     'and goes on %s is sent CURSOR_EXPIRED, and a new one works',
     async (_, writer, count) => {
       const [app] = apps as [TestApp, TestApp];

@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { firstInSample } from '../support/scale.ts';
 import { startFakePayouts } from './fake-payouts.ts';
 import { startFakeServer } from './fake-server.ts';
 
@@ -8,6 +9,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const payouts = await startFakePayouts();
   project.provide('fakeUrl', server.url);
   project.provide('fakePayoutsUrl', payouts.url);
+  project.provide('axeSchemes', firstInSample(['light', 'dark']));
   return async () => {
     await server.close();
     await payouts.close();
@@ -18,5 +20,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     fakeUrl: string;
     fakePayoutsUrl: string;
+    /** The colour schemes in which axe looks at each state. */
+    axeSchemes: readonly string[];
   }
 }

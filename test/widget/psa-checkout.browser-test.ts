@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
 import '../../widget/src/define.ts';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import {
@@ -468,7 +468,7 @@ describe('for everyone', () => {
     ['failed', (element) => element.start().then(() => change(element, 'FAILED'))],
     ['error', (element) => Object.assign(element, { endpoint: 'http://localhost:1/graphql' }).start()],
   ];
-  for (const scheme of ['light', 'dark'])
+  for (const scheme of inject('axeSchemes'))
     it.each(shown)(`has nothing for axe to find when %s, ${scheme}`, async (_, bring) => {
       document.documentElement.style.colorScheme = scheme;
       document.body.style.background = scheme === 'dark' ? '#0e1014' : '#fff';

@@ -550,7 +550,7 @@ describe('words', () => {
   });
 });
 
-describe.each(['light', 'dark'])('axe finds nothing in %s colours', (colorScheme) => {
+describe.each(inject('axeSchemes'))('axe finds nothing in %s colours', (colorScheme) => {
   it.each([
     ['ready', { count: 120 }, {}, 'ready'],
     ['empty', { count: 0 }, {}, 'ready'],
