@@ -55,7 +55,7 @@ function prepareHouse(): void {
   house.write('test/kernel/money.test.ts', importOf('../../server/src/kernel/money.ts'));
   house.write('server/src/kernel/money.ts', importOf('./cents.ts'));
   house.write('server/src/kernel/cents.ts', '');
-  house.write('test/widget/gallery.page-test.ts', importOf('../support/launch-options.ts'));
+  house.write('test/widget/for-everyone.page-test.ts', importOf('../support/launch-options.ts'));
   house.write('test/support/launch-options.ts', '');
   house.write('test/widget/looks.page-test.ts', "import { spawn } from 'node:child_process';");
   reports({});
@@ -87,7 +87,7 @@ it('runs each behaviour once beside the fast gates, and ends with the sum', asyn
   for (const gate of ['format and lint', 'types', 'generated files'])
     expect(output).toContain(`✓ ${gate} in `);
   expect({ files, scale }).toEqual({
-    files: 'kernel/money.test.ts,widget/gallery.page-test.ts',
+    files: 'kernel/money.test.ts,widget/for-everyone.page-test.ts',
     scale: 'sample',
   });
   expect(code).toBe(0);
@@ -195,7 +195,7 @@ describe('a filter', () => {
 
 it('--all runs every file, in larger sizes', async () => {
   expect(await run(['--all'])).toMatchObject({
-    files: 'kernel/money.test.ts,widget/gallery.page-test.ts,widget/looks.page-test.ts',
+    files: 'kernel/money.test.ts,widget/for-everyone.page-test.ts,widget/looks.page-test.ts',
     scale: 'medium',
   });
 });
@@ -256,7 +256,7 @@ describe('Chromium', () => {
   it('is named in one line when it is missing and cannot be installed', async () => {
     house.program('apt-get', 'process.exitCode = 100');
 
-    const { code, refusal } = await run(['widget/gallery']);
+    const { code, refusal } = await run(['widget/for-everyone']);
 
     expect(refusal).toBe(
       '✗ The browser tests need Chromium: install Debian’s package "chromium", or set CHROME_BIN.',
@@ -272,7 +272,7 @@ describe('Chromium', () => {
        if (args.startsWith('install')) require('node:fs').copyFileSync(bin + '/apt-get', bin + '/' + args.split(' ').at(-1));`,
     );
 
-    const { output, browser } = await run(['widget/gallery']);
+    const { output, browser } = await run(['widget/for-everyone']);
 
     expect(output).toMatch(
       /apt-get update noninteractive\napt-get install --yes --no-install-recommends chromium noninteractive\napt-get install --yes --no-install-recommends chromium-headless-shell noninteractive\n/,
@@ -281,7 +281,7 @@ describe('Chromium', () => {
   });
 
   it('is not replaced by another where CHROME_BIN is wrong', async () => {
-    const { code, refusal } = await run(['widget/gallery'], { CHROME_BIN: '/nowhere/chrome' });
+    const { code, refusal } = await run(['widget/for-everyone'], { CHROME_BIN: '/nowhere/chrome' });
 
     expect({ code, refusal }).toEqual({
       code: 1,

@@ -36,9 +36,13 @@ const ONLY_IN_ALL = [
   'faults/outage.test.ts',
   // Needs nginx and Caddy.
   'cluster/proxies.test.ts',
+  // The same pages, in front of a service.
+  'e2e/facade.test.ts',
   // That the checkers of simulated histories and stories find planted faults.
   'sim/checker.test.ts',
   'sim/facade-checker.test.ts',
+  // The texts and colours of each state, once more in the demo's gallery.
+  'widget/gallery.page-test.ts',
   'widget/looks.page-test.ts',
   'widget/package.test.ts',
   'widget/recipes.browser-test.tsx',
