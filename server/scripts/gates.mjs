@@ -50,7 +50,9 @@ async function types() {
       '--tsBuildInfoFile',
       memory,
     ];
-    output += (await runNode('node_modules/typescript/bin/tsc', args, { quiet: true })).output;
+    // It collects garbage less often: a quarter of its CPU time for a hundred megabytes.
+    const env = { GOGC: '400' };
+    output += (await runNode('node_modules/typescript/bin/tsc', args, { quiet: true, env })).output;
   }
   return { ok: output === '', output };
 }

@@ -42,7 +42,8 @@ export async function prepareTemplates(postgresUrl: string): Promise<Templates> 
 /** Copies a database beside the one at `postgresUrl`, and returns the address of the copy. */
 export async function copyTemplate(postgresUrl: string, template: string): Promise<string> {
   const name = `psa_${process.pid}_${Math.random().toString(36).slice(2)}`;
-  await administrate(postgresUrl, `create database ${name} template ${template}`);
+  // Its pages go past the log and the buffers, which takes a third of the CPU time.
+  await administrate(postgresUrl, `create database ${name} template ${template} strategy file_copy`);
   return postgresUrl.replace(/\/\w+$/, `/${name}`);
 }
 
