@@ -81,7 +81,7 @@ export default class SumsReporter extends DefaultReporter {
     super.onTestRunEnd(modules as TestModule[], errors as SerializedError[], reason);
     const report = this.#report;
     // An error outside of a test fails the run and no test.
-    for (const { message } of errors) report.failures.push(brief('outside of a test', message));
+    for (const error of errors) report.failures.push(brief('outside of a test', whyOf(error)));
     if (errors.length > 0 || (reason === 'failed' && report.failed === 0)) report.failed += 1;
     for (const [name, { from, to }] of this.#spans) report.projects[name]!.wallMs = to - from;
     const { user, system } = process.cpuUsage();
@@ -128,22 +128,15 @@ const LINES_OF_A_FAILURE = 12;
 function failuresOf(module: TestModule, tests: readonly TestCase[]): string[] {
   const file = module.relativeModuleId;
   const failed = tests.filter((test) => test.result().state === 'failed');
-  if (failed.length === 0)
-    return [
-      brief(
-        file,
-        module
-          .errors()
-          .map(({ message }) => message)
-          .join('\n'),
-      ),
-    ];
+  if (failed.length === 0) return [brief(file, module.errors().map(whyOf).join('\n'))];
   return failed.map((test) =>
-    brief(
-      `${file} > ${test.fullName}`,
-      (test.result().errors ?? []).map(({ message }) => message).join('\n'),
-    ),
+    brief(`${file} > ${test.fullName}`, (test.result().errors ?? []).map(whyOf).join('\n')),
   );
+}
+
+/** Anything may be thrown, also without a message. */
+function whyOf(thrown: Partial<SerializedError>): string {
+  return thrown.message ?? JSON.stringify(thrown) ?? String(thrown);
 }
 
 function brief(title: string, why: string): string {
