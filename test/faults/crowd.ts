@@ -21,11 +21,16 @@ export function createCrowd(liveKey: string, newErrand: () => Errand) {
     return errand;
   }
 
-  async function work(server: ChildServer, url: string, takesNew: boolean, heard: () => void): Promise<void> {
+  async function work(
+    server: ChildServer,
+    url: string,
+    takesNew: () => boolean,
+    heard: () => void,
+  ): Promise<void> {
     const api = createClient(`${url}/graphql`, liveKey);
     while (!server.dead) {
       const open = errands.find((errand) => !busy.has(errand) && errand.isOpen(server));
-      const errand = open ?? (takesNew ? begun() : null);
+      const errand = open ?? (takesNew() ? begun() : null);
       if (!errand) return;
       busy.add(errand);
       try {
@@ -48,10 +53,16 @@ export function createCrowd(liveKey: string, newErrand: () => Errand) {
   return {
     /** Until the server is dead. `onAnswer` is called at each answer. */
     async crowd(server: ChildServer, url: string, clients: number, onAnswer: () => void) {
-      await Promise.all(Array.from({ length: clients }, () => work(server, url, true, onAnswer)));
+      await Promise.all(Array.from({ length: clients }, () => work(server, url, () => true, onAnswer)));
     },
-    /** Until everything that was begun is answered. */
-    finish: (server: ChildServer, url: string) => work(server, url, false, () => undefined),
+    /** Until everything that was begun is answered, and at least so many errands were begun in all. */
+    finish: (server: ChildServer, url: string, least: number) =>
+      work(
+        server,
+        url,
+        () => errands.length < least,
+        () => undefined,
+      ),
     /** How many answers came. */
     acknowledged: () => acknowledged,
   };
