@@ -610,6 +610,25 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(posts()).toHaveLength(1);
     });
 
+    test('to a service that shows no dates is not taken for one that was not done, wherever it is listed', async () => {
+      const { service, tenant, answering, list, look, add, posts } = await start({ dates: false });
+      for (const amount of [1, 2]) add({ amount });
+      await service.list(tenant, page);
+      answering({
+        post() {
+          const made = add();
+          // Between two that were known before.
+          list.splice(0, 3, list[1]!, made, list[2]!);
+          return lost();
+        },
+      });
+      const again = async () => (await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout;
+      expect(await again()).toMatchObject({ inDoubt: true });
+      for (let minute = 0; minute < 25; minute += 1) await look();
+      expect(await again()).toMatchObject({ inDoubt: true });
+      expect(posts()).toHaveLength(1);
+    });
+
     test('with an equal one in doubt beside it is never told from it', async () => {
       const { service, tenant, answering, add, look, list, doubts, tell } = await start();
       answering({ post: doneAndLost(add), get: lost });

@@ -9,13 +9,21 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
-import type { Found, Intent, Look, Operation } from '../../server/src/upstream/intents.ts';
+import {
+  type Found,
+  InDoubtError,
+  type Intent,
+  type Look,
+  type Operation,
+} from '../../server/src/upstream/intents.ts';
 import { type Observation, observed, writesOfObserved } from '../../server/src/upstream/mirror.ts';
+import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade, type TestFacade } from '../support/facade.ts';
+import { interceptStatements } from '../support/statements.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -645,6 +653,68 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         expect(await second).toMatchObject({ moneyMayHaveMoved: true, lookupReference: 'look_k' });
         answered.resolve();
         expect(await first).toEqual({ resourceId: 'made-k', replayed: false });
+      },
+    );
+
+    test.each(['done', 'refused'] as const)(
+      'that is %s while the other looks, wherever, is never in doubt for that one without being shown as such',
+      async (end) => {
+        const clock = createManualClock();
+        const one = await start({ clock });
+        const { service, tenant } = one;
+        const schedule = clock.schedule;
+        // Nobody waits long for what another instance sends.
+        let isAboutToWait = false;
+        clock.schedule = (at, task) => {
+          const cancel = schedule(at, task);
+          if (isAboutToWait && at.getTime() - clock.now().getTime() === 5 * SECOND) {
+            isAboutToWait = false;
+            queueMicrotask(() => clock.advance(5 * SECOND));
+          }
+          return cancel;
+        };
+        const look: Look = async () => {
+          isAboutToWait = true;
+          return 'not_there';
+        };
+        const outcomes = new Set<string>();
+        for (let at = 0, reached = true; reached; at += 1) {
+          const key = `key-${at}`;
+          const [sent, ended] = [deferred(), deferred()];
+          service.answer = async () => {
+            sent.resolve();
+            await ended.promise;
+            if (end === 'refused') throw REFUSED;
+            return service.do(key);
+          };
+          const first = one.intents.run(tenant, operation(service, { key })).catch((error) => error);
+          await sent.promise;
+          let point = 0;
+          reached = false;
+          const slow = interceptStatements(database, async () => {
+            if (point++ !== at) return;
+            reached = true;
+            ended.resolve();
+            await first;
+          });
+          const two = await startFacade({ database: slow, upstream: NOBODY, clock, tenant });
+          two.requests.move = { look, inDoubt: ({ id }) => seen(id) };
+          point = 0;
+          const outcome = await two.intents
+            .run(tenant, operation(service, { key }))
+            .catch((error: unknown) => error);
+          ended.resolve();
+          await first;
+          outcomes.add(outcome instanceof InDoubtError ? 'in doubt' : end);
+          if (outcome instanceof InDoubtError)
+            expect(
+              await selectObserved(database.sql, tenant, 'payout', [`made-${outcome.intent.id}`]),
+              `point ${at}`,
+            ).toHaveLength(1);
+          else if (end === 'refused') expect(outcome, `point ${at}`).toBe(REFUSED);
+          else expect(outcome, `point ${at}`).toMatchObject({ resourceId: `made-${key}` });
+        }
+        expect([...outcomes].sort()).toEqual([end, 'in doubt'].sort());
       },
     );
 

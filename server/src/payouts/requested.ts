@@ -122,8 +122,9 @@ export function createPayoutRequests({
       const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
         throw behindChange(fault);
       });
-      // Another instance may still be sending it: then nothing of it is recorded yet.
-      return { payout: known?.payout ?? asPayout(intent), replayed };
+      // It could not be recorded, so its id leads to nothing: nobody may look there and read that there is none.
+      if (!known) throw error;
+      return { payout: known.payout, replayed };
     } finally {
       nudge(tenant, 'payout');
       nudge(tenant, 'wallet');
@@ -213,11 +214,10 @@ export function createPayoutRequests({
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
     const claimed = await intents.claimed(tenant, REQUEST, ids);
     const wasKnown = ({ withdrawalId }: ShownPayout) => before.has(withdrawalId!);
-    const isInTime = timesOf(payouts, wasKnown, intent);
-    const possible = payouts.flatMap((payout, index) => {
+    const possible = payouts.flatMap((payout) => {
       if (!payout || wasKnown(payout) || claimed.has(payout.withdrawalId!)) return [];
       const isOther = payout.inputHash !== undefined && payout.inputHash !== intent.inputHash;
-      return !isOther && isInTime(payout, index) !== false && mayBe(payout, summary) ? [payout] : [];
+      return !isOther && isInTime(payout, intent) !== false && mayBe(payout, summary) ? [payout] : [];
     });
     if (possible.length > 0)
       return { unclear: `${namesOf(possible)} may be it, as far as the service shows it` };
@@ -242,10 +242,9 @@ export function createPayoutRequests({
     const open = await intents.open(tenant, REQUEST);
     const claimed = await intents.claimed(tenant, REQUEST, ids);
     const payouts = made.map(({ observed }) => payoutIn(observed));
-    const isInTime = timesOf(payouts, () => false, intent);
     const possible = made.flatMap(({ place }, index) => {
       const payout = payouts[index]!;
-      return !claimed.has(payout.withdrawalId!) && isInTime(payout, index) !== false
+      return !claimed.has(payout.withdrawalId!) && isInTime(payout, intent) !== false
         ? [{ place, payout }]
         : [];
     });
@@ -260,7 +259,7 @@ export function createPayoutRequests({
       return { unclear: `${names} may be it, or may be of another request for the same` };
     if (payout.requestedAt === null)
       return { unclear: `${names} may be it: the service does not say when it was requested` };
-    if (!isInTime(payout, 0)) return { unclear: `${names} may be it, or may have been there before` };
+    if (!isInTime(payout, intent)) return { unclear: `${names} may be it, or may have been there before` };
     const { withdrawalId } = payout;
     nudge(tenant, 'wallet');
     return { found: identifiedAs(withdrawalId!, intent.id), claims: withdrawalId! };
@@ -304,10 +303,10 @@ function mayBe(payout: ShownPayout, { method, amountCents, destination }: Summar
   );
 }
 
-/** As far as dates tell; the document does not show in which order a list comes. */
+/** The document does not say in which order a list comes: only dates show it. */
 function isNewestFirst(payouts: readonly (ShownPayout | null)[]): boolean {
-  const dates = payouts.flatMap((payout) => payout?.requestedAt ?? []);
-  return dates.every((date, index) => index === 0 || dates[index - 1]! >= date);
+  const dates = payouts.map((payout) => payout?.requestedAt ?? null);
+  return dates.every((date, index) => date && (index === 0 || dates[index - 1]! >= date));
 }
 
 function sinceOf({ createdAt }: Intent): Date {
@@ -315,25 +314,13 @@ function sinceOf({ createdAt }: Intent): Date {
 }
 
 /**
- * Whether one of a list was requested when an intent was under way; null where nobody can say: the service's clock may be
- * far behind. Of one without a date its place tells, for the newest come first.
+ * Whether a payout was requested while an intent was under way; null where nobody can say: it has no date, or the service's
+ * clock may be far behind.
  */
-function timesOf(
-  payouts: readonly (ShownPayout | null)[],
-  wasKnown: (payout: ShownPayout) => boolean,
-  intent: Intent,
-): (payout: ShownPayout, index: number) => boolean | null {
+function isInTime({ requestedAt }: ShownPayout, intent: Intent): boolean | null {
+  if (requestedAt === null) return null;
   const since = sinceOf(intent);
-  const until = plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS);
-  const isKnown = (payout: ShownPayout | null) => payout !== null && wasKnown(payout);
-  const [firstKnown, lastKnown] = [payouts.findIndex(isKnown), payouts.findLastIndex(isKnown)];
-  return ({ requestedAt }, index) => {
-    if (requestedAt === null) {
-      if (firstKnown === -1) return null;
-      return index < firstKnown ? true : index > lastKnown ? null : false;
-    }
-    if (requestedAt > until) return false;
-    if (requestedAt >= since) return true;
-    return requestedAt < plusMs(since, -LONG_BEFORE_MS) ? false : null;
-  };
+  if (requestedAt > plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS)) return false;
+  if (requestedAt >= since) return true;
+  return requestedAt < plusMs(since, -LONG_BEFORE_MS) ? false : null;
 }

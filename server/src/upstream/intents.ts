@@ -231,6 +231,7 @@ export function createIntents({
       const own = fresh ? undefined : underWay.get(intent.id);
       const outcome = await (own ??
         share(intent, fresh ? sendFresh(tenant, intent, operation) : lookNow(tenant, intent, operation)));
+      if (outcome === 'changed') continue;
       if (outcome !== 'not_done') return own ? { ...outcome, replayed: true } : outcome;
       // Nothing was done under this key, so it is used anew.
       notThere = intent;
@@ -340,7 +341,7 @@ export function createIntents({
       const inDoubt: Intent = { ...intent, state: 'in_doubt' };
       const outcome = await lookNow(tenant, inDoubt, operation, { replayed: false });
       if (outcome === 'not_done') throw unanswered(operation, inDoubt, false);
-      return { ...outcome, replayed: false };
+      return outcome === 'changed' ? outcome : { ...outcome, replayed: false };
     }
     try {
       const resourceId = await finish(tenant, intent, { found: observation });
@@ -380,7 +381,10 @@ export function createIntents({
         throw error instanceof UpstreamFault ? unavailable(error) : error;
       }
     }
-    await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
+    const current = await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
+    // It may have ended since it was read above. Then it is not shown as in doubt, and nobody may be given it as such.
+    if (current?.state === 'done') return { resourceId: current.resourceId!, replayed: true };
+    if (current && !(isOpen(current) && isSameTry(current, intent))) return 'changed';
     throw unanswered(operation, intent, replayed);
   }
 
@@ -462,8 +466,8 @@ export function createIntents({
     notDone.delete(intent.id);
   }
 
-  function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
-    return step(
+  async function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
+    await step(
       tenant,
       intent,
       (current) => ({
@@ -476,12 +480,12 @@ export function createIntents({
   }
 
   /** A caller who is given one in doubt can follow it, also while another instance is still sending it. */
-  function show(tenant: Tenant, intent: Intent): Promise<void> {
+  async function show(tenant: Tenant, intent: Intent): Promise<Intent | null> {
     const shown = kinds[kindOf(intent)]?.inDoubt?.(intent, { again: false });
-    return shown ? step(tenant, intent, () => ({}), shown).catch(onFault) : Promise.resolve();
+    return shown ? step(tenant, intent, () => ({}), shown).catch(faulty) : null;
   }
 
-  function doubt(tenant: Tenant, intent: Intent): Promise<void> {
+  function doubt(tenant: Tenant, intent: Intent): Promise<Intent | null> {
     return step(
       tenant,
       intent,
@@ -491,27 +495,32 @@ export function createIntents({
       }),
       kinds[kindOf(intent)]?.inDoubt?.(intent, { again: false }),
     )
-      .catch(onFault)
+      .catch(faulty)
       .finally(() => tellOver(intent));
   }
 
-  /** Changes nothing where the intent has ended, or has been opened anew since. */
+  function faulty(fault: unknown): null {
+    onFault(fault);
+    return null;
+  }
+
+  /** Changes nothing where the intent has ended, or has been opened again since. Returns it as it was before. */
   function step(
     tenant: Tenant,
     intent: Intent,
     decide: (current: Intent, now: Date) => Writes,
     shown?: Observation,
-  ): Promise<void> {
-    return committer.change<void>({
+  ): Promise<Intent> {
+    return committer.change<Intent>({
       tenant,
       read: (reader) => Promise.all([reader.load(intents, keyOf(intent)), shown?.read(reader)]),
       decide(state) {
         const current = state.need(intents, keyOf(intent));
-        if (!isOpen(current) || !isSameTry(current, intent)) return { outcome: undefined };
+        if (!isOpen(current) || !isSameTry(current, intent)) return { outcome: current };
         const writes = decide(current, state.now);
         const { records = [], events = [] } = shown?.decide(state).writes ?? {};
         return {
-          outcome: undefined,
+          outcome: current,
           writes: {
             ...writes,
             records: [...(writes.records ?? []), ...records],
@@ -543,8 +552,8 @@ export function createIntents({
     if (isFound(looked) && (await finish(tenant, intent, looked)) !== null) return;
     const absentAt = plusMs(intent.createdAt, ABSENT_AFTER_MS * pace);
     const kind = kinds[kindOf(intent)];
-    if (looked === 'not_there' && at >= absentAt)
-      return await step(
+    if (looked === 'not_there' && at >= absentAt) {
+      await step(
         tenant,
         intent,
         (current) => ({
@@ -553,6 +562,8 @@ export function createIntents({
         }),
         kind?.absent?.(intent),
       );
+      return;
+    }
     await step(
       tenant,
       intent,
@@ -631,8 +642,11 @@ export function createIntents({
 /** `fresh`: opened by this, to be sent now. */
 type Opened = { intent: Intent; fresh: boolean };
 type Done = { resourceId: string; replayed: boolean };
-/** not_done: certainly nothing was done under this key, by whoever had it under way. */
-type Outcome = Done | 'not_done';
+/**
+ * - `not_done`: certainly nothing was done under this key.
+ * - `changed`: another instance has ended it, or has opened it again, in the meantime.
+ */
+type Outcome = Done | 'not_done' | 'changed';
 
 /** It was certainly not done. */
 function isRefusal(error: unknown): boolean {
