@@ -861,6 +861,21 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(gets()).toHaveLength(1);
     });
 
+    test('says of none that it is not there where one cannot be read', async () => {
+      const { service, tenant, add, list, clock } = await start();
+      add();
+      add({ amount: Number.NaN });
+      const other = 'b'.repeat(24);
+      await expect(service.find(tenant, other)).rejects.toMatchObject({
+        code: 'UPSTREAM_UNAVAILABLE',
+        message: expect.stringMatching(/cannot be read/),
+      });
+      expect(await service.find(tenant, list[1]!.id!)).toMatchObject({ withdrawalId: list[1]!.id });
+      list[0]!.amount = 100;
+      clock.advance(MINUTE);
+      expect(await service.find(tenant, other)).toBeNull();
+    });
+
     test('many open ones cost one call', async () => {
       const { service, tenant, add, gets } = await start();
       const all = Array.from({ length: 60 }, () => add());

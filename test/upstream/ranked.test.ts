@@ -70,6 +70,18 @@ describe('a list by rank', () => {
     expect(ids).toEqual(Array.from({ length: 230 }, (_, index) => 230 - index));
   });
 
+  test('says of one that it did not find that it is not there only where all can be read', async () => {
+    const { ranked, faults } = service(250, { isFinal: () => false });
+    const find = (id: number) => ranked.find(null, { wants: (item) => item.id === id, limit: 1, pages: 10 });
+    expect(await find(0)).toEqual({ items: [], complete: true, readable: true });
+    faults.unreadable.add(7);
+    expect(await find(0)).toEqual({ items: [], complete: false, readable: false });
+    expect(await find(3)).toMatchObject({ items: [{ id: 3 }], complete: true });
+    faults.unreadable.clear();
+    faults.wrongTotal = 5;
+    expect(await find(0)).toEqual({ items: [], complete: false, readable: false });
+  });
+
   test('is read upwards from a place, and from its end', async () => {
     const { list } = service(250);
     expect(await list({ end: 'last', before: 5, limit: 3 })).toMatchObject({ ids: [8, 7, 6], more: true });

@@ -104,7 +104,7 @@ export function createRemotePayouts(
   async function searchFor(
     given: Where,
     names: readonly string[],
-  ): Promise<{ found: Map<string, ShownPayout>; complete: boolean }> {
+  ): Promise<{ found: Map<string, ShownPayout>; complete: boolean; readable: boolean }> {
     let isStale = false;
     const { asker } = given;
     const where: Where = {
@@ -124,7 +124,7 @@ export function createRemotePayouts(
       for (const name of namesOf(payout)) found.set(name, payout);
     };
     const isWanted = new Set(names);
-    const { items, complete } = await ranked.find(where, {
+    const { items, complete, readable } = await ranked.find(where, {
       wants: (payout) => namesOf(payout).some((name) => isWanted.has(name)),
       limit: isWanted.size,
       pages: SEARCH.pages,
@@ -132,12 +132,12 @@ export function createRemotePayouts(
     items.forEach(add);
     // What was not there when the service was last asked may be there now.
     if (complete && isStale && names.some((name) => !found.has(name))) throw cannotAsk();
-    if (complete) return { found, complete };
+    if (complete) return { found, complete, readable };
     for (const name of names.filter((each) => !found.has(each)).slice(0, SEARCH.singles)) {
       const payout = await readOne(where, name);
       if (payout) add(payout);
     }
-    return { found, complete: names.every((name) => found.has(name)) };
+    return { found, complete: names.every((name) => found.has(name)), readable };
   }
 
   /** Not in the document: where it is not there, that says nothing. */
@@ -170,7 +170,7 @@ export function createRemotePayouts(
         const searched = await searchFor(whereOf(tenant, asker), open);
         found = searched.found;
         if (!searched.complete && open.some((name) => !known.has(name) && !found.has(name)))
-          throw tooMuch(SEARCH.pages);
+          throw searched.readable ? tooMuch(SEARCH.pages) : unreadable();
       } catch (error) {
         // Of one that was never seen nothing is known; the others are as they were seen last.
         if (!isTemporary(error) || open.some((name) => !known.has(name))) throw error;

@@ -40,13 +40,15 @@ export interface RankedList<Where, Item> {
     range: RankedRange<Item>,
   ): Promise<{ items: { place: number; item: Item }[]; more: boolean }>;
   /**
-   * The newest `limit` that are wanted, on no more than `pages` pages, and whether all were looked at or as many found.
+   * The newest `limit` that are wanted, on no more than `pages` pages. What was not found is not in the list where it is
+   * `complete`: all of it was looked at, or as many found. It is not `readable` where an item cannot be read, or is missing
+   * from its page.
    * @throws what `fetchPage` throws
    */
   find(
     where: Where,
     wanted: { wants: (item: Item) => boolean; limit: number; pages: number },
-  ): Promise<{ items: Item[]; complete: boolean }>;
+  ): Promise<{ items: Item[]; complete: boolean; readable: boolean }>;
   /** @throws as `list` */
   count(where: Where, filter: RankedFilter<Item>): Promise<number>;
 }
@@ -191,16 +193,17 @@ export function createRankedList<Where, Item>({
       const reading = beginReading(where, pages);
       await reading.newest();
       const items: Item[] = [];
+      let readable = true;
       for (let rank = reading.total(); rank >= 1 && items.length < limit; rank -= 1) {
         const item = await reading.itemAt(rank, 'older').catch((error: unknown) => {
           if (!(error instanceof RateLimitError && reading.isSpent())) throw error;
           return 'spent' as const;
         });
-        if (item === 'spent') return { items, complete: false };
-        if (item === undefined) break;
-        if (item !== null && wants(item)) items.push(item);
+        if (item === 'spent') return { items, complete: false, readable };
+        if (item == null) readable = false;
+        else if (wants(item)) items.push(item);
       }
-      return { items, complete: true };
+      return { items, complete: readable || items.length === limit, readable };
     },
 
     async count(where, { wants, isBeyond }) {
