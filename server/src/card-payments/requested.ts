@@ -246,7 +246,8 @@ export function createCardPaymentRequests({
         return answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;
       },
       idOf: ({ orderCode }) => orderCode,
-      isOlder: (item) => (beganAt(item) ?? since) < since,
+      dateOf: beganAt,
+      since,
     });
   }
 

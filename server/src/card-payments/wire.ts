@@ -114,14 +114,14 @@ export function cardPaymentFromWire(body: unknown): CardPaymentClaim | null {
 /** A page of a list, as far as its items can be read; null where it is none. */
 export function cardPaymentsFromWire(
   body: unknown,
-): { items: (CardPaymentClaim & { said: Told })[]; length: number } | null {
+): { items: (CardPaymentClaim & { said: Told })[]; length: number; total: number | null } | null {
   const page = pageTold(body);
   if (!page) return null;
   const items = page.items.flatMap((each) => {
     const [claim, said] = [cardPaymentFromWire(each), recordTold(each)];
     return claim && said ? [{ ...claim, said }] : [];
   });
-  return { items, length: page.items.length };
+  return { items, length: page.items.length, total: page.total };
 }
 
 /** A webhook's event (section 6.2): whatever has an `orderCode` is one, whatever else is called how. Null: it is none. */

@@ -23,6 +23,7 @@ import {
 } from '../upstream/intents.ts';
 import type { Observation } from '../upstream/mirror.ts';
 import { listObserved, selectKnownUpTo, selectMadeOf } from '../upstream/mirror-store.ts';
+import { isBehind, isNewestFirst } from '../upstream/newest.ts';
 import { LARGEST_PAGE } from '../upstream/ranked.ts';
 import type { Errand } from '../upstream/upstream.ts';
 import type { ShownWallet } from '../wallet/model.ts';
@@ -222,11 +223,11 @@ export function createPayoutRequests({
     if (possible.length > 0)
       return { unclear: `${namesOf(possible)} may be it, as far as the service shows it` };
     if (payouts.includes(null)) return 'unclear';
-    const isOlder = (payout: ShownPayout | null) =>
-      payout?.requestedAt != null && payout.requestedAt < plusMs(sinceOf(intent), -LONG_BEFORE_MS);
+    const dates = payouts.map((payout) => payout?.requestedAt ?? null);
     const reachesBack =
       list.items.length >= list.total ||
-      (isNewestFirst(payouts) && (before.size > 0 || payouts.some(isOlder)));
+      (before.size > 0 && isNewestFirst(dates)) ||
+      isBehind(dates, plusMs(sinceOf(intent), -LONG_BEFORE_MS));
     return reachesBack
       ? 'not_there'
       : { unclear: 'The list of the payments service does not reach back so far' };
@@ -301,12 +302,6 @@ function mayBe(payout: ShownPayout, { method, amountCents, destination }: Summar
     (payout.method === method || payout.method === 'unknown') &&
     !areDifferent(payout, { method, destination })
   );
-}
-
-/** The document does not say in which order a list comes: only dates show it. */
-function isNewestFirst(payouts: readonly (ShownPayout | null)[]): boolean {
-  const dates = payouts.map((payout) => payout?.requestedAt ?? null);
-  return dates.every((date, index) => date && (index === 0 || dates[index - 1]! >= date));
 }
 
 function sinceOf({ createdAt }: Intent): Date {

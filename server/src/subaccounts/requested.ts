@@ -298,13 +298,15 @@ export function createSubaccountRequests({
           upstream.get({ environment, path, errand: { class: 'query' } }),
         );
         const page = answer && isSuccess(answer) ? pageTold(answer.body) : null;
-        const items = page?.items.map((item) => readStatementEntry(subaccountId, item)) ?? [null];
-        return items.includes(null) ? null : { items: items as ShownStatementEntry[], length: items.length };
+        const items = page?.items.map((item) => readStatementEntry(subaccountId, item)) ?? [];
+        if (!page || items.includes(null)) return null;
+        return { items: items as ShownStatementEntry[], length: items.length, total: page.total };
       },
       // A fee may have the reference of what it was taken for, and both a kind that we have no word for.
       idOf: ({ kind, refId, amountCents, createdAt }) =>
         `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`,
-      isOlder: ({ createdAt }) => createdAt < from,
+      dateOf: ({ createdAt }) => createdAt,
+      since: from,
     });
   }
 

@@ -3,7 +3,7 @@ import { LARGEST_PAGE } from './ranked.ts';
 /** Of a list so many pages are read to find what is in doubt. */
 const PAGES = 10;
 
-/** Each once, the newest first. */
+/** Each once, in the order of the list. */
 export interface Newest<Item> {
   readonly items: Item[];
   /** Whatever is not older is among them. */
@@ -11,30 +11,46 @@ export interface Newest<Item> {
 }
 
 /**
- * A list by `limit` and `offset`, newest first, page by page to where it is older. One that comes in meanwhile moves the
+ * A list by `limit` and `offset`, page by page to its end, or to where it is older than `since`. The document does not say
+ * in which order a list comes: only dates show that what follows is older still. One that comes in meanwhile moves the
  * others to a later place, so that some come twice and none is passed over. Null where a page cannot be read.
  * @throws what `fetchPage` throws
  */
 export async function readNewest<Item>({
   fetchPage,
   idOf,
-  isOlder,
+  dateOf,
+  since,
 }: {
-  /** `length`: of the page as it came, with what could not be read. */
-  fetchPage: (page: string) => Promise<{ items: readonly Item[]; length: number } | null>;
+  /** `length`: of the page as it came, with what could not be read. `total`: null where it is not given. */
+  fetchPage: (
+    page: string,
+  ) => Promise<{ items: readonly Item[]; length: number; total: number | null } | null>;
   idOf: (item: Item) => string;
-  isOlder: (item: Item) => boolean;
+  dateOf: (item: Item) => Date | null;
+  since: Date;
 }): Promise<Newest<Item> | null> {
-  const items = new Map<string, Item>();
-  for (let offset = 0; offset < PAGES * LARGEST_PAGE; offset += LARGEST_PAGE) {
+  const known = new Map<string, Item>();
+  for (let pages = 0, offset = 0; pages < PAGES; pages += 1) {
     const page = await fetchPage(`limit=${LARGEST_PAGE}&offset=${offset}`);
     if (!page) return null;
-    const before = items.size;
-    for (const item of page.items) items.set(idOf(item), item);
-    if (page.length < LARGEST_PAGE || page.items.some(isOlder))
-      return { items: [...items.values()], reachesBack: true };
+    const before = known.size;
+    for (const item of page.items) known.set(idOf(item), item);
+    offset += page.length;
+    const items = [...known.values()];
+    const isWhole = page.length === 0 || (page.total !== null && offset >= page.total);
+    if (isWhole || isBehind(items.map(dateOf), since)) return { items, reachesBack: true };
     // It gives the same ones whatever is asked for.
-    if (items.size === before) break;
+    if (known.size === before) break;
   }
-  return { items: [...items.values()], reachesBack: false };
+  return { items: [...known.values()], reachesBack: false };
+}
+
+/** The newest first, and the last ones older. */
+export function isBehind(dates: readonly (Date | null)[], since: Date): boolean {
+  return isNewestFirst(dates) && dates.some((date) => date !== null && date < since);
+}
+
+export function isNewestFirst(dates: readonly (Date | null)[]): boolean {
+  return dates.every((date, index) => date !== null && (index === 0 || dates[index - 1]! >= date));
 }
