@@ -718,6 +718,28 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       },
     );
 
+    test('that is given up while the other looks is not sent again by that one', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      service.answer = async () => {
+        throw TIMEOUT;
+      };
+      service.look = async () => 'unclear';
+      await failure(one.intents.run(tenant, operation(service, { key: 'k' })));
+      await two.work.close();
+      Object.assign(two.requests.move!, { inDoubt: ({ id }: Intent) => seen(id) });
+      await pass(one, 16 * MINUTE);
+      service.look = async () => {
+        service.look = async () => 'not_there';
+        await pass(one, 61 * MINUTE);
+        expect(await states(one)).toEqual(['absent']);
+        return 'not_there';
+      };
+      const second = await failure(two.intents.run(tenant, operation(service, { key: 'k' })));
+      expect(second).toBeInstanceOf(InDoubtError);
+      expect(service.sent).toBe(1);
+      expect(await states(one)).toEqual(['absent']);
+    });
+
     test('is answered though nobody can be notified', async () => {
       const mute: Database = { ...database, notify: () => new Promise(() => undefined) };
       const { intents, tenant, service } = await start({ database: mute });

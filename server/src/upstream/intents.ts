@@ -384,7 +384,8 @@ export function createIntents({
     const current = await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
     // It may have ended since it was read above. Then it is not shown as in doubt, and nobody may be given it as such.
     if (current?.state === 'done') return { resourceId: current.resourceId!, replayed: true };
-    if (current && !(isOpen(current) && isSameTry(current, intent))) return 'changed';
+    if (current?.state === 'refused' || (current && !isSameTry(current, intent))) return 'changed';
+    // One that was given up is shown so. A caller who came before may have read that, and may pay under another key.
     throw unanswered(operation, intent, replayed);
   }
 
