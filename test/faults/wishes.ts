@@ -43,6 +43,8 @@ async function ask(wish: Wish, api: GraphQLClient): Promise<Told> {
   const { done } = body.data;
   const payout = done.payout ?? done.subaccountPayout;
   if (payout?.inDoubt) return { outcome: 'unknown', lookupReference: payout.payoutId ?? null };
+  // It was given up while this one asked for it again.
+  if (/never arrived/.test(payout?.reason)) return { outcome: 'refused', code: 'NEVER_MADE' };
   if (done.code === undefined) return { outcome: 'done', id: idOf(done) };
   // A card payment whose answer was lost harms nobody, and may be there.
   const isUnknown = done.moneyMayHaveMoved || (wish.kind === 'cardPayment' && done.retryable);
@@ -62,7 +64,7 @@ const OPERATIONS: Record<
 > = {
   payout: {
     mutation: `mutation ($input: RequestPayoutInput!) {
-      done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId inDoubt } } ${REFUSED} }
+      done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId inDoubt reason: deniedReason } } ${REFUSED} }
     }`,
     input: ({ amountCents, destination }) => ({
       method: destination.startsWith('ltc1') ? 'LTC' : 'PIX',
@@ -74,7 +76,7 @@ const OPERATIONS: Record<
   subaccountPayout: {
     mutation: `mutation ($input: RequestSubaccountPayoutInput!) {
       done: requestSubaccountPayout(input: $input) {
-        ... on SubaccountPayoutSuccess { subaccountPayout { withdrawalId payoutId inDoubt } } ${REFUSED}
+        ... on SubaccountPayoutSuccess { subaccountPayout { withdrawalId payoutId inDoubt reason: failureReason } } ${REFUSED}
       }
     }`,
     input: ({ subaccountId, amountCents, destination: pixKey }) => ({ subaccountId, amountCents, pixKey }),

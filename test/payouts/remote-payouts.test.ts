@@ -570,6 +570,8 @@ describeOnDatabase('payouts in front of another service', (open) => {
 
     test.each([
       ['is shown by a clock far behind ours', { requestedAt: '2026-03-02T11:50:00.000Z' }],
+      ['is shown with the time of São Paulo', { requestedAt: '2026-03-02T09:00:00.000Z' }],
+      ['is shown by a clock far ahead of ours', { requestedAt: '2026-03-02T12:30:00.000Z' }],
       ['is masked in a way of its own', { walletAddress: 'an*********.example' }],
       ['is masked whole', { walletAddress: '********' }],
       ['is shown with an amount below 0', { amount: -100 }],

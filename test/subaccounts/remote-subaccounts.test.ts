@@ -794,8 +794,12 @@ test('a transfer of which a fee with the same reference was taken since is found
   expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ replayed: false });
 });
 
-test('a transfer that a clock far behind ours has entered is not taken for one that was not done', async () => {
-  const createdAt = new Date(clock.now().getTime() - 10 * MINUTE).toISOString();
+test.each([
+  ['a clock far behind ours', -10 * MINUTE],
+  ['the time of São Paulo', -3 * 60 * MINUTE],
+  ['a clock far ahead of ours', 20 * MINUTE],
+])('a transfer that is entered by %s is not taken for one that was not done', async (_, ms) => {
+  const createdAt = new Date(clock.now().getTime() + ms).toISOString();
   const entry = { kind: 'transfer_in', refId: 'rep_2', amountCents: 100, createdAt };
   const upstream = scriptedUpstream(({ method }) =>
     method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: { entries: [entry], total: 1 } },

@@ -63,8 +63,8 @@ export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
 
 /** By how much the service's clock may lie behind ours. */
 export const SKEW_MS = 60_000;
-/** What was requested so long before has nothing to do with a request, whatever clock says so. */
-const LONG_BEFORE_MS = 60 * 60_000;
+/** What lies so far from a request has nothing to do with it, whatever clock says so, and in whatever time zone. */
+const FAR_MS = 26 * 60 * 60_000;
 
 /** What can be said of a request whose outcome is unknown, and what tells its payout from those that were there before. */
 interface Summary {
@@ -227,7 +227,7 @@ export function createPayoutRequests({
     const reachesBack =
       list.items.length >= list.total ||
       (before.size > 0 && isNewestFirst(dates)) ||
-      isBehind(dates, plusMs(sinceOf(intent), -LONG_BEFORE_MS));
+      isBehind(dates, plusMs(sinceOf(intent), -FAR_MS));
     return reachesBack
       ? 'not_there'
       : { unclear: 'The list of the payments service does not reach back so far' };
@@ -310,12 +310,12 @@ function sinceOf({ createdAt }: Intent): Date {
 
 /**
  * Whether a payout was requested while an intent was under way; null where nobody can say: it has no date, or the service's
- * clock may be far behind.
+ * clock may be far from ours.
  */
 function isInTime({ requestedAt }: ShownPayout, intent: Intent): boolean | null {
   if (requestedAt === null) return null;
   const since = sinceOf(intent);
-  if (requestedAt > plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS)) return false;
-  if (requestedAt >= since) return true;
-  return requestedAt < plusMs(since, -LONG_BEFORE_MS) ? false : null;
+  const until = plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS);
+  if (requestedAt >= since && requestedAt <= until) return true;
+  return requestedAt < plusMs(since, -FAR_MS) || requestedAt > plusMs(until, FAR_MS) ? false : null;
 }

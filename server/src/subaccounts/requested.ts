@@ -111,8 +111,8 @@ export const GET_STATEMENT = {
 /** A transfer that the service has done is entered in this time, by its clock or by ours. */
 const ENTERED_WITHIN_MS = { before: 60_000, after: 5 * 60_000 };
 
-/** What lies so far outside that time is certainly another, whatever clock says when it was. */
-const NEAR_MS = 60 * 60_000;
+/** What lies so far outside that time is certainly another, whatever clock says when it was, and in whatever time zone. */
+const NEAR_MS = 26 * 60 * 60_000;
 
 /** What a request is recognised by. */
 interface Summary {
@@ -276,9 +276,9 @@ export function createSubaccountRequests({
     const open = await intents.open(tenant, TRANSFER);
     const claimed = await intents.claimed(tenant, TRANSFER, near);
     const free = alike.filter((refId) => !claimed.has(refId));
-    if (free.length === 0 && near.some((refId) => !claimed.has(refId))) return 'unclear';
-    if (free.length === 0) return statement.reachesBack ? 'not_there' : 'unclear';
-    // One that was done and of which no name was told is in the statement too.
+    if (free.length === 0)
+      return statement.reachesBack && near.every((refId) => claimed.has(refId)) ? 'not_there' : 'unclear';
+    // One that was done and of which the service gave no name is in the statement too.
     const isNear = ({ createdAt }: Intent) =>
       Math.abs(createdAt.getTime() - intent.createdAt.getTime()) <= NEAR_MS;
     const nameless = (await intents.nameless(tenant, TRANSFER)).filter(isNear);
