@@ -220,12 +220,15 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
   await expect.poll(post.undelivered, { timeout: 120_000, message }).toEqual([]);
   let atService = await booksOfService(service);
   let atFacade = await booksOfFacade(books);
-  // What the bank has not decided yet changes there while it is looked at.
+  // What the bank has not decided yet changes there while it is looked at; what has failed is given back seconds later.
   const compare = async () => {
     await refresh(steady, atFacade);
     atService = await booksOfService(service);
     atFacade = await booksOfFacade(books);
-    return complaintsOfMirror(atService, atFacade);
+    const failed = atService.made.filter(
+      ({ kind, status }) => kind === 'subaccountPayout' && status === 'failed',
+    );
+    return [...complaintsOfMirror(atService, atFacade), ...failed];
   };
   await expect.poll(compare, { timeout: 60_000, interval: 1_000, message }).toEqual([]);
   const missed = () => watchers.flatMap((watcher) => missedBy(watcher, atFacade));
