@@ -5,7 +5,7 @@ import { playStories } from './facade/stories.ts';
 import { seedsFrom } from './failure.ts';
 
 describe('the checker of stories finds a fault of a facade within a few seeds', () => {
-  const MOST = 60;
+  const MOST = 250;
 
   test.each(Object.entries(PLANTED))('%s', { timeout: 600_000 }, async (_, tamper) => {
     const { urls, release } = await takeDatabases();
