@@ -810,6 +810,22 @@ test.each([
   expect(await requests.transferToSubaccount!.look(tenant, intent!)).toBe('unclear');
 });
 
+test('a transfer of another system is not taken for one that may be entered by a clock far behind ours', async () => {
+  const at = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
+  const like = { kind: 'transfer_in', amountCents: 100 };
+  const entries = [
+    { ...like, refId: 'rep_4', createdAt: at(0) },
+    { ...like, refId: 'rep_5', createdAt: at(-3 * 60 * MINUTE) },
+  ];
+  const upstream = scriptedUpstream(({ method }) =>
+    method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: { entries, total: 2 } },
+  );
+  const { subaccounts, tenant, intents, requests } = await start({ upstream });
+  await failure(subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents: 100 }));
+  const [intent] = await intents.open(tenant, 'transferToSubaccount');
+  expect(await requests.transferToSubaccount!.look(tenant, intent!)).toBe('unclear');
+});
+
 test('a transfer or a payout whose answer does not say that it was refused may have been done', async () => {
   const said = { status: 200, body: null as unknown };
   const upstream = scriptedUpstream(({ method }) => (method === 'POST' ? said : undefined));

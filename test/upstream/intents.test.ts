@@ -295,6 +295,37 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service).toMatchObject({ sent: 2, looked: 0, done: ['k'] });
     });
 
+    test('ends no later try with its key, where nobody has said that its end was recorded', async () => {
+      let isLost = false;
+      const facade = await start({
+        database: {
+          ...database,
+          async transaction(work) {
+            const result = await database.transaction(work);
+            if (!isLost) return result;
+            throw new NoConnection('away');
+          },
+        },
+      });
+      const { tenant, intents, service, clock } = facade;
+      const run = () => failure(intents.run(tenant, operation(service, { key: 'k' })));
+      service.answer = async () => {
+        isLost = true;
+        throw REFUSED;
+      };
+      expect(await run()).toBe(REFUSED);
+      expect(await states(facade)).toEqual(['refused']);
+      isLost = false;
+      clock.advance(SECOND);
+      service.answer = async () => {
+        throw TIMEOUT;
+      };
+      service.look = async () => 'unclear';
+      for (let time = 0; time < 2; time += 1) expect(await run()).toBeInstanceOf(InDoubtError);
+      expect(await states(facade)).toEqual(['in_doubt']);
+      expect(service.sent).toBe(2);
+    });
+
     test('by a shared request is refused to all who share it', async () => {
       const { tenant, intents, service } = await start();
       const asked = deferred();

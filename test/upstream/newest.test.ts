@@ -65,6 +65,18 @@ describe('the newest of a list', () => {
     expect(await read(long)).toMatchObject({ reachesBack: false, asked: 10 });
   });
 
+  test('of one that gives the same hundred whatever it is asked for, or none of those that it counts, are not known', async () => {
+    const young = Array.from({ length: 150 }, (_, id) => ({ id, date: new Date(NOW) }));
+    expect(await read(young, { ignores: true })).toMatchObject({ reachesBack: false, asked: 2 });
+    expect(await read(young, { most: 0 })).toMatchObject({ ids: [], reachesBack: false, asked: 1 });
+  });
+
+  test('of one whose first hundred have one date are not known by it', async () => {
+    const old = Array.from({ length: 100 }, (_, id) => ({ id, date: new Date(NOW - 60 * MINUTE) }));
+    const list = [...old, { id: 100, date: new Date(NOW) }];
+    expect(await read(list)).toEqual({ ids: list.map(({ id }) => id), reachesBack: true, asked: 2 });
+  });
+
   test('of one that gives the same whatever it is asked for are not known', async () => {
     const list = minutes(8);
     expect(await read(list, { ignores: true, counts: false })).toEqual({

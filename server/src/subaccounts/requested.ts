@@ -259,7 +259,7 @@ export function createSubaccountRequests({
     const { subaccountId, amountCents } = intent.summary as Summary;
     const from = plusMs(intent.createdAt, -ENTERED_WITHIN_MS.before);
     const to = plusMs(intent.createdAt, ENTERED_WITHIN_MS.after);
-    const statement = await readStatementSince(tenant, subaccountId, from);
+    const statement = await readStatementSince(tenant, subaccountId, plusMs(from, -NEAR_MS));
     if (!statement) return 'unclear';
     const isAlike = (entry: ShownStatementEntry) =>
       (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents;
@@ -276,8 +276,9 @@ export function createSubaccountRequests({
     const open = await intents.open(tenant, TRANSFER);
     const claimed = await intents.claimed(tenant, TRANSFER, near);
     const free = alike.filter((refId) => !claimed.has(refId));
-    if (free.length === 0)
-      return statement.reachesBack && near.every((refId) => claimed.has(refId)) ? 'not_there' : 'unclear';
+    const unclaimed = near.filter((refId) => !claimed.has(refId));
+    if (!statement.reachesBack) return 'unclear';
+    if (unclaimed.length === 0) return 'not_there';
     // One that was done and of which the service gave no name is in the statement too.
     const isNear = ({ createdAt }: Intent) =>
       Math.abs(createdAt.getTime() - intent.createdAt.getTime()) <= NEAR_MS;
@@ -285,7 +286,8 @@ export function createSubaccountRequests({
     const rivals = [...open, ...nameless].filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
-    if (free.length > 1 || rivals.length > 0) return 'unclear';
+    // By another clock, any of these may be it.
+    if (free.length !== 1 || unclaimed.length > 1 || rivals.length > 0) return 'unclear';
     return { found: madeOf(free[0]!), claims: free[0]! };
   };
 
@@ -385,7 +387,9 @@ export function createSubaccountRequests({
       } catch (error) {
         if (!(error instanceof InDoubtError)) throw error;
         const { intent, replayed } = error;
-        const doubt = (await findShown(tenant, intent)) ?? asPayout(intent);
+        const doubt = await findShown(tenant, intent);
+        // It could not be recorded, so its id leads to nothing: nobody may look there and read that there is none.
+        if (!doubt) throw error;
         return { id: doubt.id, held: false, doubt, replayed };
       }
     },

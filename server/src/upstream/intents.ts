@@ -211,7 +211,7 @@ export function createIntents({
   const underWay = new Map<string, Promise<Outcome>>();
   /** By intent, who waits here for what another instance sends. */
   const waiting = new Map<string, Set<() => void>>();
-  /** By id, intents that were certainly not done, which the database could not record. */
+  /** Tries that were certainly not done, which the database could not record. */
   const notDone = new Set<string>();
   let listening: Promise<() => Promise<void>> | undefined;
   let closed = false;
@@ -223,7 +223,7 @@ export function createIntents({
     for (;;) {
       const { intent, fresh }: Opened = await openIntent(tenant, operation, notThere);
       if (!fresh && intent.state === 'done') return { resourceId: intent.resourceId!, replayed: true };
-      if (!fresh && notDone.has(intent.id)) {
+      if (!fresh && notDone.has(tryOf(intent))) {
         await refuse(tenant, intent);
         continue;
       }
@@ -331,7 +331,7 @@ export function createIntents({
       if (isRefusal(error)) {
         // The error of the caller is true either way.
         await refuse(tenant, intent).catch((fault: unknown) => {
-          notDone.add(intent.id);
+          notDone.add(tryOf(intent));
           onFault(fault);
         });
         throw error instanceof UpstreamFault ? unavailable(error) : error;
@@ -382,10 +382,10 @@ export function createIntents({
       }
     }
     const current = await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
-    // It may have ended since it was read above. Then it is not shown as in doubt, and nobody may be given it as such.
-    if (current?.state === 'done') return { resourceId: current.resourceId!, replayed: true };
+    // It may have ended since it was read above.
     if (current?.state === 'refused' || (current && !isSameTry(current, intent))) return 'changed';
-    // One that was given up is shown so. A caller who came before may have read that, and may pay under another key.
+    if (current?.state === 'done') return { resourceId: current.resourceId!, replayed: true };
+    // One that was given up is not sent from here: somebody may have read that, and may pay under another key.
     throw unanswered(operation, intent, replayed);
   }
 
@@ -464,7 +464,7 @@ export function createIntents({
   /** Its key is free again. */
   async function refuse(tenant: Tenant, intent: Intent): Promise<void> {
     await end(tenant, intent, 'refused');
-    notDone.delete(intent.id);
+    notDone.delete(tryOf(intent));
   }
 
   async function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
@@ -541,7 +541,7 @@ export function createIntents({
       [intent] = await selectIntents(database.sql, tenant, [key]);
     }
     if (!intent || !isOpen(intent)) return;
-    if (notDone.has(intent.id)) return refuse(tenant, intent);
+    if (notDone.has(tryOf(intent))) return refuse(tenant, intent);
     let looked: Found;
     // An answer says no more than what was so when it was asked for.
     const at = clock.now();
@@ -645,7 +645,7 @@ type Opened = { intent: Intent; fresh: boolean };
 type Done = { resourceId: string; replayed: boolean };
 /**
  * - `not_done`: certainly nothing was done under this key.
- * - `changed`: another instance has ended it, or has opened it again, in the meantime.
+ * - `changed`: it was refused, or opened again, in the meantime.
  */
 type Outcome = Done | 'not_done' | 'changed';
 
@@ -664,6 +664,11 @@ function isOpen({ state }: Intent): boolean {
 /** A key that is used anew keeps its intent; each time it begins at another instant. */
 function isSameTry(left: Intent, right: Intent): boolean {
   return left.createdAt.getTime() === right.createdAt.getTime();
+}
+
+/** A key that is used again keeps the id of its intent. */
+function tryOf({ id, createdAt }: Intent): string {
+  return `${id} ${createdAt.getTime()}`;
 }
 
 /** The error of a caller whose outcome is unknown. */

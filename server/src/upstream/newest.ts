@@ -12,8 +12,7 @@ export interface Newest<Item> {
 
 /**
  * A list by `limit` and `offset`, page by page to its end, or to where it is older than `since`. The document does not say
- * in which order a list comes: only dates show that what follows is older still. One that comes in meanwhile moves the
- * others to a later place, so that some come twice and none is passed over. Null where a page cannot be read.
+ * in which order a list comes: only dates show that what follows is older still. Null where a page cannot be read.
  * @throws what `fetchPage` throws
  */
 export async function readNewest<Item>({
@@ -38,9 +37,11 @@ export async function readNewest<Item>({
     for (const item of page.items) known.set(idOf(item), item);
     offset += page.length;
     const items = [...known.values()];
-    const isWhole = page.length === 0 || (page.total !== null && offset >= page.total);
+    // The total of a full page may be its own.
+    const isWhole =
+      page.total === null ? page.length === 0 : page.length < LARGEST_PAGE && known.size >= page.total;
     if (isWhole || isBehind(items.map(dateOf), since)) return { items, reachesBack: true };
-    // It gives the same ones whatever is asked for.
+    // It gives the same ones whatever is asked for, or fewer than it says that there are.
     if (known.size === before) break;
   }
   return { items: [...known.values()], reachesBack: false };
@@ -51,6 +52,10 @@ export function isBehind(dates: readonly (Date | null)[], since: Date): boolean 
   return isNewestFirst(dates) && dates.some((date) => date !== null && date < since);
 }
 
+/** Equal dates show no order. */
 export function isNewestFirst(dates: readonly (Date | null)[]): boolean {
-  return dates.every((date, index) => date !== null && (index === 0 || dates[index - 1]! >= date));
+  const isDescending = dates.every(
+    (date, index) => date !== null && (index === 0 || dates[index - 1]! >= date),
+  );
+  return isDescending && dates.length > 1 && dates[0]! > dates.at(-1)!;
 }

@@ -192,18 +192,18 @@ export function createRankedList<Where, Item>({
     async find(where, { wants, limit, pages }) {
       const reading = beginReading(where, pages);
       await reading.newest();
-      const items: Item[] = [];
+      const found = new Map<string, Item>();
       let readable = true;
-      for (let rank = reading.total(); rank >= 1 && items.length < limit; rank -= 1) {
+      for (let rank = reading.total(); rank >= 1 && found.size < limit; rank -= 1) {
         const item = await reading.itemAt(rank, 'older').catch((error: unknown) => {
           if (!(error instanceof RateLimitError && reading.isSpent())) throw error;
           return 'spent' as const;
         });
-        if (item === 'spent') return { items, complete: false, readable };
+        if (item === 'spent') return { items: [...found.values()], complete: false, readable };
         if (item == null) readable = false;
-        else if (wants(item)) items.push(item);
+        else if (wants(item)) found.set(idOf(item), item);
       }
-      return { items, complete: readable || items.length === limit, readable };
+      return { items: [...found.values()], complete: readable || found.size === limit, readable };
     },
 
     async count(where, { wants, isBeyond }) {
