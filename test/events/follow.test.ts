@@ -13,7 +13,7 @@ import type { Appended } from '../../server/src/events/log.ts';
 import { SLICE } from '../../server/src/kernel/slices.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { createManualClock } from '../support/clock.ts';
-import { openAccount } from '../support/core.ts';
+import { openAccount, revocationOf } from '../support/core.ts';
 import { openFreshPglite } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { interceptStatements } from '../support/statements.ts';
@@ -156,13 +156,7 @@ async function commit(tenant: Tenant, count: number): Promise<Appended> {
     decide: () => ({
       outcome: undefined,
       writes: {
-        events: Array.from({ length: count }, () => ({
-          kind: 'credential.revoked',
-          resource: 'credential',
-          resourceId: 'key_1',
-          previousStatus: null,
-          snapshot: {},
-        })),
+        events: Array.from({ length: count }, () => revocationOf('key_1')),
       },
     }),
   });

@@ -8,7 +8,7 @@ import { subscribe } from '../../server/src/events/subscribe.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { CursorExpiredError } from '../../server/src/kernel/errors.ts';
 import { createManualClock } from '../support/clock.ts';
-import { type Core, startCore, startTwoCores } from '../support/core.ts';
+import { type Core, revocationOf, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { firstInSample, sampled } from '../support/scale.ts';
@@ -310,15 +310,7 @@ async function emit({ committer, tenant }: Core, count: number): Promise<void> {
       decide: () => ({
         outcome: undefined,
         writes: {
-          events: [
-            {
-              kind: 'credential.revoked',
-              resource: 'credential',
-              resourceId: 'key_1',
-              previousStatus: null,
-              snapshot: {},
-            },
-          ],
+          events: [revocationOf('key_1')],
         },
       }),
     });

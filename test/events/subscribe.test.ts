@@ -16,7 +16,7 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { approved } from '../support/cards.ts';
-import { type Core, startCore, startTwoCores } from '../support/core.ts';
+import { type Core, revocationOf, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { interceptStatements } from '../support/statements.ts';
@@ -612,13 +612,7 @@ function emit({ committer, tenant }: Core, count: number): Promise<void> {
     decide: () => ({
       outcome: undefined,
       writes: {
-        events: Array.from({ length: count }, (_, index) => ({
-          kind: 'credential.revoked',
-          resource: 'credential',
-          resourceId: String(index + 1),
-          previousStatus: null,
-          snapshot: {},
-        })),
+        events: Array.from({ length: count }, (_, index) => revocationOf(String(index + 1))),
       },
     }),
   });

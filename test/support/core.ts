@@ -208,3 +208,14 @@ export async function startTwoCores(options: { announces?: boolean } = {}): Prom
   const two = await startCore({ database: second!, clock, tenant: one.tenant, ...options });
   return [one, two];
 }
+
+/** The smallest event that there is, of a resource that need not exist. */
+export function revocationOf(resourceId: string) {
+  return {
+    kind: 'credential.revoked',
+    resource: 'credential',
+    resourceId,
+    previousStatus: null,
+    snapshot: {},
+  } as const;
+}

@@ -227,7 +227,7 @@ export function createCardPaymentRequests({
     const isRival = ({ state, operation }: Intent) =>
       state === 'sending' || kindOf(operation) !== kindOf(intent.operation);
     if (rivals.some(isRival) || candidates.length > rivals.length + 1) return 'unclear';
-    // The oldest: a list has the newest first.
+    // Any of them will do: nobody has seen their pages.
     const { said: _, ...claim } = candidates.at(-1)!;
     return {
       found: observationOf(createdClaim(claim, wanted, intent.createdAt), at),

@@ -61,7 +61,7 @@ export const PAYOUTS = '/v1/payouts';
 const POST = { name: 'POST /v1/payouts', inWords: 'requesting payouts' };
 export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
 
-/** By how much the service's clock may lie behind ours. */
+/** By how much the service's clock may differ from ours in the ordinary way. */
 export const SKEW_MS = 60_000;
 /** What lies so far from a request has nothing to do with it, whatever clock says so, and in whatever time zone. */
 const FAR_MS = 26 * 60 * 60_000;
@@ -123,7 +123,7 @@ export function createPayoutRequests({
       const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
         throw behindChange(fault);
       });
-      // It could not be recorded, so its id leads to nothing: nobody may look there and read that there is none.
+      // Nothing is recorded under its id: a lookup there would say that there is no such payout.
       if (!known) throw error;
       return { payout: known.payout, replayed };
     } finally {

@@ -388,7 +388,7 @@ export function createSubaccountRequests({
         if (!(error instanceof InDoubtError)) throw error;
         const { intent, replayed } = error;
         const doubt = await findShown(tenant, intent);
-        // It could not be recorded, so its id leads to nothing: nobody may look there and read that there is none.
+        // Nothing is recorded under its id: a lookup there would say that there is no such payout.
         if (!doubt) throw error;
         return { id: doubt.id, held: false, doubt, replayed };
       }

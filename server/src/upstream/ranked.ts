@@ -40,9 +40,8 @@ export interface RankedList<Where, Item> {
     range: RankedRange<Item>,
   ): Promise<{ items: { place: number; item: Item }[]; more: boolean }>;
   /**
-   * The newest `limit` that are wanted, on no more than `pages` pages. What was not found is not in the list where it is
-   * `complete`: all of it was looked at, or as many found. It is not `readable` where an item cannot be read, or is missing
-   * from its page.
+   * The newest `limit` that are wanted, on no more than `pages` pages. `complete`: all of the list was looked at, or `limit`
+   * items were found. Not `readable`: an item cannot be read, or is missing from its page.
    * @throws what `fetchPage` throws
    */
   find(
