@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { State } from '../../server/src/commit/commit.ts';
 import { type Database, NoConnection } from '../../server/src/db/database.ts';
 import {
   IdempotencyError,
@@ -15,6 +16,7 @@ import {
   type Intent,
   type Look,
   type Operation,
+  type RequestKind,
 } from '../../server/src/upstream/intents.ts';
 import { type Observation, observed, writesOfObserved } from '../../server/src/upstream/mirror.ts';
 import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
@@ -77,6 +79,23 @@ function seen(key: string): Observation {
       return {
         resourceId: id,
         writes: writesOfObserved({ ...record, snapshot: { id }, observedAt: state.now, event: null }),
+      };
+    },
+  };
+}
+
+/** A kind whose requests are shown from when their outcome is unknown. */
+function shownKind(look: Look): RequestKind {
+  return {
+    look,
+    idOf: ({ id }) => `made-${id}`,
+    inDoubt: ({ id }) => seen(id),
+    absent({ id }, { ifShown }) {
+      const { read, decide } = seen(id);
+      const isShown = (state: State) => state.get(observed.payout, `made-${id}`) !== null;
+      return {
+        read,
+        decide: (state) => (isShown(state) || !ifShown ? decide(state) : { resourceId: id, writes: {} }),
       };
     },
   };
@@ -507,6 +526,52 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(1);
     });
 
+    describe('and is shown as never done', () => {
+      async function startShown() {
+        const started = await start();
+        const { tenant, intents, service } = started;
+        started.requests.move = shownKind(async (_, intent) => service.look(intent));
+        const works = service.answer;
+        service.answer = () => Promise.reject(TIMEOUT);
+        const { intent } = (await failure(
+          intents.run(tenant, operation(service, { key: 'k' })),
+        )) as InDoubtError;
+        service.answer = works;
+        await pass(started, 21 * MINUTE);
+        expect(await states(started)).toEqual(['absent']);
+        return { ...started, shownAs: `made-${intent.id}` };
+      }
+
+      test.each<[string, (intent: Intent) => Promise<Found>]>([
+        ['does not have it', async () => 'not_there'],
+        ['does not say', async () => 'unclear'],
+        ['cannot be asked', () => Promise.reject(new UpstreamFault('unreachable', 'no'))],
+        ['has no room', () => Promise.reject(new RateLimitError('120 requests a minute', 30))],
+      ])('is never sent again: its key gives that, where the service %s', async (_, look) => {
+        const facade = await startShown();
+        const { tenant, intents, service, shownAs } = facade;
+        service.look = look;
+        const again = () => intents.run(tenant, operation(service, { key: 'k' }));
+        for (const each of await Promise.all([again(), again(), again()]))
+          expect(each).toEqual({ resourceId: shownAs, replayed: true });
+        const other = operation(service, { key: 'k', input: { amount: 2 } });
+        await expect(intents.run(tenant, other)).rejects.toThrow(IdempotencyError);
+        expect(await states(facade)).toEqual(['absent']);
+        expect(service.sent).toBe(1);
+      });
+
+      test('and is found after all is done', async () => {
+        const facade = await startShown();
+        const { tenant, intents, service } = facade;
+        service.do('k');
+        const again = () => intents.run(tenant, operation(service, { key: 'k' }));
+        expect(await again()).toEqual({ resourceId: 'made-k', replayed: true });
+        expect(await states(facade)).toEqual(['done']);
+        expect(await again()).toEqual({ resourceId: 'made-k', replayed: true });
+        expect(service.sent).toBe(1);
+      });
+    });
+
     test('is sent once, though many come with its key', async () => {
       const { tenant, intents, service } = await startAbsent();
       const runs = Array.from({ length: 8 }, () => intents.run(tenant, operation(service, { key: 'k' })));
@@ -757,7 +822,6 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       service.look = async () => 'unclear';
       await failure(one.intents.run(tenant, operation(service, { key: 'k' })));
       await two.work.close();
-      Object.assign(two.requests.move!, { inDoubt: ({ id }: Intent) => seen(id) });
       await pass(one, 16 * MINUTE);
       service.look = async () => {
         service.look = async () => 'not_there';
@@ -769,6 +833,60 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(second).toBeInstanceOf(InDoubtError);
       expect(service.sent).toBe(1);
       expect(await states(one)).toEqual(['absent']);
+    });
+
+    test('that is given up while the other looks is given to that one as it is shown', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      const kind = shownKind(async (_, intent) => service.look(intent));
+      for (const { requests } of [one, two]) requests.move = kind;
+      service.answer = () => Promise.reject(TIMEOUT);
+      service.look = async () => 'unclear';
+      const { intent } = (await failure(
+        one.intents.run(tenant, operation(service, { key: 'k' })),
+      )) as InDoubtError;
+      await two.work.close();
+      await pass(one, 16 * MINUTE);
+      service.look = async () => {
+        service.look = async () => 'not_there';
+        await pass(one, 61 * MINUTE);
+        expect(await states(one)).toEqual(['absent']);
+        return 'not_there';
+      };
+      expect(await two.intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+        resourceId: `made-${intent.id}`,
+        replayed: true,
+      });
+      expect(service.sent).toBe(1);
+    });
+
+    test('that is refused when the other has shown it in doubt is not sent again under its key', async () => {
+      const { one, two, service, tenant } = await startTwo();
+      const kind = shownKind(async () => 'not_there');
+      for (const { requests } of [one, two]) requests.move = kind;
+      const works = service.answer;
+      const [sent, refused] = [deferred(), deferred()];
+      service.answer = async () => {
+        sent.resolve();
+        await refused.promise;
+        throw REFUSED;
+      };
+      const first = failure(one.intents.run(tenant, operation(service, { key: 'k' })));
+      await sent.promise;
+      const waits = waitsOf(two.clock);
+      const second = failure(two.intents.run(tenant, operation(service, { key: 'k' })));
+      await waits.begun;
+      two.clock.advance(5 * SECOND);
+      const { intent } = (await second) as InDoubtError;
+      refused.resolve();
+      expect(await first).toBe(REFUSED);
+      expect(await states(one)).toEqual(['absent']);
+      service.answer = works;
+      for (const { intents } of [one, two])
+        expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+          resourceId: `made-${intent.id}`,
+          replayed: true,
+        });
+      expect(service.sent).toBe(1);
     });
 
     test('is answered though nobody can be notified', async () => {

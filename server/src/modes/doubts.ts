@@ -62,9 +62,10 @@ export function createDoubts({
   }
 
   function neverMade(intent: Intent): Observation | undefined {
-    if (intent.operation === 'requestPayout') return neverMadeOf(intent.id, clock.now());
+    if (intent.operation === 'requestPayout')
+      return neverMadeOf(asPayout(intent), clock.now(), { ifShown: false });
     if (intent.operation === 'requestSubaccountPayout')
-      return subaccountPayoutNeverMade(asSubaccountPayout(intent), clock.now());
+      return subaccountPayoutNeverMade(asSubaccountPayout(intent), clock.now(), { ifShown: false });
     return undefined;
   }
 

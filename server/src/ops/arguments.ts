@@ -177,7 +177,10 @@ const COMMANDS: Record<string, Record<string, Command>> = {
           value: 'NAME',
           says: 'what it has made: the SAQ- code of a payout, the rep_ refId of a transfer; this or --not-made',
         },
-        'not-made': { type: 'boolean', says: 'it has made nothing: its key may be used again' },
+        'not-made': {
+          type: 'boolean',
+          says: 'it has made nothing: a payout is shown as denied, and may be requested under a new key',
+        },
       },
       example: 'doubts settle int_0123456789abcdef01234567 --made SAQ-8NY3SQZHKXF9',
       toInput(values, [id]) {

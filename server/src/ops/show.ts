@@ -55,9 +55,7 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
       });
     case 'doubts.settle': {
       const { doubt, made } = result as { doubt: Told<ShownDoubt>; made: string | null };
-      return made === null
-        ? `${doubt.id} has made nothing: its key may be used again.\n`
-        : `${doubt.id} has made ${made}.\n`;
+      return made === null ? `${doubt.id} has made nothing.\n` : `${doubt.id} has made ${made}.\n`;
     }
     case 'accounts.list':
       return accountTable((result as { accounts: Told<Account>[] }).accounts);

@@ -192,38 +192,28 @@ export function inDoubtOf(
     decide(state: State) {
       const before = state.get(observed.payout, requestId);
       const known = before && payoutIn(before);
-      // A key that is used again after its request was never made.
-      const isOver = known !== null && known.inDoubt !== true;
-      if (known && !isOver && !again) return { resourceId: requestId, writes: {} };
+      // One that was found to have never been made stays so.
+      if (known && (!known.inDoubt || !again)) return { resourceId: requestId, writes: {} };
       const payout = { ...request, version: (known?.version ?? 0) + 1 };
       return { resourceId: requestId, writes: writesOfDoubt(payout, known, at) };
     },
   };
 }
 
-/** As it is shown while the request of one that was never made is sent again; nothing of one that is not shown as such. */
-export function reopenedOf(request: ShownPayout & { requestId: string }, at: Date): Observation {
+/** As it is shown once it is known that the service has no such payout. `ifShown`: only where it was shown in doubt. */
+export function neverMadeOf(
+  request: ShownPayout & { requestId: string },
+  at: Date,
+  { ifShown }: { ifShown: boolean },
+): Observation {
   const { requestId } = request;
-  const shown = inDoubtOf(request, at, false);
-  return {
-    read: shown.read,
-    decide(state: State) {
-      const known = state.get(observed.payout, requestId);
-      const isNeverMade = known !== null && payoutIn(known).withdrawalId === null;
-      return isNeverMade ? shown.decide(state) : { resourceId: requestId, writes: {} };
-    },
-  };
-}
-
-/** As it is shown once it is known that the service has no such payout. */
-export function neverMadeOf(requestId: string, at: Date): Observation {
   return {
     read: (reader) => reader.load(observed.payout, requestId),
     decide(state: State) {
       const before = state.get(observed.payout, requestId);
       const known = before && payoutIn(before);
-      const writes = known?.inDoubt ? writesOfDoubt(neverMade(known, at), known, at) : {};
-      return { resourceId: requestId, writes };
+      if (known ? !known.inDoubt : ifShown) return { resourceId: requestId, writes: {} };
+      return { resourceId: requestId, writes: writesOfDoubt(neverMade(known ?? request, at), known, at) };
     },
   };
 }

@@ -44,7 +44,6 @@ import {
   neverMadeOf,
   observationOf,
   payoutIn,
-  reopenedOf,
 } from './observed.ts';
 import { readPayout, readPayoutList } from './wire.ts';
 
@@ -273,8 +272,7 @@ export function createPayoutRequests({
         look,
         idOf: ({ id }) => id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
-        absent: ({ id }) => neverMadeOf(id, clock.now()),
-        reopened: (intent) => reopenedOf(asPayout(intent), clock.now()),
+        absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),
       },
     },
   };

@@ -200,29 +200,28 @@ export function observationOf(
 /** As it is shown while nobody knows the outcome of its request. `again`: subscribers are notified once more. */
 export function inDoubtOf(request: ShownSubaccountPayout, at: Date, again: boolean): Observation {
   return recorded(request, at, (known) => {
-    // Something is known of it, whatever became of the request.
-    if (known && !known.inDoubt && !known.neverMade) return null;
-    if (known?.inDoubt && !again) return null;
+    // Something is known of it, whatever became of the request; one that was never made stays so.
+    if (known && (!known.inDoubt || !again)) return null;
     return { ...request, version: (known?.version ?? 0) + 1 };
   });
 }
 
-/** As it is shown while the request of one that was never made is sent again; nothing of one that is not shown as such. */
-export function reopenedOf(request: ShownSubaccountPayout, at: Date): Observation {
-  return recorded(request, at, (known) =>
-    known?.neverMade ? { ...request, version: known.version + 1 } : null,
-  );
-}
-
-/** As it is shown once it is known that the service has no such payout: nothing was debited. */
-export function neverMadeOf(request: ShownSubaccountPayout, at: Date): Observation {
+/**
+ * As it is shown once it is known that the service has no such payout: nothing was debited. `ifShown`: only where it was
+ * shown in doubt.
+ */
+export function neverMadeOf(
+  request: ShownSubaccountPayout,
+  at: Date,
+  { ifShown }: { ifShown: boolean },
+): Observation {
   return recorded(request, at, (known) => {
-    if (!known?.inDoubt) return null;
-    const { inDoubt: _, ...rest } = known;
+    if (known ? !known.inDoubt : ifShown) return null;
+    const { inDoubt: _, ...rest } = known ?? request;
     return {
       ...rest,
       neverMade: true,
-      version: known.version + 1,
+      version: rest.version + 1,
       status: 'failed',
       reversed: true,
       reversedAt: at,

@@ -50,7 +50,6 @@ import {
   neverMadeOf,
   observationOf,
   RESOURCE,
-  reopenedOf,
   reservedId,
 } from './observed.ts';
 import {
@@ -403,8 +402,7 @@ export function createSubaccountRequests({
           lookUpPayout(tenant, summary as Summary, [IDEM + key], { class: 'query' }),
         idOf: (intent) => asPayout(intent).id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
-        absent: (intent) => neverMadeOf(asPayout(intent), clock.now()),
-        reopened: (intent) => reopenedOf(asPayout(intent), clock.now()),
+        absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),
       },
       [TRANSFER]: { look: lookForTransfer },
     },

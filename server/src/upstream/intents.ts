@@ -113,20 +113,21 @@ export type Look = (tenant: Tenant, intent: Intent) => Promise<Found>;
 /** A kind of operation, as every instance knows it: one settles what another has sent. */
 export interface RequestKind {
   look: Look;
-  /** The id of the resource as which it is shown. */
+  /**
+   * The id of the resource as which it is shown. One that was shown, and then as never done, is never sent again: its
+   * caller may have paid under another key. Its key gives that resource.
+   */
   idOf?: (intent: Intent) => string;
   /**
    * Records the resource of a request whose outcome is unknown, so that lists and subscribers show it. `again`: it has
    * been unknown for long, and subscribers are notified once more.
    */
   inDoubt?: (intent: Intent, options: { again: boolean }) => Observation;
-  /** Records that a request whose outcome was unknown was never done. */
-  absent?: (intent: Intent) => Observation;
   /**
-   * Records that a request which is shown as never done is sent again, under its own key: its outcome is unknown once
-   * more, from before it is sent. Writes nothing where it is not shown.
+   * Records that a request whose outcome was unknown was never done. `ifShown`: writes nothing where it was not shown in
+   * doubt.
    */
-  reopened?: (intent: Intent) => Observation;
+  absent?: (intent: Intent, options: { ifShown: boolean }) => Observation;
 }
 
 /** The outcome of a request is unknown. */
@@ -149,7 +150,7 @@ export interface Intents {
    * key that has done it already does nothing: `replayed`. Of an unknown outcome nothing is sent again; the service is
    * asked at once, and then on and on in the background until it knows. What another instance is sending, and the
    * service does not show whole, is waited for a little. A key that was refused may be used anew; so may one that was
-   * found to have done nothing, with the same input, once the service has said so again.
+   * found to have done nothing, with the same input, once the service has said so again, unless it is shown as never done.
    * @throws what `open` and `send` throw; IdempotencyError; UpstreamError where the outcome is not known:
    *   `moneyMayHaveMoved` (an InDoubtError), or `retryable` of what is harmless if lost
    */
@@ -227,6 +228,7 @@ export function createIntents({
         await refuse(tenant, intent);
         continue;
       }
+      if (!fresh && intent.state === 'absent' && isShown(intent)) return replayNeverDone(tenant, intent);
       // One that was just opened has nothing to do with what was under way before it.
       const own = fresh ? undefined : underWay.get(intent.id);
       const outcome = await (own ??
@@ -261,21 +263,15 @@ export function createIntents({
     const summary = operation.summary(operation.input);
     return committer.change<Opened>({
       tenant,
-      async read(reader) {
-        const [before] = await Promise.all([
-          reader.load(intents, intentKey(operation.name, key)),
-          operation.open?.read(reader),
-        ]);
-        if (before) await kinds[kindOf(before)]?.reopened?.(before).read(reader);
-      },
+      read: (reader) =>
+        Promise.all([reader.load(intents, intentKey(operation.name, key)), operation.open?.read(reader)]),
       decide(state) {
         const before = state.get(intents, intentKey(operation.name, key));
         // One that is absent may be found yet, so its key stays with its input.
         if (before && before.state !== 'refused' && before.inputHash !== inputHash)
           throw new IdempotencyError('This idempotency key was used before with another input');
-        const reopened = before && kinds[kindOf(before)]?.reopened;
         const isNotDone =
-          before?.state === 'absent' ||
+          (before?.state === 'absent' && !isShown(before)) ||
           (before?.state === 'sending' && notThere?.state === 'absent') ||
           (before?.state === 'in_doubt' && operation.harmlessIfLost);
         const mayBeOpened =
@@ -283,12 +279,13 @@ export function createIntents({
           before.state === 'refused' ||
           (isNotDone && notThere !== null && isSameTry(before, notThere));
         const sendingTask = (intent: Intent) => taskOf(intent, plusMs(state.now, SENDING_MS * pace));
-        if (!mayBeOpened && before.state === 'absent') {
+        if (!mayBeOpened && before.state === 'absent' && !isShown(before)) {
           // From here on it may be sent: nobody may read that it was never done, and pay under another key.
-          const shown = reopened?.(before).decide(state).writes;
-          const records = [put(intents, { ...before, state: 'sending' as const }), ...(shown?.records ?? [])];
-          const writes = { records, events: shown?.events ?? [], tasks: [sendingTask(before)] };
-          return { outcome: { intent: before, fresh: false }, writes };
+          const records = [put(intents, { ...before, state: 'sending' as const })];
+          return {
+            outcome: { intent: before, fresh: false },
+            writes: { records, tasks: [sendingTask(before)] },
+          };
         }
         if (!mayBeOpened) return { outcome: { intent: before, fresh: false } };
         const intent: Intent = {
@@ -305,13 +302,11 @@ export function createIntents({
           createdAt: state.now,
         };
         const writes = operation.open?.decide(state, intent) ?? {};
-        const shown = reopened?.(intent).decide(state).writes;
         return {
           outcome: { intent, fresh: true },
           writes: {
             ...writes,
-            records: [...(writes.records ?? []), put(intents, intent), ...(shown?.records ?? [])],
-            events: [...(writes.events ?? []), ...(shown?.events ?? [])],
+            records: [...(writes.records ?? []), put(intents, intent)],
             tasks: [...(writes.tasks ?? []), sendingTask(intent)],
           },
         };
@@ -372,6 +367,7 @@ export function createIntents({
       const [now] = await selectIntents(database.sql, tenant, [keyOf(intent)]);
       if (now?.state === 'done') return { resourceId: now.resourceId!, replayed: true };
       if (now?.state === 'refused') return 'not_done';
+      if (now?.state === 'absent' && isShown(now)) return 'changed';
       if (now?.state === 'in_doubt' && operation.harmlessIfLost) return 'not_done';
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
@@ -384,9 +380,28 @@ export function createIntents({
     const current = await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
     // It may have ended since it was read above.
     if (current?.state === 'refused' || (current && !isSameTry(current, intent))) return 'changed';
+    if (current?.state === 'absent' && isShown(current)) return 'changed';
     if (current?.state === 'done') return { resourceId: current.resourceId!, replayed: true };
     // One that was given up is not sent from here: somebody may have read that, and may pay under another key.
     throw unanswered(operation, intent, replayed);
+  }
+
+  /** One that is found after all is done. Of any other the resource stays as it is shown, also while nobody can look. */
+  async function replayNeverDone(tenant: Tenant, intent: Intent): Promise<Done> {
+    const shownAs = kinds[kindOf(intent)]!.idOf!(intent);
+    let looked: Found;
+    try {
+      looked = await lookAt(tenant, intent);
+    } catch (error) {
+      if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
+      return { resourceId: shownAs, replayed: true };
+    }
+    const resourceId = isFound(looked) ? await finish(tenant, intent, looked) : null;
+    return { resourceId: resourceId ?? shownAs, replayed: true };
+  }
+
+  function isShown(intent: Intent): boolean {
+    return kinds[kindOf(intent)]?.idOf !== undefined;
   }
 
   /** Resolves when what another instance sends is over, or takes long: that instance may have ended. */
@@ -461,7 +476,7 @@ export function createIntents({
     return committer.change<string | null>(ending(tenant, intent, found)).finally(() => tellOver(intent));
   }
 
-  /** Its key is free again. */
+  /** Its key is free again, unless it is shown: then it counts as never done. */
   async function refuse(tenant: Tenant, intent: Intent): Promise<void> {
     await end(tenant, intent, 'refused');
     notDone.delete(tryOf(intent));
@@ -471,12 +486,12 @@ export function createIntents({
     await step(
       tenant,
       intent,
-      (current) => ({
-        records: [put(intents, { ...current, state })],
+      (current, _, isShownSo) => ({
+        // Another instance may have shown it meanwhile.
+        records: [put(intents, { ...current, state: isShownSo ? 'absent' : state })],
         done: [{ kind: RESOLVE, key: keyOf(intent) }],
       }),
-      // Another instance may have shown it meanwhile.
-      kinds[kindOf(intent)]?.absent?.(intent),
+      kinds[kindOf(intent)]?.absent?.(intent, { ifShown: true }),
     ).finally(() => tellOver(intent));
   }
 
@@ -505,11 +520,14 @@ export function createIntents({
     return null;
   }
 
-  /** Changes nothing where the intent has ended, or has been opened again since. Returns it as it was before. */
+  /**
+   * Changes nothing where the intent has ended, or has been opened again since. Returns it as it was before. `decide` is
+   * given whether `shown` changes how it is shown.
+   */
   function step(
     tenant: Tenant,
     intent: Intent,
-    decide: (current: Intent, now: Date) => Writes,
+    decide: (current: Intent, now: Date, isShownSo: boolean) => Writes,
     shown?: Observation,
   ): Promise<Intent> {
     return committer.change<Intent>({
@@ -518,8 +536,8 @@ export function createIntents({
       decide(state) {
         const current = state.need(intents, keyOf(intent));
         if (!isOpen(current) || !isSameTry(current, intent)) return { outcome: current };
-        const writes = decide(current, state.now);
         const { records = [], events = [] } = shown?.decide(state).writes ?? {};
+        const writes = decide(current, state.now, records.length > 0);
         return {
           outcome: current,
           writes: {
@@ -561,7 +579,7 @@ export function createIntents({
           records: [put(intents, { ...current, state: 'absent', lookedAt: at, finding: inWords(looked) })],
           done: [{ kind: RESOLVE, key }],
         }),
-        kind?.absent?.(intent),
+        kind?.absent?.(intent, { ifShown: false }),
       );
       return;
     }

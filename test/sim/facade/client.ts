@@ -171,11 +171,12 @@ export function createClientOf({
     attempt.isUncertain = false;
     if (attempt.payout.inDoubt) count('the client sees a payout in doubt');
     if (mayPayAgain(attempt.payout)) {
-      // One that was never made may be requested again with its own key as well.
-      const isNeverMade = payout.__typename === 'Payout' && payout.withdrawalId === null;
-      if (isNeverMade) count('never made');
-      if (isNeverMade && chance(2)) attempt.payout = null;
-      else attempt.isOver = true;
+      const { withdrawalId, code } = attempt.payout;
+      if (withdrawalId === null && code === null && !attempt.isOver) {
+        count('never made');
+        if (chance(2)) repeatLate(attempt);
+      }
+      attempt.isOver = true;
     }
     waits(attempt, soon());
   }
@@ -190,18 +191,31 @@ export function createClientOf({
     waits(attempt, soon());
   }
 
-  async function request(attempt: Attempt): Promise<void> {
-    const { invoice, key } = attempt;
-    const { kind, method, destination, amountCents } = invoice;
-    witness.onRequest(attempt);
-    const wasUncertain = attempt.isUncertain;
-    attempt.isUncertain = true;
+  /** A proxy repeats the request, or it was long on its way. Nobody reads the answer. */
+  function repeatLate({ invoice, key }: Attempt): void {
+    const at = plusMs(clock.now(), random.pick([0, 5, 60, 600, 3_000]) * SECOND);
+    clock.schedule(at, () => {
+      if (instances().length === 0) return;
+      count('a request that arrives late');
+      void send(invoice, key);
+    });
+  }
+
+  function send({ kind, method, destination, amountCents }: Invoice, key: string) {
     const input =
       kind === 'withdrawal'
         ? { method, destination, amountCents, idempotencyKey: key }
         : { subaccountId: SUBACCOUNT, pixKey: destination, amountCents, idempotencyKey: key };
     const query = kind === 'withdrawal' ? REQUEST_PAYOUT : REQUEST_SUBACCOUNT_PAYOUT;
-    const answer = await ask(anyInstance(), 'request', query, { input });
+    return ask(anyInstance(), 'request', query, { input });
+  }
+
+  async function request(attempt: Attempt): Promise<void> {
+    const { invoice, key } = attempt;
+    witness.onRequest(attempt);
+    const wasUncertain = attempt.isUncertain;
+    attempt.isUncertain = true;
+    const answer = await send(invoice, key);
     const said = answer?.data?.answer;
     note(`request ${key}: ${JSON.stringify(said ?? answer)}`);
     if (!said) {
