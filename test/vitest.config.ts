@@ -108,8 +108,10 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
   return [
     ...inNode('unit', filesOf('unit')),
     ...inNode('server', filesOf('server'), onPostgres('service')),
-    // A process for each: they look at what a process leaves behind.
-    ...inNode('programs', filesOf('programs'), { ...onPostgres('service'), isolate: true }),
+    ...inNode('programs', filesOf('programs'), {
+      ...onPostgres('service'),
+      setupFiles: [here('support/whole-server.ts'), here('support/cpu.ts')],
+    }),
     ...inBrowsers(filesOf('journey'), filesOf('page')),
     ...(runsAll()
       ? inNode(
