@@ -3,7 +3,9 @@ import type { Database } from '../../server/src/db/database.ts';
 import { createDoubts } from '../../server/src/modes/doubts.ts';
 import { payoutIdOf } from '../../server/src/payouts/model.ts';
 import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
+import type { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { describeOnDatabase } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
 import { startFacade } from '../support/facade.ts';
 import { lost, scriptedUpstream } from '../support/scripted-upstream.ts';
 
@@ -14,10 +16,10 @@ describeOnDatabase('what no lookup can settle', (open) => {
   });
 
   /** A service that answers no request, and lists payouts with their keys masked. */
-  async function start() {
+  async function start({ post = async () => lost() }: { post?: () => Promise<UpstreamFault> } = {}) {
     const list: object[] = [];
     const upstream = scriptedUpstream(({ method }) =>
-      method === 'POST' ? lost() : { body: { payouts: list, total: list.length } },
+      method === 'POST' ? post() : { body: { payouts: list, total: list.length } },
     );
     const facade = await startFacade({ database, upstream });
     const remote = createRemotePayouts({
@@ -69,6 +71,29 @@ describeOnDatabase('what no lookup can settle', (open) => {
     await expect(doubts.settleDoubt({ id: `int_${'0'.repeat(24)}`, made: null })).rejects.toThrow(
       'not found',
     );
+  });
+
+  test('is not settled as never made while it is sent, nor where it has ended meanwhile', async () => {
+    const [sent, goesOn] = [deferred(), deferred()];
+    const { request, doubts, mine } = await start({
+      async post() {
+        sent.resolve();
+        await goesOn.promise;
+        return lost();
+      },
+    });
+    const requested = request('one');
+    await sent.promise;
+    const { id } = (await mine())[0]!;
+    await expect(doubts.settleDoubt({ id, made: null })).rejects.toThrow('id: is being sent');
+    goesOn.resolve();
+    await requested;
+    const both = [1, 2].map(() => doubts.settleDoubt({ id, made: null }));
+    expect((await Promise.allSettled(both)).map(({ status }) => status).sort()).toEqual([
+      'fulfilled',
+      'rejected',
+    ]);
+    await expect(doubts.settleDoubt({ id, made: null })).rejects.toThrow('is settled already');
   });
 
   test('is settled as never made, and its key gives that', async () => {

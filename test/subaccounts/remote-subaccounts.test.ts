@@ -13,6 +13,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { guidanceOf, isSettled, type ShownSubaccountPayout } from '../../server/src/subaccounts/model.ts';
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote.ts';
@@ -29,7 +30,8 @@ import { startDocumentUpstream } from '../support/document-upstream.ts';
 import { startFacade } from '../support/facade.ts';
 import { type Fault, type FaultProxy, inTurn, PASS, startFaultProxy } from '../support/fault-proxy.ts';
 import { fund } from '../support/funds.ts';
-import { scriptedUpstream } from '../support/scripted-upstream.ts';
+import { lost, scriptedUpstream } from '../support/scripted-upstream.ts';
+import { interceptStatements } from '../support/statements.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -62,9 +64,17 @@ afterAll(async () => {
 });
 
 /** Ends with the test. */
-async function start({ tenant, upstream }: { tenant?: Tenant; upstream?: Upstream } = {}) {
+async function start({
+  tenant,
+  upstream,
+  on = database,
+}: {
+  tenant?: Tenant;
+  upstream?: Upstream;
+  on?: Database;
+} = {}) {
   const facade = await startFacade({
-    ...{ database, clock, url: proxy.url, limit: 0 },
+    ...{ database: on, clock, url: proxy.url, limit: 0 },
     ...(tenant ? { tenant } : {}),
     ...(upstream ? { upstream } : {}),
   });
@@ -418,6 +428,67 @@ describe('a payout of a subaccount', () => {
     await subaccounts.requestPayout(tenant, input);
     goesOn.resolve();
     expect(await found).toMatchObject({ code: 'TURBO-9', status: 'processing' });
+  });
+
+  test('that becomes known while it is looked for by its id is never none', async () => {
+    for (let at = 0, reached = true; reached; at += 1) {
+      const [sent, goesOn] = [deferred(), deferred()];
+      const idempotencyKey = `k-11-${at}`;
+      const body = {
+        ...{ payoutId: `saq_idem_${idempotencyKey}`, withdrawalId: objectId(), code: `TURBO-11${at}` },
+        ...{ subaccountId: NOWHERE, status: 'processing', reversed: false, amountCents: 100, feeCents: 1 },
+        createdAt: clock.now().toISOString(),
+      };
+      let isMade = false;
+      const upstream = scriptedUpstream(async ({ method }) => {
+        if (method !== 'POST')
+          return isMade ? { body } : { status: 404, body: { error: 'Payout not found' } };
+        sent.resolve();
+        await goesOn.promise;
+        isMade = true;
+        return { status: 201, body: { withdrawal: { id: body.withdrawalId }, code: body.code } };
+      });
+      const { subaccounts, tenant } = await start({ upstream });
+      const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey };
+      const requested = subaccounts.requestPayout(tenant, input);
+      await sent.promise;
+      const { id } = (await subaccounts.findPayout(tenant, NOWHERE, body.payoutId))!;
+      let point = 0;
+      reached = false;
+      const on = interceptStatements(database, async () => {
+        if (point++ !== at) return;
+        reached = true;
+        goesOn.resolve();
+        await requested;
+      });
+      const other = await start({ tenant, upstream, on });
+      point = 0;
+      const [found] = await other.subaccounts.findPayouts(tenant, [id]);
+      expect(found, `point ${at}`).toMatchObject({ id, status: 'processing' });
+      goesOn.resolve();
+      await requested;
+    }
+  });
+
+  test('whose key another system has used for another amount is none of what is requested with it', async () => {
+    const body = {
+      ...{ payoutId: 'saq_idem_k-12', withdrawalId: 'd'.repeat(24), code: 'TURBO-12', subaccountId: NOWHERE },
+      ...{ status: 'processing', reversed: false, amountCents: 999, feeCents: 1 },
+      createdAt: clock.now().toISOString(),
+    };
+    const upstream = scriptedUpstream(({ method }) => (method === 'POST' ? lost() : { body }));
+    const facade = await start({ upstream });
+    const { subaccounts, tenant } = facade;
+    const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey: 'k-12' };
+    await subaccounts.requestPayout(tenant, input);
+    expect(await subaccounts.findPayout(tenant, NOWHERE, 'saq_idem_k-12')).toMatchObject({
+      amountCents: 999,
+    });
+    const again = () => failure(subaccounts.requestPayout(tenant, input));
+    expect(await again()).toBeInstanceOf(IdempotencyError);
+    await resolved(facade);
+    expect(await again()).toBeInstanceOf(IdempotencyError);
+    expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
   });
 
   test('is answered as it was last seen where the service cannot be asked, and says how old that is', async () => {

@@ -560,6 +560,16 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         expect(service.sent).toBe(1);
       });
 
+      test('by a version that recorded nothing is recorded when its key is used again', async () => {
+        const facade = await startAbsent();
+        const { tenant, intents, service } = facade;
+        facade.requests.move = shownKind(async (_, intent) => service.look(intent));
+        const { resourceId, replayed } = await intents.run(tenant, operation(service, { key: 'k' }));
+        expect(replayed).toBe(true);
+        expect(await selectObserved(database.sql, tenant, 'payout', [resourceId])).toHaveLength(1);
+        expect(service.sent).toBe(1);
+      });
+
       test('and is found after all is done', async () => {
         const facade = await startShown();
         const { tenant, intents, service } = facade;

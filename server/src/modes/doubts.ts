@@ -81,8 +81,13 @@ export function createDoubts({
       const { tenant, intent } = found;
       if (intent.state !== 'in_doubt' && intent.state !== 'sending')
         throw new NotFoundError(`Request ${id} is settled already`);
-      if (made === null) await committer.change(abandoning(tenant, intent, neverMade(intent)));
-      else {
+      if (made === null) {
+        // It may be on its way. One whose sender has died is in doubt a minute later.
+        if (intent.state === 'sending')
+          throw new ValidationError([{ path: 'id', message: 'is being sent: try again in a minute' }]);
+        const settled = await committer.change(abandoning(tenant, intent, neverMade(intent)));
+        if (!settled) throw new NotFoundError(`Request ${id} is settled already`);
+      } else {
         const settled = await committer.change(ending(tenant, intent, await madeBy(tenant, intent, made)));
         if (settled === null) throw invalid('was made by another request');
       }

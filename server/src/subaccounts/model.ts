@@ -701,7 +701,11 @@ export function mergeSeen(
   const turns = !says && prevails(known, seen, source);
   // It says that the payout ended otherwise than it did.
   if (!says && !turns && progressOf(seen) >= progressOf(known)) return null;
-  const [newer, older] = turns ? [seen, known] : [known, seen];
+  // Of one that turns out to have been made after all, these were ours. Where another system has used its key, so was the
+  // amount.
+  const ours = known.neverMade ? { failureReason: null, reversedAt: null } : {};
+  const isRequest = known.inDoubt || known.neverMade;
+  const [newer, older] = turns ? [seen, { ...known, ...ours }] : [known, seen];
   const holds = turns ? claimedAt : says && source.by === 'service' ? undefined : known.claimedAt;
   const { inDoubt: _, neverMade: __, claimedAt: ___, ...rest } = known;
   const merged: ShownSubaccountPayout = {
@@ -710,6 +714,7 @@ export function mergeSeen(
       ...rest,
       status: newer.status,
       reversed: newer.reversed,
+      amountCents: isRequest ? newer.amountCents : known.amountCents,
       payoutId: known.payoutId ?? seen.payoutId,
       withdrawalId: newer.withdrawalId ?? older.withdrawalId,
       // A payout refused by the bank after all has its TURBO-… replaced.

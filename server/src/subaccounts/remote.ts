@@ -4,7 +4,15 @@ import { plusMs } from '../kernel/clock.ts';
 import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { pageTold } from '../kernel/told.ts';
-import { answered, cannotAsk, cannotTell, isSuccess, refusalOf, unreadable } from '../upstream/answers.ts';
+import {
+  answered,
+  cannotAsk,
+  cannotTell,
+  isSuccess,
+  keyUsed,
+  refusalOf,
+  unreadable,
+} from '../upstream/answers.ts';
 import { createEndpoints, type Endpoint } from '../upstream/endpoints.ts';
 import { errandOf, type Facade, type Remote } from '../upstream/facade.ts';
 import {
@@ -356,6 +364,9 @@ export function createRemoteSubaccounts(
         if (ids.some((id) => !found.has(id)))
           for (const payout of await requests.inDoubt(tenant))
             if (!found.has(payout.id)) found.set(payout.id, payout);
+        // One may have become known just now, and its intent have ended.
+        if (ids.some((id) => !found.has(id)))
+          for (const late of await select()) if (!found.has(late.id)) found.set(late.id, payoutIn(late));
         return ids.map((id) => found.get(id) ?? null);
       },
 
@@ -386,6 +397,8 @@ export function createRemoteSubaccounts(
           (await mirror.get(tenant, id).catch((error: unknown) => {
             throw behindChange(error);
           }));
+        // Another system has used the key, and the service has that payout.
+        if (payout.amountCents !== input.amountCents) throw keyUsed(null);
         return { payout, underVerification: held && payout.status === 'processing', replayed };
       },
 

@@ -32,8 +32,8 @@ export interface Intent {
   key: string;
   inputHash: string;
   /**
-   * refused: certainly not done. absent: its outcome was unknown, and the service has come to say that there is none.
-   * The same key may then be used anew.
+   * refused: certainly not done; its key may be used again. absent: its outcome was unknown, and the service has said that
+   * there is none, for long enough; whether its key may be used again, its kind says.
    */
   state: 'sending' | 'in_doubt' | 'done' | 'refused' | 'absent';
   resourceId: string | null;
@@ -113,10 +113,7 @@ export type Look = (tenant: Tenant, intent: Intent) => Promise<Found>;
 /** A kind of operation, as every instance knows it: one settles what another has sent. */
 export interface RequestKind {
   look: Look;
-  /**
-   * The id of the resource as which it is shown. One that was shown, and then as never done, is never sent again: its
-   * caller may have paid under another key. Its key gives that resource.
-   */
+  /** The id of the resource as which it is shown. */
   idOf?: (intent: Intent) => string;
   /**
    * Records the resource of a request whose outcome is unknown, so that lists and subscribers show it. `again`: it has
@@ -124,8 +121,9 @@ export interface RequestKind {
    */
   inDoubt?: (intent: Intent, options: { again: boolean }) => Observation;
   /**
-   * Records that a request whose outcome was unknown was never done. `ifShown`: writes nothing where it was not shown in
-   * doubt.
+   * Records that a request whose outcome was unknown was never done. From then on it is never sent again, for its caller
+   * may have paid under another key: its key gives what is recorded here. `ifShown`: writes nothing where it was not shown
+   * in doubt.
    */
   absent?: (intent: Intent, options: { ifShown: boolean }) => Observation;
 }
@@ -150,7 +148,7 @@ export interface Intents {
    * key that has done it already does nothing: `replayed`. Of an unknown outcome nothing is sent again; the service is
    * asked at once, and then on and on in the background until it knows. What another instance is sending, and the
    * service does not show whole, is waited for a little. A key that was refused may be used anew; so may one that was
-   * found to have done nothing, with the same input, once the service has said so again, unless it is shown as never done.
+   * found to have done nothing, with the same input, once the service has said so again, unless its kind records that.
    * @throws what `open` and `send` throw; IdempotencyError; UpstreamError where the outcome is not known:
    *   `moneyMayHaveMoved` (an InDoubtError), or `retryable` of what is harmless if lost
    */
@@ -228,11 +226,10 @@ export function createIntents({
         await refuse(tenant, intent);
         continue;
       }
-      if (!fresh && intent.state === 'absent' && isShown(intent)) return replayNeverDone(tenant, intent);
       // One that was just opened has nothing to do with what was under way before it.
       const own = fresh ? undefined : underWay.get(intent.id);
       const outcome = await (own ??
-        share(intent, fresh ? sendFresh(tenant, intent, operation) : lookNow(tenant, intent, operation)));
+        share(intent, fresh ? sendFresh(tenant, intent, operation) : replay(tenant, intent, operation)));
       if (outcome === 'changed') continue;
       if (outcome !== 'not_done') return own ? { ...outcome, replayed: true } : outcome;
       // Nothing was done under this key, so it is used anew.
@@ -271,7 +268,7 @@ export function createIntents({
         if (before && before.state !== 'refused' && before.inputHash !== inputHash)
           throw new IdempotencyError('This idempotency key was used before with another input');
         const isNotDone =
-          (before?.state === 'absent' && !isShown(before)) ||
+          (before?.state === 'absent' && !isRecorded(before)) ||
           (before?.state === 'sending' && notThere?.state === 'absent') ||
           (before?.state === 'in_doubt' && operation.harmlessIfLost);
         const mayBeOpened =
@@ -279,8 +276,8 @@ export function createIntents({
           before.state === 'refused' ||
           (isNotDone && notThere !== null && isSameTry(before, notThere));
         const sendingTask = (intent: Intent) => taskOf(intent, plusMs(state.now, SENDING_MS * pace));
-        if (!mayBeOpened && before.state === 'absent' && !isShown(before)) {
-          // From here on it may be sent: nobody may read that it was never done, and pay under another key.
+        if (!mayBeOpened && before.state === 'absent' && !isRecorded(before)) {
+          // From here on it may be sent.
           const records = [put(intents, { ...before, state: 'sending' as const })];
           return {
             outcome: { intent: before, fresh: false },
@@ -367,7 +364,7 @@ export function createIntents({
       const [now] = await selectIntents(database.sql, tenant, [keyOf(intent)]);
       if (now?.state === 'done') return { resourceId: now.resourceId!, replayed: true };
       if (now?.state === 'refused') return 'not_done';
-      if (now?.state === 'absent' && isShown(now)) return 'changed';
+      if (now?.state === 'absent' && isRecorded(now)) return 'changed';
       if (now?.state === 'in_doubt' && operation.harmlessIfLost) return 'not_done';
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
@@ -380,28 +377,45 @@ export function createIntents({
     const current = await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
     // It may have ended since it was read above.
     if (current?.state === 'refused' || (current && !isSameTry(current, intent))) return 'changed';
-    if (current?.state === 'absent' && isShown(current)) return 'changed';
+    if (current?.state === 'absent' && isRecorded(current)) return 'changed';
     if (current?.state === 'done') return { resourceId: current.resourceId!, replayed: true };
-    // One that was given up is not sent from here: somebody may have read that, and may pay under another key.
+    // One that was given up is not sent from here.
     throw unanswered(operation, intent, replayed);
   }
 
-  /** One that is found after all is done. Of any other the resource stays as it is shown, also while nobody can look. */
-  async function replayNeverDone(tenant: Tenant, intent: Intent): Promise<Done> {
-    const shownAs = kinds[kindOf(intent)]!.idOf!(intent);
+  function replay<Input>(tenant: Tenant, intent: Intent, operation: Operation<Input>): Promise<Outcome> {
+    const absent = intent.state === 'absent' && kinds[kindOf(intent)]?.absent?.(intent, { ifShown: false });
+    return absent ? replayNeverDone(tenant, intent, absent) : lookNow(tenant, intent, operation);
+  }
+
+  /** One that is found after all is done. Any other stays as it is recorded, also where nobody can look. */
+  async function replayNeverDone(tenant: Tenant, intent: Intent, absent: Observation): Promise<Done> {
     let looked: Found;
     try {
       looked = await lookAt(tenant, intent);
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
-      return { resourceId: shownAs, replayed: true };
+      looked = 'unclear';
     }
     const resourceId = isFound(looked) ? await finish(tenant, intent, looked) : null;
-    return { resourceId: resourceId ?? shownAs, replayed: true };
+    if (resourceId !== null) return { resourceId, replayed: true };
+    // An earlier version recorded nothing.
+    return committer.change<Done>({
+      tenant,
+      read: absent.read,
+      decide(state) {
+        const recorded = absent.decide(state);
+        return {
+          outcome: { resourceId: recorded.resourceId, replayed: true },
+          writes: recorded.writes,
+        };
+      },
+    });
   }
 
-  function isShown(intent: Intent): boolean {
-    return kinds[kindOf(intent)]?.idOf !== undefined;
+  /** Whether it is recorded, and shown, that it was never done. */
+  function isRecorded(intent: Intent): boolean {
+    return kinds[kindOf(intent)]?.absent !== undefined;
   }
 
   /** Resolves when what another instance sends is over, or takes long: that instance may have ended. */
@@ -486,9 +500,9 @@ export function createIntents({
     await step(
       tenant,
       intent,
-      (current, _, isShownSo) => ({
+      (current, _, records) => ({
         // Another instance may have shown it meanwhile.
-        records: [put(intents, { ...current, state: isShownSo ? 'absent' : state })],
+        records: [put(intents, { ...current, state: records ? 'absent' : state })],
         done: [{ kind: RESOLVE, key: keyOf(intent) }],
       }),
       kinds[kindOf(intent)]?.absent?.(intent, { ifShown: true }),
@@ -522,12 +536,12 @@ export function createIntents({
 
   /**
    * Changes nothing where the intent has ended, or has been opened again since. Returns it as it was before. `decide` is
-   * given whether `shown` changes how it is shown.
+   * given whether `shown` records anything.
    */
   function step(
     tenant: Tenant,
     intent: Intent,
-    decide: (current: Intent, now: Date, isShownSo: boolean) => Writes,
+    decide: (current: Intent, now: Date, records: boolean) => Writes,
     shown?: Observation,
   ): Promise<Intent> {
     return committer.change<Intent>({
@@ -751,17 +765,17 @@ export function ending(
   };
 }
 
-/** The command that records that a request was never done, as a person has found. */
-export function abandoning(tenant: Tenant, intent: Intent, shown?: Observation): Command<void> {
+/** The command that records that a request was never done, as a person has found; false where it has ended meanwhile. */
+export function abandoning(tenant: Tenant, intent: Intent, shown?: Observation): Command<boolean> {
   return {
     tenant,
     read: (reader) => Promise.all([reader.load(intents, keyOf(intent)), shown?.read(reader)]),
     decide(state) {
       const current = state.need(intents, keyOf(intent));
-      if (!isOpen(current) || !isSameTry(current, intent)) return { outcome: undefined };
+      if (!isOpen(current) || !isSameTry(current, intent)) return { outcome: false };
       const { records = [], events = [] } = shown?.decide(state).writes ?? {};
       return {
-        outcome: undefined,
+        outcome: true,
         writes: {
           records: [put(intents, { ...current, state: 'absent', finding: 'Settled by hand' }), ...records],
           events,
