@@ -92,10 +92,10 @@ describe('what is seen of a subaccount’s payout', () => {
   test('of one that was taken for never made has its own reason and time, or none', () => {
     const words = { failureReason: 'never arrived', reversed: true, reversedAt: AT };
     const known = { ...merged({ ...FAILED, ...words }), neverMade: true };
-    const after = (seen: SeenPayout) => mergeSeen(known, seen, ID, SAME);
-    expect(after({ ...FAILED, failureReason: null })).toMatchObject({ failureReason: null, reversed: false });
-    expect(after({ ...FAILED, failureReason: null })!.reversedAt).toBeNull();
-    expect(after(FAILED)).toMatchObject({ failureReason: FAILED.failureReason });
+    const found = (seen: SeenPayout) => mergeSeen(known, seen, ID, SAME);
+    expect(found({ ...FAILED, failureReason: null })).toMatchObject({ failureReason: null, reversed: false });
+    expect(found({ ...FAILED, failureReason: null })!.reversedAt).toBeNull();
+    expect(found(FAILED)).toMatchObject({ failureReason: FAILED.failureReason });
   });
 
   test('with a reversal of what did not fail is read without it', () => {
