@@ -16,6 +16,7 @@ import {
   type Payout,
   type PayoutFilter,
   type PayoutMethod,
+  type PayoutRange,
   type PayoutStatus,
 } from '../../server/src/payouts/model.ts';
 import { countPayouts, listPayouts, savePayouts } from '../../server/src/payouts/store.ts';
@@ -365,6 +366,7 @@ async function waitsForAnother({ sql: db }: Database): Promise<boolean> {
 
 const ROWS = 12_000;
 const RARE = 90;
+const atPlace = (place: number) => plusMs(new Date('2026-01-01'), place * MINUTE);
 const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;
 
 /** The newest are all alike; the first `rare` of each list are others. Nothing is counted here. */
@@ -546,6 +548,49 @@ describeOnDatabase('A page', (open) => {
       ({ rowsRead, scanned }) => rowsRead >= 16 * 51 || scanned.some((table) => table !== 'list_count'),
     );
     expect(dear).toEqual([]);
+  });
+
+  test.each<[string, PayoutRange]>([
+    ['after', { end: 'first', limit: 51, after: 100, requestedBefore: atPlace(ROWS - 60) }],
+    ['before', { end: 'last', limit: 51, before: ROWS - 100, requestedAfter: atPlace(60) }],
+  ])('of payouts of nearly all time begins at the place that it is asked for %s.', async (_, range) => {
+    plans.length = 0;
+    await listPayouts(database.sql, tenant, range);
+    // From the end of the period on it would be half of the index: a page of that has some hundred rows.
+    expect(plans[0]!.pages).toBeLessThanOrEqual(30);
+  });
+
+  test('of payouts of a period ends at that or at a place, whichever is nearer.', async () => {
+    for (const place of [1, 99, 100, 101, ROWS]) {
+      const instants = [atPlace(100), plusMs(atPlace(100), 1)];
+      for (const [index, instant] of instants.entries()) {
+        const range = { limit: 2, requestedBefore: instant, after: place };
+        const first = await listPayouts(database.sql, tenant, { end: 'first', ...range });
+        const newest = Math.min(place, 100 + index) - 1;
+        expect(first.map((each) => each.place)).toEqual([newest, newest - 1].filter((each) => each > 0));
+        const last = await listPayouts(database.sql, tenant, {
+          ...{ end: 'last', limit: 2, requestedAfter: instant, before: place },
+        });
+        const oldest = Math.max(place + 1, 100 + index);
+        expect(last.map((each) => each.place)).toEqual([oldest + 1, oldest].filter((each) => each <= ROWS));
+      }
+    }
+    const nowhere = { end: 'first', limit: 2, requestedBefore: atPlace(100), after: ROWS + 1 } as const;
+    expect(await listPayouts(database.sql, tenant, nowhere)).toEqual([]);
+  });
+
+  // A list is so much longer than a page that PostgreSQL may take walking it for cheaper, and never comes to what is old.
+  test.each([
+    ['card payments', () => asked['of card payments of rare statuses']!],
+    ['payouts', () => asked['of payouts of rare methods and statuses']!],
+  ])('of %s of rare statuses looks each row up, whatever PostgreSQL takes that to cost.', async (_, ask) => {
+    await database.transaction(async (db) => {
+      await sql`set local enable_nestloop = off`.execute(db);
+      await sql`set local enable_hashjoin = off`.execute(db);
+      const explained = explainQueries({ ...database, sql: db });
+      await ask()(explained.database.sql, tenant);
+      expect(explained.plans[0]!.rowsRead).toBeLessThan(16 * 51);
+    });
   });
 
   test('at an offset reads what lies before it, and no more.', async () => {

@@ -140,6 +140,8 @@ export interface ReadPlan {
   readonly statement: string;
   /** Rows that a table or an index has given, those that a filter threw away among them. */
   readonly rowsRead: number;
+  /** Pages of tables and indexes, each time one is looked at. */
+  readonly pages: number;
   /** The names of the tables that were read from one end to the other. */
   readonly scanned: readonly string[];
 }
@@ -149,6 +151,8 @@ interface PlanNode {
   'Relation Name'?: string;
   'Actual Rows': number;
   'Actual Loops': number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
   'Rows Removed by Filter'?: number;
   'Rows Removed by Index Recheck'?: number;
   Plans?: PlanNode[];
@@ -160,10 +164,11 @@ export function explainQueries(database: Database): { database: Database; plans:
   const explained = replaceExecution(database, async (execute, query) => {
     const { rows } = await execute({
       ...query,
-      sql: `explain (analyze, timing off, format json) ${query.sql}`,
+      sql: `explain (analyze, buffers, timing off, format json) ${query.sql}`,
     });
     const [{ Plan }] = (rows[0] as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'];
-    plans.push({ statement: query.sql, ...readsOf(Plan) });
+    const pages = Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
+    plans.push({ statement: query.sql, pages, ...readsOf(Plan) });
     return execute(query);
   });
   return { database: explained, plans };

@@ -51,12 +51,14 @@ export async function selectPage<Row>(
     const conditions = part.map(({ column, value }) => raw`${raw.ref(column)} = ${value}`);
     return raw`(select ${keys} ${rowsWith(...conditions)} order by ${inOrder} limit ${limit + offset})`;
   });
+  // With a limit each row is looked up by its number. Else PostgreSQL may walk the list beside them, which is long where
+  // all that the page shows is old.
   const { rows } = await raw<Row>`
     select listed.* from (
       select ${keys} from (${raw.join(firstOfEach, raw` union all `)}) part
       order by ${inOrder} limit ${limit} offset ${offset}
     ) page
-    cross join lateral (select ${shown} ${rowsWith(raw`number = page.number`)}) listed
+    cross join lateral (select ${shown} ${rowsWith(raw`number = page.number`)} limit 1) listed
     order by ${raw.join(order.map((column) => raw`${raw.ref(`page.${column}`)} ${raw.raw(direction)}`))}`.execute(
     sql,
   );

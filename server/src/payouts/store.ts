@@ -96,19 +96,27 @@ export async function listPayouts(
   }: PayoutRange & { offset?: number },
 ): Promise<{ place: number; payout: Payout }[]> {
   const isOfPeriod = requestedAfter !== undefined || requestedBefore !== undefined;
-  const place = isOfPeriod ? raw`(requested_at, number)` : raw`number`;
-  const placeOf = (number: number) =>
-    isOfPeriod
-      ? raw`((select placed.requested_at from payout placed where placed.account_id = ${tenant.accountId}
-          and placed.environment = ${tenant.environment} and placed.number = ${number}), ${number}::bigint)`
-      : raw`${number}`;
+  /**
+   * Where a page ends on one side: at a place of the list, and at an end of the period. That is one condition, for of two
+   * PostgreSQL may begin to read at the one farther away. Rows are numbered from 1.
+   */
+  const bound = (side: '<' | '>', number: number | undefined, instant: Date | undefined) => {
+    if (number === undefined) return inPeriod(side === '<' ? { before: instant } : { from: instant });
+    const beyond = raw.raw(side);
+    if (!isOfPeriod) return [raw<boolean>`number ${beyond} ${number}`];
+    const at = raw`(select placed.requested_at from payout placed where placed.account_id = ${tenant.accountId}
+      and placed.environment = ${tenant.environment} and placed.number = ${number})`;
+    if (!instant) return [raw<boolean>`(requested_at, number) ${beyond} (${at}, ${number}::bigint)`];
+    // The period begins with an instant, and ends before one.
+    const isNearer = side === '<' ? raw`${at} < ${instant}` : raw`${at} >= ${instant}`;
+    const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${instant}::timestamptz end`;
+    return [
+      raw<boolean>`(requested_at, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,
+    ];
+  };
   const rows = await selectPage<Selectable<Tables['payout']>>(sql, tenant, {
     table: 'payout',
-    where: [
-      ...inPeriod({ from: requestedAfter, before: requestedBefore }),
-      ...(after === undefined ? [] : [raw<boolean>`${place} < ${placeOf(after)}`]),
-      ...(before === undefined ? [] : [raw<boolean>`${place} > ${placeOf(before)}`]),
-    ],
+    where: [...bound('<', after, requestedBefore), ...bound('>', before, requestedAfter)],
     // The indexes have a list for each method and status.
     oneOf: status || method ? { method: method ?? PAYOUT_METHODS, status: status ?? PAYOUT_STATUSES } : {},
     order: isOfPeriod ? ['requested_at', 'number'] : ['number'],
