@@ -50,10 +50,10 @@ import {
 } from '../../server/src/webhooks/store.ts';
 import { openAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnBothEngines, describeOnDatabase } from '../support/database.ts';
-import { generated } from '../support/scale.ts';
+import { generated, scale } from '../support/scale.ts';
 import { explainQueries, type ReadPlan, scansBy } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
-import { rulesOfTotals } from '../support/totals.ts';
+import { rulesOfTotals, TOTALS } from '../support/totals.ts';
 
 const START = new Date('2026-01-30T22:00:00.000Z');
 const MINUTE = 60_000;
@@ -370,7 +370,7 @@ const atPlace = (place: number) => plusMs(new Date('2026-01-01'), place * MINUTE
 const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;
 
 /** The newest are all alike; the first `rare` of each list are others. Nothing is counted here. */
-const SEED = (accountId: string, rare: number) => `
+const SEED = (accountId: string, rare: number, rows = ROWS) => `
   set local session_replication_role = replica;
   insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
       destination, requested_at, processed_at, denied_reason, litoshi)
@@ -378,21 +378,21 @@ const SEED = (accountId: string, rare: number) => `
       case when place < ${rare} then 'ltc' else 'pix' end, case when place < ${rare} then 'denied' else 'completed' end,
       1000, 100, 'ana@example.com', timestamptz '2026-01-01' + place * interval '1 minute', now(),
       case when place < ${rare} then 'refused' end, case when place < ${rare} then 7 end
-    from generate_series(1, ${ROWS}) place;
+    from generate_series(1, ${rows}) place;
   insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at,
       paid_at)
     select '${accountId}', 'live', 'PSC-' || place, 1, case when place < ${rare} then 'failed' else 'paid' end, 1000, now(),
-      now(), now() from generate_series(1, ${ROWS}) place;
+      now(), now() from generate_series(1, ${rows}) place;
   insert into product (account_id, environment, id, name, price_cents, created_at)
     select '${accountId}', 'live', lpad(to_hex(place), 24, '0'), 'Caneca', 4990, now()
-    from generate_series(1, ${ROWS}) place;
+    from generate_series(1, ${rows}) place;
   insert into subaccount (account_id, environment, id, name, created_at)
     select '${accountId}', 'live', 'sacc_' || lpad(to_hex(place), 32, '0'), 'Ana', now()
-    from generate_series(0, ${ROWS}) place;
+    from generate_series(0, ${rows}) place;
   insert into statement_entry (account_id, environment, subaccount_id, kind, ref_id, amount_cents, balance_after_cents,
       created_at)
     select '${accountId}', 'live', '${SUBACCOUNT}', 'transfer_in', place::text, 1, place, now()
-    from generate_series(1, ${ROWS}) place;
+    from generate_series(1, ${rows}) place;
   insert into subaccount_payout (id, account_id, environment, subaccount_id, version, payout_id, status,
       under_verification, withdrawal_id, turbo_code, amount_cents, fee_cents, agreed_fee_cents, pix_key, created_at,
       completed_at, failure_reason)
@@ -400,21 +400,26 @@ const SEED = (accountId: string, rare: number) => `
       case when place < ${rare} then 'failed' else 'completed' end, false, lpad(to_hex(place), 24, '0'), 'TURBO-' || place,
       1000, 100, 100, 'ana@example.com', now(), case when place >= ${rare} then now() end,
       case when place < ${rare} then 'refused' end
-    from generate_series(1, ${ROWS}) place;
+    from generate_series(1, ${rows}) place;
   insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url,
       body, status, created_at)
     select 'whd_' || place, '${accountId}', 'live', place, 'payment.paid', 'card_payment', place::text,
       'https://shop.example', '{}', case when place < ${rare} then 'exhausted' else 'delivered' end, now()
-    from generate_series(1, ${ROWS}) place;
+    from generate_series(1, ${rows}) place;
   insert into observed (account_id, environment, resource, id, version, status, final, parent, snapshot, observed_at)
     select '${accountId}', 'live', resource, place::text, 1, case when place < ${rare} then 'failed' else 'paid' end, true,
       case resource when 'subaccount_payout' then '${SUBACCOUNT}' end, '{}', now()
-    from generate_series(1, ${ROWS}) place, unnest('{card_payment, subaccount_payout}'::text[]) resource;
-  insert into stream (account_id, environment, version) values ('${accountId}', 'live', ${ROWS});
+    from generate_series(1, ${rows}) place, unnest('{card_payment, subaccount_payout}'::text[]) resource;
+  insert into stream (account_id, environment, version) values ('${accountId}', 'live', ${rows});
   insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
-    select '${accountId}', 'live', place, 'any', case when place < ${ROWS} / 2 then 'payout' else 'card_payment' end,
+    select '${accountId}', 'live', place, 'any', case when place < ${rows} / 2 then 'payout' else 'card_payment' end,
       place::text, now(), '{}'
-    from generate_series(1, ${ROWS}) place;`;
+    from generate_series(1, ${rows}) place;`;
+
+/** The totals of what is there. */
+const COUNT = `
+  set local session_replication_role = replica;
+  insert into list_count (account_id, environment, list, parent, seconds, since, kind, status, count) ${TOTALS}`;
 
 /** However long that takes: a busy machine needs more than the deadline of a statement. */
 function seed(database: Database, statements: string): Promise<unknown> {
@@ -441,7 +446,7 @@ describeOnDatabase('A page', (open) => {
     requestedBefore: new Date('2026-01-01T20:10Z'),
   };
   const rare = { status: ['denied', 'processing'], method: ['ltc', 'usd'] } as const;
-  const payoutFilters: Record<string, PayoutFilter> = {
+  const payoutFiltersOf = (rows: number): Record<string, PayoutFilter> => ({
     'without a filter': {},
     'of a rare status': { status: ['denied'] },
     'of a rare status or one that none has': { status: rare.status },
@@ -450,17 +455,17 @@ describeOnDatabase('A page', (open) => {
     'of rare methods and statuses': rare,
     'of a period long ago': period,
     'of all time but the last hour': {
-      requestedBefore: plusMs(new Date('2026-01-01'), (ROWS - 60) * MINUTE),
+      requestedBefore: plusMs(new Date('2026-01-01'), (rows - 60) * MINUTE),
     },
     'of a period long ago and a rare status': { ...period, status: ['denied'] },
     'of a rare method since long ago': { requestedAfter: period.requestedAfter, method: ['ltc'] },
     'of all time and all that is rare': { ...rare, requestedAfter: new Date(0) },
-  };
+  });
+  const payoutFilters = payoutFiltersOf(ROWS);
   const page = { before: null, limit: 51 };
-  const middle = ROWS / 2;
-  const asked: Record<string, Ask> = {
+  const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
     ...Object.fromEntries(
-      Object.entries(payoutFilters).flatMap(([name, filter]): [string, Ask][] => [
+      Object.entries(payoutFiltersOf(rows)).flatMap(([name, filter]): [string, Ask][] => [
         [`of payouts ${name}`, (db, of) => listPayouts(db, of, { end: 'first', limit: 51, ...filter })],
         [
           `of payouts ${name}, behind a place in the middle`,
@@ -503,7 +508,23 @@ describeOnDatabase('A page', (open) => {
     'of what was observed of card payments, its total': (db, of) => countObserved(db, of, 'card_payment', {}),
     'of what was observed of a subaccount’s payouts of a rare status': (db, of) =>
       listObserved(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
-  };
+  });
+  const middle = ROWS / 2;
+  const asked = askedOf(ROWS);
+
+  function deepPages(offset: number): [string, Ask][] {
+    const window = { limit: 50, offset };
+    const all: Record<string, Ask> = {
+      payouts: (db, of) => listPayouts(db, of, { end: 'first', ...window }),
+      'card payments': (db, of) => listCardPayments(db, of, { before: null, ...window }),
+      products: (db, of) => listProducts(db, of, { before: null, ...window }),
+      subaccounts: (db, of) => listSubaccounts(db, of, window),
+      'a statement': (db, of) => listEntries(db, of, SUBACCOUNT, window),
+      'a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, window),
+      'what was observed': (db, of) => listObserved(db, of, 'card_payment', { before: null, ...window }),
+    };
+    return Object.entries(all).map(([name, ask]) => [`of ${name} at offset ${offset}`, ask]);
+  }
 
   // The first half of the log is of payouts, the second of card payments.
   test.each([
@@ -535,6 +556,42 @@ describeOnDatabase('A page', (open) => {
     // Each of up to sixteen lists gives a page at most.
     expect(rowsRead).toBeLessThan(16 * 51);
   });
+
+  const many = scale('LIST_ROWS');
+  if (many > ROWS)
+    test(`of lists of ${many} rows reads what it shows, and nothing else`, {
+      timeout: 1_200_000,
+    }, async () => {
+      const long = await open();
+      const of = await openAccount(long);
+      await seed(long, SEED(of.accountId, RARE, many));
+      await seed(long, COUNT);
+      await long.maintenance((unhurried) => sql`vacuum analyze`.execute(unhurried.sql));
+      const explained = explainQueries(long);
+      const took: [name: string, ms: number][] = [];
+      for (const [name, ask] of [...Object.entries(askedOf(many)), ...deepPages(10_000)]) {
+        explained.plans.length = 0;
+        await ask(explained.database.sql, of);
+        const [{ rowsRead, scanned }] = explained.plans as [ReadPlan];
+        const most = name.includes('offset') ? 10_050 : 16 * 51;
+        expect([name, rowsRead <= most, scanned.filter((table) => table !== 'list_count')]).toEqual([
+          name,
+          true,
+          [],
+        ]);
+        const times = [];
+        for (let round = 0; round < 11; round += 1) {
+          const before = performance.now();
+          await ask(long.sql, of);
+          times.push(performance.now() - before);
+        }
+        took.push([name, times.sort((left, right) => left - right)[5]!]);
+      }
+      const [slowest] = took.sort(([, left], [, right]) => right - left);
+      console.log(
+        `${took.length} pages of ${many} rows, the slowest ${slowest![0]}: ${slowest![1].toFixed(1)} ms`,
+      );
+    });
 
   // By an average over the values that there are, those that no row has would be in every row.
   test('of a list whose rows are all alike reads no more.', async () => {
@@ -594,18 +651,9 @@ describeOnDatabase('A page', (open) => {
   });
 
   test('at an offset reads what lies before it, and no more.', async () => {
-    const window = { limit: 50, offset: 1_000 };
-    for (const ask of [
-      () => listPayouts(database.sql, tenant, { end: 'first', ...window }),
-      () => listCardPayments(database.sql, tenant, { before: null, ...window }),
-      () => listProducts(database.sql, tenant, { before: null, ...window }),
-      () => listSubaccounts(database.sql, tenant, window),
-      () => listEntries(database.sql, tenant, SUBACCOUNT, window),
-      () => listPayoutsOfOne(database.sql, tenant, SUBACCOUNT, window),
-      () => listObserved(database.sql, tenant, 'card_payment', { before: null, ...window }),
-    ]) {
+    for (const [, ask] of deepPages(1_000)) {
       plans.length = 0;
-      expect(await ask()).toHaveLength(50);
+      expect(await ask(database.sql, tenant)).toHaveLength(50);
       expect(plans[0]).toMatchObject({ rowsRead: 1_050, scanned: [] });
     }
   });

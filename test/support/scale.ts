@@ -62,6 +62,8 @@ const SIZES = {
   DOCUMENTS: [1_000, 5_000, 20_000, 100_000],
   /** The same of subscriptions. */
   SUBSCRIPTION_DOCUMENTS: [100, 1_000, 5_000, 20_000],
+  /** Rows of each list, of which every page is read. */
+  LIST_ROWS: [12_000, 12_000, 12_000, 1_000_000],
   /** Requests that are never sent to their end. */
   HALF_OPEN: [20, 60, 200, 1_000],
   /** Requests of a well-behaved client beside them. */

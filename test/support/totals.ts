@@ -10,20 +10,23 @@ const LISTED = `
   union all select account_id, environment, 'webhook_delivery', '', '', status, null from webhook_delivery
   union all select account_id, environment, 'observed', coalesce(parent, ''), resource, status, null from observed`;
 
-/** Each finds the totals that break it. */
-export function rulesOfTotals(): Record<string, string> {
-  return {
-    'each total is the number of its rows, in all and in each hour, day and 32 days': `
-      select * from (
-        select account_id, environment, list, parent, seconds, since, kind, status, count from list_count where count <> 0
-      ) counted full join (
+/** What each total has to be. */
+export const TOTALS = `
         select account_id, environment, list, parent, seconds, since, kind, status, count(*) as listed
         from (${LISTED}) r cross join lateral (values
           (0, timestamptz 'epoch'), (3600, date_trunc('hour', instant)), (86400, date_trunc('day', instant)),
           (2764800, timestamptz 'epoch' + floor(extract(epoch from instant) / 2764800) * interval '32 days')
         ) period (seconds, since)
         where since is not null
-        group by 1, 2, 3, 4, 5, 6, 7, 8
+        group by 1, 2, 3, 4, 5, 6, 7, 8`;
+
+/** Each finds the totals that break it. */
+export function rulesOfTotals(): Record<string, string> {
+  return {
+    'each total is the number of its rows, in all and in each hour, day and 32 days': `
+      select * from (
+        select account_id, environment, list, parent, seconds, since, kind, status, count from list_count where count <> 0
+      ) counted full join (${TOTALS}
       ) listed using (account_id, environment, list, parent, seconds, since, kind, status)
       where count is distinct from listed`,
   };
