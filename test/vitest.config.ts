@@ -108,10 +108,8 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
   return [
     ...inNode('unit', filesOf('unit')),
     ...inNode('server', filesOf('server'), onPostgres('service')),
-    ...inNode('programs', filesOf('programs'), {
-      ...onPostgres('service'),
-      setupFiles: [here('support/whole-server.ts'), here('support/cpu.ts')],
-    }),
+    // A process for each: they look at what a process leaves behind.
+    ...inNode('programs', filesOf('programs'), { ...onPostgres('service'), isolate: true }),
     ...inBrowsers(filesOf('journey'), filesOf('page')),
     ...(runsAll()
       ? inNode(
