@@ -659,6 +659,17 @@ describeOnDatabase('a request that must not be made twice', (open) => {
   });
 
   describe('on two instances', () => {
+    /** Whatever is sent from here on is refused, once `refused` is resolved. */
+    function refusing(service: Service) {
+      const [sent, refused] = [deferred(), deferred()];
+      service.answer = async () => {
+        sent.resolve();
+        await refused.promise;
+        throw REFUSED;
+      };
+      return { sent, refused };
+    }
+
     async function startTwo() {
       const clock = createManualClock();
       const one = await start({ clock });
@@ -876,12 +887,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       const kind = shownKind(async () => 'not_there');
       for (const { requests } of [one, two]) requests.move = kind;
       const works = service.answer;
-      const [sent, refused] = [deferred(), deferred()];
-      service.answer = async () => {
-        sent.resolve();
-        await refused.promise;
-        throw REFUSED;
-      };
+      const { sent, refused } = refusing(service);
       const first = failure(one.intents.run(tenant, operation(service, { key: 'k' })));
       await sent.promise;
       const waits = waitsOf(two.clock);
@@ -913,12 +919,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     test('that is refused while the other looks is sent by the other', async () => {
       const { one, two, service, tenant } = await startTwo();
       const works = service.answer;
-      const [sent, refused] = [deferred(), deferred()];
-      service.answer = async () => {
-        sent.resolve();
-        await refused.promise;
-        throw REFUSED;
-      };
+      const { sent, refused } = refusing(service);
       const first = failure(one.intents.run(tenant, operation(service, { key: 'k' })));
       await sent.promise;
       service.look = async () => {
@@ -938,12 +939,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     test('a refusal that comes when the key is in use anew ends nothing of that', async () => {
       const { one, two, service, tenant } = await startTwo();
       const works = service.answer;
-      const [sent, refused] = [deferred(), deferred()];
-      service.answer = async () => {
-        sent.resolve();
-        await refused.promise;
-        throw REFUSED;
-      };
+      const { sent, refused } = refusing(service);
       const first = failure(one.intents.run(tenant, operation(service, { key: 'k' })));
       await sent.promise;
       await one.work.close();

@@ -268,7 +268,7 @@ export function createIntents({
         if (before && before.state !== 'refused' && before.inputHash !== inputHash)
           throw new IdempotencyError('This idempotency key was used before with another input');
         const isNotDone =
-          (before?.state === 'absent' && !isRecorded(before)) ||
+          (before?.state === 'absent' && !recordsAbsence(before)) ||
           (before?.state === 'sending' && notThere?.state === 'absent') ||
           (before?.state === 'in_doubt' && operation.harmlessIfLost);
         const mayBeOpened =
@@ -276,7 +276,7 @@ export function createIntents({
           before.state === 'refused' ||
           (isNotDone && notThere !== null && isSameTry(before, notThere));
         const sendingTask = (intent: Intent) => taskOf(intent, plusMs(state.now, SENDING_MS * pace));
-        if (!mayBeOpened && before.state === 'absent' && !isRecorded(before)) {
+        if (!mayBeOpened && before.state === 'absent' && !recordsAbsence(before)) {
           // From here on it may be sent.
           const records = [put(intents, { ...before, state: 'sending' as const })];
           return {
@@ -364,7 +364,7 @@ export function createIntents({
       const [now] = await selectIntents(database.sql, tenant, [keyOf(intent)]);
       if (now?.state === 'done') return { resourceId: now.resourceId!, replayed: true };
       if (now?.state === 'refused') return 'not_done';
-      if (now?.state === 'absent' && isRecorded(now)) return 'changed';
+      if (now?.state === 'absent' && recordsAbsence(now)) return 'changed';
       if (now?.state === 'in_doubt' && operation.harmlessIfLost) return 'not_done';
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
@@ -377,7 +377,7 @@ export function createIntents({
     const current = await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
     // It may have ended since it was read above.
     if (current?.state === 'refused' || (current && !isSameTry(current, intent))) return 'changed';
-    if (current?.state === 'absent' && isRecorded(current)) return 'changed';
+    if (current?.state === 'absent' && recordsAbsence(current)) return 'changed';
     if (current?.state === 'done') return { resourceId: current.resourceId!, replayed: true };
     // One that was given up is not sent from here.
     throw unanswered(operation, intent, replayed);
@@ -413,8 +413,8 @@ export function createIntents({
     });
   }
 
-  /** Whether it is recorded, and shown, that it was never done. */
-  function isRecorded(intent: Intent): boolean {
+  /** Whether one of this kind that was never done is shown as such, and so never sent again. */
+  function recordsAbsence(intent: Intent): boolean {
     return kinds[kindOf(intent)]?.absent !== undefined;
   }
 
