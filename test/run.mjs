@@ -18,7 +18,7 @@ const USAGE = `Usage: npm test                        each behaviour once, and t
        npm run test:changed            what imports a file that has changed; --since=REF in place of the last commit
        npm run test:watch [-- FILTER…] again at each change
 
-  --project=NAME,…  only files of these projects: unit, server, programs, journey, page, component, beside
+  --project=NAME,…  only files of these projects: unit, server, programs, journey, page, component
   Other options are Vitest's: -t NAME, --shard 1/3, --bail 1 …
 `;
 

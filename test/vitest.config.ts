@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ONE_GRAPHQL } from './support/one-graphql.ts';
 import { runsAll } from './support/scale.ts';
-import { findTestFiles, type Project } from './support/test-files.mjs';
+import { findTestFiles, type Project, projectOfFile } from './support/test-files.mjs';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -42,23 +43,22 @@ const LONGEST = [
 const strange = LONGEST.find((name) => !files.some(({ path }) => path === `${name}.test.ts`));
 if (strange) throw new Error(`LONGEST names ${strange}, which is no test file.`);
 
-/** In this order: a worker is kept while the next file is of its project. What waits most begins first. */
-const PROJECTS = ['journey', 'journey and page', 'facade', 'programs', 'page', 'server', 'unit'];
+/** In this order: a worker is kept while the next file is of the same kind. What waits most begins first. */
+const KINDS = ['facade', 'programs', 'journey', 'page', 'server', 'unit'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId, project }: TestSpecification) => {
       const at = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
-      return PROJECTS.indexOf(project.name) * LONGEST.length * 2 + (at < 0 ? LONGEST.length : at);
+      const kind = project.name === 'facade' ? project.name : projectOfFile(relative(here('.'), moduleId));
+      return KINDS.indexOf(kind) * LONGEST.length * 2 + (at < 0 ? LONGEST.length : at);
     };
     return (await super.sort(specifications)).sort((left, right) => place(left) - place(right));
   }
 }
 
-type InNode = Exclude<Project, 'component' | 'beside'> | 'facade' | 'journey and page';
-
 /** Tests in a process of Node's that a file shares with those before it: loading the server takes longer than most. */
-function inNode(name: InNode, include: string[], options: Options = {}): TestProjectInlineConfiguration[] {
+function inNode(name: string, include: string[], options: Options = {}): TestProjectInlineConfiguration[] {
   if (include.length === 0) return [];
   return [
     {
@@ -94,23 +94,24 @@ const THROUGH_A_FACADE = ['outcomes', 'pages', 'paying', 'popup-blocked', 'resta
   (name) => `e2e/${name}.test.ts`,
 );
 
-/** In the same processes: to load what drives a browser takes a second. Pages alone wait for no database. */
-function inBrowsers(journeys: string[], pages: string[]): TestProjectInlineConfiguration[] {
-  if (journeys.length === 0) return inNode('page', pages);
-  const name = pages.length > 0 ? 'journey and page' : 'journey';
-  return inNode(name, [...journeys, ...pages], onPostgres('service'));
+/** Tests that share processes, and so what is loaded there. Those of `unit` and `page` alone wait for no database. */
+function inSharedProcesses(): TestProjectInlineConfiguration[] {
+  const withDatabase = [...filesOf('journey'), ...filesOf('server')];
+  const without = [...filesOf('page'), ...filesOf('unit')];
+  return inNode(
+    'shared',
+    [...withDatabase, ...without],
+    withDatabase.length > 0 ? onPostgres('service') : {},
+  );
 }
 
 /** Plugins of projects without a chosen file are not loaded. */
 async function projects(): Promise<TestProjectInlineConfiguration[]> {
-  const [inPage, inOtherPages] = [filesOf('component'), filesOf('beside')];
-  const browser = inPage.length + inOtherPages.length > 0 ? await import('./vitest.browser.ts') : null;
+  const inPage = filesOf('component');
   return [
-    ...inNode('unit', filesOf('unit')),
-    ...inNode('server', filesOf('server'), onPostgres('service')),
+    ...inSharedProcesses(),
     // A process for each: they look at what a process leaves behind.
     ...inNode('programs', filesOf('programs'), { ...onPostgres('service'), isolate: true }),
-    ...inBrowsers(filesOf('journey'), filesOf('page')),
     ...(runsAll()
       ? inNode(
           'facade',
@@ -118,8 +119,7 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
           onPostgres('facade'),
         )
       : []),
-    ...(browser && inPage.length > 0 ? [browser.component(inPage)] : []),
-    ...(browser && inOtherPages.length > 0 ? [await browser.beside(inOtherPages)] : []),
+    ...(inPage.length > 0 ? [await (await import('./vitest.browser.ts')).component(inPage)] : []),
   ];
 }
 

@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
 import { vitrine } from './demo/vitrine.ts';
-import { leanLit } from './scripts/lean-lit.ts';
-import { shortNames } from './scripts/short-names.ts';
 import { squeezeTemplates } from './scripts/squeeze-templates.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
@@ -36,7 +34,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
     };
   if (mode === 'standalone')
     return {
-      plugins: [...plugins, leanLit(), shortNames()],
+      plugins,
       build: {
         outDir: here('dist/standalone'),
         // The other element's build stands there as well; it is made after this one, but not where both are watched.
@@ -59,7 +57,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
   // A build of its own: together they would share Lit as a chunk, and a button would cost one request more.
   if (mode === 'standalone-payouts')
     return {
-      plugins: [...plugins, leanLit(), shortNames()],
+      plugins,
       build: {
         outDir: here('dist/standalone'),
         emptyOutDir: false,

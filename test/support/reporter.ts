@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { SerializedError } from 'vitest';
 import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason } from 'vitest/node';
 import type { FileMeta } from './cpu.ts';
+import { projectOfFile } from './test-files.mjs';
 
 /** The result of a run, as the runner reads it from the file that `PSA_TEST_REPORT` names. */
 export interface Report {
@@ -68,7 +69,7 @@ export default class SumsReporter extends DefaultReporter {
     } else {
       const seconds = (module.diagnostic().duration / 1000).toFixed(1);
       this.log(
-        `✓ ${module.project.name.padEnd(9)} ${module.relativeModuleId} ${tests.length} in ${seconds} s · ${this.#sum()}`,
+        `✓ ${projectOf(module).padEnd(9)} ${module.relativeModuleId} ${tests.length} in ${seconds} s · ${this.#sum()}`,
       );
     }
   }
@@ -91,7 +92,7 @@ export default class SumsReporter extends DefaultReporter {
   }
 
   #count(module: TestModule, tests: readonly TestCase[]): void {
-    const { name } = module.project;
+    const name = projectOf(module);
     const project = this.#report.projects[name] ?? { files: 0, tests: 0, wallMs: 0, cpuMs: 0 };
     this.#report.projects[name] = project;
     project.files += 1;
@@ -113,6 +114,11 @@ export default class SumsReporter extends DefaultReporter {
     const { passed, failed } = this.#report;
     return failed > 0 ? `${passed} passed, ${failed} failed` : `${passed} passed`;
   }
+}
+
+/** Vitest runs several of our projects as one of its own; `facade` runs files once more. */
+function projectOf({ project, relativeModuleId }: TestModule): string {
+  return project.name === 'facade' ? project.name : projectOfFile(relativeModuleId);
 }
 
 function slowestOf(tests: readonly TestCase[]): Record<string, number> {

@@ -13,9 +13,9 @@ const tests = join(root, 'test');
  * - `programs`: starts processes of its own
  * - `journey`: drives a browser over whole servers
  * - `page`: drives a browser over pages with the built element, against a fake server
- * - `component`, `beside`: runs inside a page, with the element's sources
+ * - `component`: runs inside a page, with the elements' sources
  *
- * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component' | 'beside'} Project
+ * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component'} Project
  *
  * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium'} Part something that is built or installed before a test runs
  *
@@ -79,6 +79,17 @@ export function findTestFiles() {
     .map((path) => describeFile(path, graph));
 }
 
+/** The project of a test file. @param {string} path relative to `test/`, with slashes @returns {Project} */
+export function projectOfFile(path) {
+  projects ??= new Map(findTestFiles().map((file) => [file.path, file.project]));
+  const project = projects.get(path);
+  if (!project) throw new Error(`${path} is no test file.`);
+  return project;
+}
+
+/** @type {Map<string, Project> | undefined} */
+let projects;
+
 /** Whether `npm test` runs it. @param {TestFile} file */
 export function isInSample({ path }) {
   return !ONLY_IN_ALL.includes(path);
@@ -90,14 +101,13 @@ function describeFile(path, graph) {
   const parts = new Set(reaches.flatMap((file) => [...(NEEDS[file] ?? []), ...graph.builtPartsIn(file)]));
   const project = projectOf(path, parts, reaches, graph);
   // Vitest itself starts the browser in which these run.
-  if (project === 'component' || project === 'beside') parts.add('chromium');
+  if (project === 'component') parts.add('chromium');
   return { path, project, parts, reaches };
 }
 
 /** @param {string} path @param {Set<Part>} parts @param {string[]} reaches @param {ImportGraph} graph @returns {Project} */
 function projectOf(path, parts, reaches, graph) {
-  if (/^widget\/psa-checkout.*\.browser-test\.ts$/.test(path)) return 'component';
-  if (/\.browser-test\.tsx?$/.test(path)) return 'beside';
+  if (/\.browser-test\.tsx?$/.test(path)) return 'component';
   if (/\.page-test\.ts$/.test(path)) return 'page';
   if (parts.has('chromium')) return 'journey';
   if (reaches.some((file) => isOfTests(file) && graph.startsProcesses(file))) return 'programs';

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 
 /** What is downloaded at first, and all that may come after it but languages. */
 const GATES = {
-  'psa-checkout': { initial: 12_500, total: 16_500 },
-  'psa-payouts': { initial: 15_500, total: 15_500 },
+  'psa-checkout': { initial: 15_000, total: 20_500 },
+  'psa-payouts': { initial: 18_500, total: 18_500 },
 };
 const folder = new URL('../dist/standalone/', import.meta.url);
 const read = (name) => readFileSync(new URL(name, folder));

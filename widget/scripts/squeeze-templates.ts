@@ -36,9 +36,8 @@ export function squeezeTemplates(): Plugin {
  */
 function squeezeMarkup(texts: readonly string[]): string[] {
   let inside: 'text' | 'tag' | '"' | "'" = 'text';
-  let bracket: string | undefined;
-  return texts.map((text, at) => {
-    const squeezed = text.replace(/["'<>]|\s+/g, (found, offset: number) => {
+  return texts.map((text) =>
+    text.replace(/["'<>]|\s+/g, (found, offset: number) => {
       const before = text.slice(0, offset).at(-1);
       const after = text.at(offset + found.length);
       if (inside === '"' || inside === "'") {
@@ -51,13 +50,8 @@ function squeezeMarkup(texts: readonly string[]): string[] {
       else if (found.includes('\n') && isEdge(before) && isEdge(after)) return '';
       else return ' ';
       return found;
-    });
-    // By it the bundle's Lit tells whether a binding stands in a tag: scripts/lean-lit.ts.
-    bracket = /.*([<>])/s.exec(text)?.[1] ?? bracket;
-    if (at < texts.length - 1 && (bracket === '<') !== (inside !== 'text'))
-      throw new Error(`a bracket that is no tag’s stands before a binding, in ${text.trim()}`);
-    return squeezed;
-  });
+    }),
+  );
 }
 
 /** A tag, an expression, or the template's own end. */

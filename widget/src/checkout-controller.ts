@@ -4,6 +4,7 @@ import {
   type CheckoutError,
   type CheckoutErrorCode,
   type CheckoutEvent,
+  type CheckoutPhase,
   followable,
   INITIAL,
   reduce,
@@ -40,6 +41,9 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
 }
 
 type PaymentChunk = typeof import('./payment.ts');
+
+/** Phases in which a payment exists or is on its way, so that none is created. */
+const STARTED: readonly CheckoutPhase[] = ['creating', 'pending', 'paid', 'refunded'];
 
 /** Starts a payment, opens its page, follows it to its end, and finds it again after a reload. */
 export class CheckoutController implements ReactiveController {
@@ -238,8 +242,7 @@ export class CheckoutController implements ReactiveController {
 
   async #create(): Promise<void> {
     const host = this.#host;
-    // Creating, pending, paid, refunded.
-    if (/^[cpr]/.test(this.state.phase) || this.resuming) return;
+    if (STARTED.includes(this.state.phase) || this.resuming) return;
     if (!this.#emit('psa-before-start', {}, true)) return;
     const endpoint = this.#endpoint();
     const { token, customer, amountCents: valueCents } = host;
@@ -479,7 +482,7 @@ export class CheckoutController implements ReactiveController {
     if (type === 'pagehide') this.#unfollow();
     else if (type === 'offline') this.#following && this.#connect(type);
     else if (!(document.hidden || this.#starting || this.state.error)) {
-      const lost = type === 'online' || /^[^lc]/.test(connection);
+      const lost = type === 'online' || !['live', 'connecting'].includes(connection);
       if (lost) this.#resume();
       // While it connects it is asking already.
       if (connection !== 'connecting') void this.refresh();

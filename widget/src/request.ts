@@ -90,12 +90,11 @@ export function post(options: DocumentOptions, accept: string): Promise<Response
 /** An error of the server's, top-level or a refusal of a mutation, in the element's words. */
 export function errorOf({ message, extensions }: GraphqlError): CheckoutError {
   const { code, retryAfterSeconds } = extensions ?? {};
-  const text = String(code);
-  const known = CODES.find(([pattern]) => pattern.test(text))?.[1] ?? 'unknown';
+  const known = toCheckoutErrorCode(String(code));
   return {
     code: known,
     message,
-    retryable: !FINAL.test(known),
+    retryable: !FINAL.includes(known),
     retryAfterSeconds: Number(retryAfterSeconds) || undefined,
   };
 }
@@ -127,15 +126,37 @@ export async function request<T>(options: DocumentOptions): Promise<T> {
 }
 
 /** Not `protocol`: what could not be understood may be a proxy's own page, which is gone at the next try. */
-const FINAL = /inv|not_|unau/;
+const FINAL: readonly CheckoutErrorCode[] = ['invalid_input', 'not_configured', 'unauthorized'];
 
-/** `extensions.code`, an ErrorCode of the schema, an HTTP status or a socket's close code, to the element's code. */
-const CODES: [RegExp, CheckoutErrorCode][] = [
-  [/^(UNAUTHENTICATED|FORBIDDEN|PERMISSION|4?40[13]$)/, 'unauthorized'],
-  [/RATE|429/, 'rate_limited'],
-  [/^(BAD_USER|VALID)/, 'invalid_input'],
-  [/_CONFLICT|_USED/, 'conflict'],
-  [/NOT_|ONLY_|LIMIT_/, 'not_configured'],
-  [/^(INTERNAL|5)|UNAV/, 'server'],
-  [/^(GRAPHQL|4)/, 'protocol'],
-];
+/** An error code of the server, an HTTP status or a socket's close code, to the element's code. */
+const CODES: Record<string, CheckoutErrorCode> = {
+  UNAUTHENTICATED: 'unauthorized',
+  FORBIDDEN: 'unauthorized',
+  PERMISSION_DENIED: 'unauthorized',
+  401: 'unauthorized',
+  403: 'unauthorized',
+  4401: 'unauthorized',
+  4403: 'unauthorized',
+  RATE_LIMITED: 'rate_limited',
+  429: 'rate_limited',
+  4429: 'rate_limited',
+  BAD_USER_INPUT: 'invalid_input',
+  VALIDATION: 'invalid_input',
+  IDEMPOTENCY_CONFLICT: 'conflict',
+  CHECKOUT_TOKEN_USED: 'conflict',
+  NOT_FOUND: 'not_configured',
+  CARD_PAYMENTS_NOT_CONFIGURED: 'not_configured',
+  NOT_IN_SANDBOX: 'not_configured',
+  ONLY_IN_SANDBOX: 'not_configured',
+  LIMIT_REACHED: 'not_configured',
+  INTERNAL_SERVER_ERROR: 'server',
+  UNAVAILABLE: 'server',
+  UPSTREAM_UNAVAILABLE: 'server',
+};
+
+/** @param code as in CODES; other statuses and close codes by their first digit */
+function toCheckoutErrorCode(code: string): CheckoutErrorCode {
+  if (CODES[code]) return CODES[code];
+  if (code.startsWith('5')) return 'server';
+  return code.startsWith('4') || code.startsWith('GRAPHQL') ? 'protocol' : 'unknown';
+}

@@ -684,7 +684,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     const { connection } = this.#data;
     const said: string[] = [];
     // A socket that was changed for another is back by now, and no news.
-    if (/^(live|offline|reconnecting)$/.test(connection) && connection !== this.#toldConnection) {
+    if (['live', 'offline', 'reconnecting'].includes(connection) && connection !== this.#toldConnection) {
       said.push(this.#text(connection as 'live'));
       this.#toldConnection = connection;
     }
