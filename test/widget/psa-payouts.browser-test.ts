@@ -41,9 +41,7 @@ describe('the first page', () => {
 
   it('says what each status means for the money', async () => {
     const { element } = await table({ count: 6 });
-    const says = rows(element).map((row) =>
-      row.querySelector('.status')?.textContent?.replace(/\s+/g, ' ').trim(),
-    );
+    const says = rows(element).map((row) => words(row.querySelector('.status')));
     expect(says.slice(0, 3)).toEqual([
       'Pendente Na fila',
       expect.stringMatching(/^Concluído \d\d:\d\d$/),
@@ -613,8 +611,16 @@ function event(element: PsaPayouts, name: string): Promise<CustomEvent> {
 const part = (element: PsaPayouts, name: string) =>
   element.shadowRoot!.querySelector<HTMLElement>(`[part=${name}]`);
 const button = (element: PsaPayouts, name: string) => part(element, name) as HTMLButtonElement;
-const text = (element: PsaPayouts, name: string) =>
-  part(element, name)?.textContent?.replace(/\s+/g, ' ').trim();
+const text = (element: PsaPayouts, name: string) => words(part(element, name));
+
+/** The text of a node as it is read: elements stand apart, though no space lies between them in the markup. */
+function words(node: Node | null | undefined): string | undefined {
+  const read = (child: Node): string => {
+    if (child instanceof Element) return ` ${[...child.childNodes].map(read).join('')} `;
+    return child instanceof Text ? child.data : '';
+  };
+  return node ? read(node).replace(/\s+/g, ' ').trim() : undefined;
+}
 const scroller = (element: PsaPayouts) => part(element, 'scroller')!;
 const rows = (element: PsaPayouts) => [...element.shadowRoot!.querySelectorAll<HTMLElement>('tbody tr')];
 const codes = (element: PsaPayouts) => rows(element).map((row) => row.querySelector('.code')?.textContent);

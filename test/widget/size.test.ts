@@ -7,6 +7,6 @@ const size = fileURLToPath(new URL('../../widget/scripts/size.mjs', import.meta.
 
 test('the bundle that was built weighs no more than its gate allows', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [size]);
-  expect(stdout).toMatch(/^psa-checkout: initial \d+ of 12500, with both transports \d+ of 16500/m);
-  expect(stdout).toMatch(/^psa-payouts: initial \d+ of 15500/m);
+  expect(stdout).toMatch(/^psa-checkout: initial \d+ of 15000, with both transports \d+ of 20500/m);
+  expect(stdout).toMatch(/^psa-payouts: initial \d+ of 18500/m);
 });
