@@ -241,9 +241,6 @@ export async function createApp({
     });
     const graphql = createGraphQLServer({
       ...{ schema, contexts, addressOf, onFault, compileAfter },
-      onRootField: fields.onRootField,
-      // What is known of another service is not all in the database.
-      writes: config.upstream ? () => null : () => database.writes(),
       graphiql: config.demo,
     });
     const sockets = createGraphQLSockets({

@@ -160,7 +160,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
     for (const [kind, credential] of Object.entries(before)) {
       const signs = [...credential];
       // Of the facade's in fewer places: it is the same check.
-      const apart = server === app ? (runsAll() ? 1 : 8) : scale('PLACES_APART');
+      const apart = server === app ? (runsAll() ? 1 : 16) : scale('PLACES_APART');
       const others = signs.flatMap((sign, at) =>
         at % apart
           ? []

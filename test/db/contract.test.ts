@@ -111,42 +111,6 @@ describeOnBothEngines('the database', (open) => {
     expect(await count(database, 'late')).toBe(0);
   });
 
-  test('counts what may have changed something before whoever did it is answered, and no look', async () => {
-    if (database.engine === 'postgres') {
-      // Others may.
-      expect(database.writes()).toBeNull();
-      return;
-    }
-    const counted = async (work: () => Promise<unknown>) => {
-      const before = database.writes()!;
-      await work().catch(() => undefined);
-      return database.writes()! - before;
-    };
-    const inserted = sql`insert into note (text) values ('counted')`;
-    const looks = [
-      () => count(database, 'counted'),
-      () => sql`/* a name */ (select 1)`.execute(database.sql),
-      () => database.transaction((tx) => sql`select text from note for update`.execute(tx)),
-    ];
-    for (const look of looks) expect(await counted(look)).toBe(0);
-    const writes = [
-      () => inserted.execute(database.sql),
-      () => database.transaction((tx) => inserted.execute(tx)),
-      () =>
-        sql`with gone as (delete from note where text = 'counted' returning 1) select 1`.execute(
-          database.sql,
-        ),
-      // Whether or not it came to be.
-      () => sql`insert into note (nothing) values (1)`.execute(database.sql),
-      () =>
-        database.transaction(async (tx) => {
-          await inserted.execute(tx);
-          throw new Error('changed its mind');
-        }),
-    ];
-    for (const write of writes) expect(await counted(write)).toBe(1);
-  });
-
   test('throws what COMMIT itself refuses, as the refusal that it is', async () => {
     const work = database.transaction(async (tx) => {
       await sql`insert into note (text) values ('same')`.execute(tx);

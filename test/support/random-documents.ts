@@ -93,7 +93,7 @@ export function randomDocument(
     if (!isLeaf && depth >= MAX_DEPTH) return '__typename';
     // Two fields of one name and other arguments contradict each other, and what differs at each request has no alias.
     const hasAlias =
-      !isLeaf || field.args.length > 0 || isBesideOthers || (chance(20) && !MOMENTARY.has(field.name));
+      !isLeaf || field.args.length > 0 || isBesideOthers || (chance(20) && !COUNTED.has(field.name));
     if (hasAlias) aliases += 1;
     const asked = `${hasAlias ? `a${aliases}: ` : ''}${field.name}${args(type, field)}${condition()}`;
     if (isLeaf) return asked;
@@ -149,7 +149,7 @@ const OPERATION: Record<string, string> = {
   Mutation: 'mutation',
   Subscription: 'subscription',
 };
-const MOMENTARY = new Set(['remaining', 'resetAt']);
+const COUNTED = new Set(['remaining', 'resetAt']);
 
 function leavesOf(type: GraphQLInterfaceType): string[] {
   return Object.values(type.getFields()).flatMap(({ name, type: of }) =>

@@ -37,7 +37,7 @@ const SIZES = {
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the places at which a facade's credential is changed. */
-  PLACES_APART: [17, 9, 3, 1],
+  PLACES_APART: [33, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
   HANGING_RECEIVERS: [6, 12, 25, 100],
   /** WebSockets that are open at once. */
@@ -102,6 +102,11 @@ export function generated(most: number): number {
 /** The first of `cases` in `npm test`; all of them in `npm run test:all`. For what repeats one thing in another form. */
 export function firstInSample<Case>(cases: readonly Case[]): readonly Case[] {
   return runsAll() ? cases : cases.slice(0, 1);
+}
+
+/** `cases` in `npm run test:all`, and none of them in `npm test`. For what other tests of the file show in another form. */
+export function onlyInAll<Case>(cases: readonly Case[]): readonly Case[] {
+  return runsAll() ? cases : [];
 }
 
 function currentScale(): Scale {

@@ -31,6 +31,10 @@ const tests = join(root, 'test');
  * out, unless a filter names them; `npm run test:all` runs them.
  */
 const ONLY_IN_ALL = [
+  // The scripts around the tests and the build, of which every run of them is a test. CI runs them with each change.
+  'scripts/build.test.ts',
+  'scripts/dependencies.test.ts',
+  'scripts/run.test.ts',
   'bench/bench.test.ts',
   // Of whole programs, by the deadlines of production: db/postgres and graphql/outage show the same with short ones.
   'faults/outage.test.ts',

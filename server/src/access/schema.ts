@@ -66,7 +66,6 @@ const Viewer = builder.objectRef<{ environment: Environment; credential: Credent
 builder.queryFields((t) => ({
   viewer: t.field({
     type: Viewer,
-    extensions: { momentary: true },
     resolve: (_, __, context) => {
       const { tenant, credential } = callerOf(context);
       return { environment: tenant.environment, credential };
@@ -236,8 +235,6 @@ builder.queryField('pausedTokens', (t) =>
   t.field({
     type: [TokenPauseRef],
     description: 'The pauses of checkout tokens that are in force, newest first; at most 100.',
-    // A pause ends without anything being written.
-    extensions: { momentary: true },
     resolve: (_, __, context) => {
       const caller = callerOf(context);
       assertMayReadCardPayments(caller);

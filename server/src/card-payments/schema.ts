@@ -87,7 +87,6 @@ builder.node(CardPaymentRef, {
     expiresInSeconds: t.int({
       description:
         'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
-      extensions: { momentary: true },
       resolve: ({ expiresAt }, _, { clock }) =>
         Math.max(0, Math.ceil((expiresAt.getTime() - clock.ms()) / 1_000)),
     }),

@@ -17,8 +17,6 @@ import { createStatementWatch, type SendStatement, timedBy } from './statements.
 
 export interface Connections
   extends Pick<Database, 'sql' | 'transaction' | 'takesWrites' | 'connections' | 'close'> {
-  /** How often something has been written since they were opened: told before whoever wrote it is answered. */
-  writes(): number;
   /** Closes the connections that nobody uses: another one to the same server gave no answer in time. */
   closeIdle(): void;
 }
@@ -63,12 +61,10 @@ export function openConnections(
         )
     : () => pool.connect();
 
-  let writes = 0;
   let busy = 0;
   let closing: Promise<void> | undefined;
   let whenIdle: (() => void) | undefined;
-  const done = (hasWritten: boolean) => {
-    if (hasWritten) writes += 1;
+  const done = () => {
     busy -= 1;
     if (busy === 0) whenIdle?.();
   };
@@ -88,13 +84,13 @@ export function openConnections(
       return guard(client, {
         watched,
         onSilent: closeIdle,
-        onRelease(hasWritten) {
+        onRelease() {
           state.inUse = false;
-          done(hasWritten);
+          done();
         },
       });
     } catch (error) {
-      done(false);
+      done();
       throw new NoConnection((error as Error).message, { cause: error });
     }
   }
@@ -155,7 +151,6 @@ export function openConnections(
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
-    writes: () => writes,
     close() {
       closing ??= (async () => {
         if (busy > 0) {
@@ -192,14 +187,9 @@ function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> })
 /** Tells what may have been committed from what was not, and keeps a broken connection out of the pool. */
 function guard(
   client: Client,
-  {
-    watched,
-    onSilent,
-    onRelease,
-  }: { watched: SendStatement; onSilent: () => void; onRelease: (hasWritten: boolean) => void },
+  { watched, onSilent, onRelease }: { watched: SendStatement; onSilent: () => void; onRelease: () => void },
 ): Guarded {
   let lost: Error | undefined;
-  let hasWritten = false;
   let inTransaction = false;
   const onError = (error: Error) => {
     lost ??= error;
@@ -244,7 +234,6 @@ function guard(
     if (text === 'rollback') return rollback();
     inTransaction ||= BEGINS.test(text);
     const writes = !READS.test(text);
-    hasWritten ||= writes;
     const name = NAMED.exec(text)?.[1];
     collectWrites(client.connection.stream);
     try {
@@ -276,7 +265,7 @@ function guard(
       client.off('error', onError);
       client.off('end', onEnd);
       client.release(lost);
-      onRelease(hasWritten);
+      onRelease();
     },
   };
 }

@@ -49,11 +49,6 @@ export interface Database {
    * statements, as a crash would leave them.
    */
   readonly copyFiles?: (folder: string) => Promise<void>;
-  /**
-   * How often anything may have been changed since it was opened: what was read is still so as long as this is the same.
-   * Null where other processes change it too.
-   */
-  writes(): number | null;
   /** Resolves when every transaction under way has ended and the files are closed and unlocked. */
   close(): Promise<void>;
 }

@@ -80,7 +80,6 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     maintenance: (work) => work(connections),
     takesWrites: connections.takesWrites,
     connections: connections.connections,
-    writes: connections.writes,
     flushes: backend.flushes,
     copyFiles: backend.copyFiles,
     // There is no other process to hear it.

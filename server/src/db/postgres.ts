@@ -104,7 +104,6 @@ export async function openPostgres({
     },
     connections: connections.connections,
     // Other instances have it too.
-    writes: () => null,
     async notify(channel, ...payloads) {
       const isSent = await listener.notify(channel, payloads)?.then(
         () => true,

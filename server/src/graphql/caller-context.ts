@@ -28,9 +28,6 @@ export interface Presented {
   connection?: object | undefined;
 }
 
-/** What became of a root field that was asked for: it may begin where this is null. */
-export type Taken = { error: unknown } | null;
-
 export interface ContextFactory {
   /**
    * At once where that is known. Null where nothing was presented. Throws, or rejects with, UnauthenticatedError,
@@ -39,17 +36,13 @@ export interface ContextFactory {
   identify(presented: Presented): Caller | null | Promise<Caller>;
   /**
    * For one operation. `connection` ends with the socket that it came by and with its credential; over HTTP a
-   * subscription watches the credential itself, and `gone` aborts when the client has left. Its first root fields are
-   * those that were `taken` before.
+   * subscription watches the credential itself, and `gone` aborts when the client has left.
    */
   create(
     presented: Presented,
     caller: Caller | null,
     transport: { connection: () => AbortSignal } | { gone: () => AbortSignal },
-    taken?: Taken[],
   ): Context;
-  /** Counts one root field. @throws RateLimitError, at once or later */
-  takeRootField(presented: Presented, caller: Caller): void | Promise<void>;
   /** Counts a request whose credential is not known, before anything is done for it. @throws RateLimitError, at once or later */
   admit(presented: Presented): void | Promise<void>;
   watch(presented: Presented, caller: Caller, opened: Opened): ReturnType<WatchCredential>;
@@ -106,9 +99,8 @@ export function createContextFactory({
         ? caller.then((known) => onOwnPage(known, origin))
         : onOwnPage(caller, origin);
     },
-    takeRootField: ({ address }, caller) => limits.take(caller, address),
     admit: ({ authorization, address, connection }) => access.admit(authorization, address, connection),
-    create(presented, caller, transport, taken): Context {
+    create(presented, caller, transport): Context {
       const order = createOrder();
       const age = createAge(caller, clock);
       const services = servicesWhenAsked(servicesFor, age.asker);
@@ -165,12 +157,7 @@ export function createContextFactory({
           return cursor;
         },
         listCursors: (list) => cursorsFor(callerOf({ caller }).tenant, list),
-        takeRootField() {
-          const before = taken?.shift();
-          if (before) throw before.error;
-          if (before === undefined)
-            return order.next(() => limits.take(callerOf({ caller }), presented.address));
-        },
+        takeRootField: () => order.next(() => limits.take(callerOf({ caller }), presented.address)),
         rateLimit: () => limits.look(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
         extensions: () => (upstream ? { upstream: { ...age.seen(), circuit: upstream().circuit } } : null),

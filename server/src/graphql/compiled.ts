@@ -45,13 +45,6 @@ export interface CompiledOperation {
   (context: unknown, variables: Variables, root?: unknown): Answer | Promise<Answer>;
   /** How many it is made of, wherever they are written. */
   readonly fields: number;
-  /** The names of its root fields, in their order, each as often as it is asked for. */
-  readonly rootFields: readonly string[];
-  /**
-   * Whether it may be answered otherwise though nothing was written: one of its fields has `extensions.momentary`, for its
-   * value is of the instant, or of who asks rather than of what they may see.
-   */
-  readonly momentary: boolean;
 }
 
 export interface Answer {
@@ -80,7 +73,7 @@ export function compileOperation(
     return null;
   const compilation: Compilation = {
     ...{ schema, operation, fragments: fragmentsOf(document) },
-    ...{ fields: 0, momentary: false },
+    fields: 0,
   };
   let write: WriteFields;
   try {
@@ -94,12 +87,7 @@ export function compileOperation(
     const data = write(root, undefined, run);
     return typeof data === 'string' ? answerOf(run, data) : data.then((text) => answerOf(run, text));
   };
-  return Object.assign(compiled, {
-    ...{ fields: compilation.fields, momentary: compilation.momentary },
-    rootFields: [...collectIn(compilation, rootType, [operation.selectionSet]).values()]
-      .map(([node]) => node!.name.value)
-      .filter((name) => name !== TypeNameMetaFieldDef.name),
-  });
+  return Object.assign(compiled, { fields: compilation.fields });
 }
 
 function answerOf({ failures }: Run, text: string): Answer {
@@ -133,7 +121,6 @@ interface Compilation {
   fragments: Fragments;
   /** So far. */
   fields: number;
-  momentary: boolean;
 }
 
 /** One execution. */
@@ -263,7 +250,6 @@ function compileField(
   if (!definition) throw LEFT_TO_EXECUTE;
   const field: Field = { compilation, parentType, definition, nodes };
   const { resolve, type } = definition;
-  compilation.momentary ||= definition.extensions.momentary === true;
   const argumentsOf = compileArguments(field);
   const read = compileRead(field, argumentsOf);
   const complete = compileValue(field, type);

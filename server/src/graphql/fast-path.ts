@@ -9,16 +9,14 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../access/model.ts';
-import { type Body, endTogether } from '../http/routes.ts';
+import { endTogether } from '../http/routes.ts';
 import { OutageError } from '../kernel/errors.ts';
 import { createRecent } from '../kernel/recent.ts';
-import { isTracing } from '../kernel/traces.ts';
-import type { ContextFactory, Presented, Taken } from './caller-context.ts';
+import type { ContextFactory, Presented } from './caller-context.ts';
 import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
-import type { Context, OnRootField } from './context.ts';
+import type { Context } from './context.ts';
 import { bytesOf } from './documents.ts';
 import { asksForSchema } from './introspection.ts';
-import { createKeptAnswers } from './kept-answers.ts';
 import { tooManyListItems } from './list-items.ts';
 
 /** Bytes of the documents that are kept, and of whole requests of which nothing has to be looked at again. */
@@ -35,8 +33,8 @@ const HEADERS_BYTES = 1_000;
 export interface FastPath {
   /** Whether the request is answered; if not, it is Yoga's. @throws OutageError */
   answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
-  /** How many it has answered, and how many of them with what was kept. */
-  answers(): { compiled: number; kept: number };
+  /** How many it has answered. */
+  answers(): number;
   /** Looks at what Yoga has answered. */
   learn(request: IncomingMessage, response: ServerResponse): void;
   /** Yoga's side of it. */
@@ -48,17 +46,12 @@ export interface FastPath {
  * a request to the schema and an answer from it. It keeps to what is certain: the document is one that Yoga has
  * parsed, validated and run; the media type is the one that Yoga chose for the same `Accept`; the same limits and
  * the same context apply. Whatever is refused, and every answer with errors, Yoga writes.
- *
- * What was answered is kept while nothing is written that could change it; whoever it is for is asked for as ever, and
- * what they may ask for in a minute is counted as ever.
  */
 export function createFastPath({
   schema,
   contexts,
   presentedBy,
   goneOf,
-  onRootField,
-  writes,
   headers: always,
   compileAfter = 2,
 }: {
@@ -67,9 +60,6 @@ export function createFastPath({
   presentedBy: (request: IncomingMessage) => Presented;
   /** Aborts when the client has left. */
   goneOf: (response: ServerResponse) => AbortSignal;
-  onRootField: OnRootField;
-  /** How often anything that a query reads has been written; null where that is not known. */
-  writes: () => number | null;
   /** Of every answer. */
   headers: Readonly<Record<string, string>>;
   /** How often Yoga answers a query before it is compiled. */
@@ -82,9 +72,7 @@ export function createFastPath({
     ({ run }, body) => bytesOfCompiled(run) + VARIABLES_BYTES * body.length,
   );
   const headersByAccept = createRecent<string[]>(ACCEPTS_BYTES, () => HEADERS_BYTES);
-  const keptAnswers = createKeptAnswers(writes);
-  let prepared = 0;
-  const answers = { compiled: 0, kept: 0 };
+  let answers = 0;
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
   /** What is known of it; the rest is done for a caller. Null for what is Yoga's. */
@@ -113,22 +101,9 @@ export function createFastPath({
     });
     if (!coerced || tooManyListItems({ schema, document, operationName, variableValues: variables }))
       return null;
-    const again = body.length <= LONGEST_BODY;
-    prepared += 1;
-    const operation: Operation = {
-      ...{ run, variables: frozen(coerced) },
-      keptAs: again && !run.momentary ? prepared : null,
-    };
-    if (again) bodies.set(body, operation);
+    const operation: Operation = { run, variables: frozen(coerced) };
+    if (body.length <= LONGEST_BODY) bodies.set(body, operation);
     return operation;
-  }
-
-  function write(response: ServerResponse, headers: string[], answer: Body): void {
-    // Node reads them at once.
-    headers[headers.length - 1] = String(answer.bytes);
-    response.writeHead(200, headers);
-    endTogether(response, answer);
-    answers.compiled += 1;
   }
 
   return {
@@ -146,33 +121,10 @@ export function createFastPath({
         if (error instanceof OutageError) throw error;
         return false;
       }
-      // Nothing is made, or kept, for who has shown no credential.
+      // Nothing is compiled for a caller without a credential.
       const operation = caller && ('run' in asked ? asked : prepare(asked));
       if (!caller || !operation) return false;
-      const { keptAs } = operation;
-      /** What became of root fields that were asked for before it was known that they have to be looked up. */
-      const taken: Taken[] = [];
-      // Whoever traces wants to see what is done for an answer.
-      if (keptAs !== null && !isTracing() && keptAnswers.get(keptAs, caller)) {
-        const { rootFields } = operation.run;
-        for (let index = 0; index < rootFields.length; index += 1)
-          try {
-            const later = contexts.takeRootField(presented, caller);
-            if (later) await later;
-            taken.push(null);
-          } catch (error) {
-            taken.push({ error });
-          }
-        const kept = taken.every((each) => each === null) && keptAnswers.get(keptAs, caller);
-        if (kept) {
-          for (const field of rootFields) onRootField('query', field, null, 0);
-          write(response, headers, kept);
-          answers.kept += 1;
-          return true;
-        }
-      }
-      const keep = keptAs === null ? null : keptAnswers.reading(keptAs, caller);
-      const context = contexts.create(presented, caller, { gone: () => goneOf(response) }, taken);
+      const context = contexts.create(presented, caller, { gone: () => goneOf(response) });
       const running = operation.run(context, operation.variables);
       const { data, errors } = running instanceof Promise ? await running : running;
       if (errors.length > 0) {
@@ -183,14 +135,16 @@ export function createFastPath({
       const text = extensions
         ? `{"data":${data},"extensions":${JSON.stringify(extensions)}}`
         : `{"data":${data}}`;
-      const answer = { content: text, bytes: Buffer.byteLength(text) };
-      // What is said beside the data is of the moment.
-      if (!extensions) keep?.(answer);
-      write(response, headers, answer);
+      const bytes = Buffer.byteLength(text);
+      // Node reads them at once.
+      headers[headers.length - 1] = String(bytes);
+      response.writeHead(200, headers);
+      endTogether(response, { content: text, bytes });
+      answers += 1;
       return true;
     },
 
-    answers: () => ({ ...answers }),
+    answers: () => answers,
 
     learn(request, response) {
       const type = response.getHeader('content-type');
@@ -243,8 +197,6 @@ interface Asked {
 interface Operation {
   run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
-  /** The name that its answers are kept by; null where they are not. */
-  keptAs: number | null;
 }
 
 const JSON_ANSWER = /^application\/(graphql-response\+)?json; charset=utf-8$/;

@@ -14,7 +14,7 @@ import {
 } from '../http/routes.ts';
 import { describeOutage, OutageError } from '../kernel/errors.ts';
 import type { ContextFactory, Presented } from './caller-context.ts';
-import type { Context, OnRootField } from './context.ts';
+import type { Context } from './context.ts';
 import { documentsPlugin } from './documents.ts';
 import { messageOf, toGraphQLError } from './errors.ts';
 import { sendEvents } from './event-stream.ts';
@@ -48,8 +48,6 @@ export function createGraphQLServer({
   addressOf,
   graphiql,
   onFault,
-  onRootField,
-  writes,
   compileAfter,
 }: {
   schema: GraphQLSchema;
@@ -57,9 +55,6 @@ export function createGraphQLServer({
   addressOf: ClientAddress;
   graphiql: boolean;
   onFault: (fault: unknown) => void;
-  onRootField: OnRootField;
-  /** How often anything that a query reads has been written; null where that is not known. */
-  writes: () => number | null;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
 }): GraphQLServer {
@@ -67,7 +62,7 @@ export function createGraphQLServer({
     presentedBy(request, addressOf, request.headers.authorization ?? null);
   let graphiqlPolicy = "default-src 'none'";
   const fastPath = createFastPath({
-    ...{ schema, contexts, goneOf, onRootField, writes, compileAfter },
+    ...{ schema, contexts, goneOf, compileAfter },
     presentedBy: presented,
     headers: HEADERS,
   });
