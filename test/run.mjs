@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureParts } from '../server/scripts/build.mjs';
-import { FAST_GATES, runGates } from '../server/scripts/gates.mjs';
+import { gates as allGates, FAST_GATES, runGates } from '../server/scripts/gates.mjs';
 import { ensureInstalled } from '../server/scripts/install.mjs';
 import { childrenCpuMs, fail, isMain, root, runNode, since, step } from '../server/scripts/progress.mjs';
 import { writeStamp } from '../server/scripts/stamp.mjs';
@@ -228,9 +228,13 @@ function select(args) {
   if (has('--changed')) return { files: findChanges(chosen, optionOf('--since')), options };
   // A filter or an option asks for some of the tests: the gates are about all of the code.
   const isWhole = filters.length === 0 && options.length === 0 && !projects;
-  const gates = isWhole ? FAST_GATES : [];
-  if (has('--all')) return { files: chosen, scale: 'medium', options, gates, isWhole };
-  return { files: filters.length > 0 ? chosen : chosen.filter(isInSample), options, gates, isWhole };
+  const gatesFor = (/** @type {string[]} */ names) => (isWhole ? names : []);
+  if (has('--all'))
+    return { files: chosen, scale: 'medium', options, gates: gatesFor(Object.keys(allGates)), isWhole };
+  return {
+    ...{ files: filters.length > 0 ? chosen : chosen.filter(isInSample), options },
+    ...{ gates: gatesFor(FAST_GATES), isWhole },
+  };
 }
 
 const OWN_OPTIONS = /^--(?:all|unit|changed|watch|since=.*|project=.*)$/;

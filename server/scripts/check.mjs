@@ -22,6 +22,6 @@ if (wanted('tests')) {
 if (chosen.length !== 1) {
   console.log('');
   for (const { name, ok, took } of results)
-    console.log(`${ok ? '✓' : '✗'} ${name.padEnd(16)} ${took.padStart(8)}`);
+    console.log(`${ok ? '✓' : '✗'} ${name.padEnd(21)} ${took.padStart(8)}`);
 }
 process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;

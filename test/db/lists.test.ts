@@ -49,7 +49,7 @@ import {
   updateDeliveries,
 } from '../../server/src/webhooks/store.ts';
 import { openAccount } from '../support/core.ts';
-import { createPostgresDatabase, describeOnBothEngines, describeOnDatabase } from '../support/database.ts';
+import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { generated, scale } from '../support/scale.ts';
 import { explainQueries, type ReadPlan, scansBy } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
@@ -204,7 +204,7 @@ class Undone extends Error {
   override readonly name = 'Undone';
 }
 
-describeOnBothEngines('A total', (open) => {
+describeOnDatabase('A total', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bringAxe, faultsOf } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
-import { firstInSample } from '../support/scale.ts';
+import { onlyInAll } from '../support/scale.ts';
 import { isLive, openShop } from './shop.ts';
 import { startServiceStand } from './stand.ts';
 
@@ -228,7 +228,7 @@ describe('the simulator', () => {
 });
 
 describe.each(
-  firstInSample([
+  onlyInAll([
     ['light', { width: 1280, height: 900 }],
     ['dark', { width: 390, height: 844 }],
     ['dark', { width: 1280, height: 900 }],

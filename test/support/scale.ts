@@ -13,15 +13,15 @@ const SIZES = {
   /** Kills at each of these places. */
   BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */
-  FAULTY_CALLS: [200, 1_500, 4_000, 10_000],
+  FAULTY_CALLS: [100, 1_500, 4_000, 10_000],
   /** Connections to PostgreSQL that are cut around a COMMIT, before it arrives and as often after it was done. */
   CUTS: [2, 20, 60, 300],
   /** The same of PGlite, which is lost with its worker. */
   WORKER_DEATHS: [1, 1, 5, 300],
   /** Fields with a bad value, one at a time. */
-  BAD_INPUTS: [500, 11_000, 20_000, 50_000],
+  BAD_INPUTS: [300, 11_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
-  KILLS: [5, 8, 25, 300],
+  KILLS: [3, 8, 25, 300],
   /** Rounds of 64 callers with one idempotency key, on each database. */
   ONE_KEY: [1, 5, 50, 500],
   /** Callers that ask for the same, or for the same money, at once. */
@@ -29,9 +29,9 @@ const SIZES = {
   /** Ways in which a payment's approval meets its expiry. */
   EXPIRIES: [40, 40, 200, 1_000],
   /** Amounts of cents, from 0, that are written in reais and read back. */
-  AMOUNTS: [1_000_000, 20_000_000, 20_000_000, 20_000_000],
+  AMOUNTS: [300_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
-  SEEDS: [10, 200, 500, 500],
+  SEEDS: [6, 200, 500, 500],
   /** Stories of facades in front of a service that loses and contradicts; `npm run sim -- --facade` plays 10,000. */
   STORIES: [3, 100, 300, 1_000],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
@@ -39,7 +39,7 @@ const SIZES = {
   /** The distance of the places at which a facade's credential is changed. */
   PLACES_APART: [33, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
-  HANGING_RECEIVERS: [6, 12, 25, 100],
+  HANGING_RECEIVERS: [4, 12, 25, 100],
   /** WebSockets that are open at once. */
   SOCKETS: [20, 200, 2_000, 10_000],
   /** Followers that read nothing, by each transport. */
