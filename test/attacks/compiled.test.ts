@@ -191,7 +191,6 @@ async function captureUpdates(app: TestApp, world: World): Promise<Map<string, C
   return captured;
 }
 
-/** Returns 1, or 0 for a document that is not compiled. */
 /** A subscription has one, perhaps inside of fragments. */
 function rootFieldOf(document: DocumentNode, { selections }: SelectionSetNode): string {
   const first = selections[0]!;
@@ -204,6 +203,7 @@ function rootFieldOf(document: DocumentNode, { selections }: SelectionSetNode): 
   return rootFieldOf(document, fragment!.selectionSet);
 }
 
+/** Returns 1, or 0 for a document that is not compiled. */
 async function compareUpdates(
   updates: ReadonlyMap<string, Captured[]>,
   world: World,

@@ -75,10 +75,10 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
     await withdraw(first, 'after');
     await payOut(first, 'after');
     await first.work.settled();
-    const updates = first.live.sse(FOLLOW, {});
-    const told = updates.data();
+    const { updatesCursor: after } = await first.live.request('{ updatesCursor }');
     await withdraw(first, 'last');
-    const { cursor } = (await told).allPayoutUpdates;
+    const updates = first.live.sse(FOLLOW, { after });
+    const { cursor } = (await updates.data()).allPayoutUpdates;
     await updates.close();
     await first.work.settled();
     const sent = destinations();

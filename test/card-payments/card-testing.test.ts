@@ -185,8 +185,10 @@ describe('a token that cards are tested with', () => {
     await live.request('mutation ($url: Url!) { configureWebhook(input: { url: $url }) { __typename } }', {
       url: receiver.url,
     });
+    const { updatesCursor: after } = await live.request('{ updatesCursor }');
     const updates = live.ws(
-      'subscription { allCheckoutTokenUpdates { tokenId occurredAt pause { reason pausedAt pausedUntil } } }',
+      'subscription ($after: String) { allCheckoutTokenUpdates(after: $after) { tokenId occurredAt pause { reason pausedAt pausedUntil } } }',
+      { after },
     );
     const update = updates.data();
     const metric = async (name: string, labels = {}) =>

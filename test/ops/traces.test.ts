@@ -83,7 +83,9 @@ test('one trace from a facade’s query through the service, with its SQL, and n
   const pair = await startPair({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: url } });
   const client = pair.facade.client(pair.keys.live, TRACEPARENT);
   await client.request('{ wallet { balanceCents } }');
-  const stream = pair.facade.live.ws('subscription { allPayoutUpdates { payout { status } } }');
+  const { updatesCursor: after } = await pair.facade.live.request('{ updatesCursor }');
+  const follow = 'subscription ($after: String) { allPayoutUpdates(after: $after) { payout { status } } }';
+  const stream = pair.facade.live.ws(follow, { after });
   const first = stream.next();
   const { createCheckoutToken } = await pair.facade.live.request(`mutation {
     createCheckoutToken(input: {

@@ -25,15 +25,15 @@ const SIZES = {
   /** Rounds of 64 callers with one idempotency key, on each database. */
   ONE_KEY: [1, 5, 50, 500],
   /** Callers that ask for the same, or for the same money, at once. */
-  CALLERS: [24, 64, 64, 64],
+  CALLERS: [12, 64, 64, 64],
   /** Ways in which a payment's approval meets its expiry. */
-  EXPIRIES: [40, 40, 200, 1_000],
+  EXPIRIES: [20, 40, 200, 1_000],
   /** Amounts of cents, from 0, that are written in reais and read back. */
   AMOUNTS: [300_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
   SEEDS: [6, 200, 500, 500],
   /** Stories of facades in front of a service that loses and contradicts; `npm run sim -- --facade` plays 10,000. */
-  STORIES: [3, 100, 300, 1_000],
+  STORIES: [2, 100, 300, 1_000],
   /** Tenants whose names each tenant asks with by tokens and restricted keys; by its key it asks with those of all. */
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the places at which a facade's credential is changed. */
@@ -41,7 +41,7 @@ const SIZES = {
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
   HANGING_RECEIVERS: [4, 12, 25, 100],
   /** WebSockets that are open at once. */
-  SOCKETS: [20, 200, 2_000, 10_000],
+  SOCKETS: [10, 200, 2_000, 10_000],
   /** Followers that read nothing, by each transport. */
   PAUSED: [2, 10, 50, 200],
   /** Event streams of one key that read nothing. */
@@ -49,15 +49,15 @@ const SIZES = {
   /** Events for them: a queue holds 256, and buffers on the way some more. */
   PAUSED_EVENTS: [450, 450, 1_000, 5_000],
   /** Operations that one socket begins. */
-  SUBSCRIPTIONS: [200, 200, 1_000, 5_000],
+  SUBSCRIPTIONS: [120, 200, 1_000, 5_000],
   /** Megabytes of a `connection_init`. */
   INIT_MB: [1, 1, 10, 50],
   /** Sockets and streams of a credential that expires. */
-  EXPIRING: [10, 20, 200, 2_000],
+  EXPIRING: [4, 20, 200, 2_000],
   /** How often each refusal is requested: its cost is a median. */
   REFUSALS: [1, 1, 5, 20],
   /** Requests of which no two are alike. */
-  DISTINCT_REQUESTS: [1_000, 20_000, 100_000, 1_000_000],
+  DISTINCT_REQUESTS: [600, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
   DOCUMENTS: [1_000, 5_000, 20_000, 100_000],
   /** The same of subscriptions. */
@@ -65,7 +65,7 @@ const SIZES = {
   /** Rows of each list, of which every page is read. */
   LIST_ROWS: [12_000, 12_000, 12_000, 1_000_000],
   /** Requests that are never sent to their end. */
-  HALF_OPEN: [20, 60, 200, 1_000],
+  HALF_OPEN: [10, 60, 200, 1_000],
   /** Requests of a well-behaved client beside them. */
   BESIDE: [10, 20, 200, 3_000],
   /** SIGTERM under load, on each database. */
