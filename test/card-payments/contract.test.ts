@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { CardPayment, CardPaymentStatus, CheckoutGrant } from '../../server/src/card-payments/model.ts';
+import {
+  type CardPayment,
+  type CardPaymentStatus,
+  type CheckoutGrant,
+  RESOLVE_AFTER_MS,
+} from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
@@ -9,6 +14,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type LedgerAccountName, ledgerTransaction, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
+import { claimTasks, completeTask } from '../../server/src/work/store.ts';
 import { approved, approvedLate, approvedSoon, card, declined } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
@@ -370,6 +376,38 @@ describeOnDatabase('card payments', (open) => {
       });
       await settled(core, orderCode, 'pending');
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
+    });
+
+    test('are not made void by the task of a card that was declined before', async () => {
+      const asked = deferred();
+      const arrive = deferred();
+      let isSlow = false;
+      const core = await startCore({
+        database,
+        acquirer: (simulated) => ({
+          ...simulated,
+          async charge(charge) {
+            if (isSlow) {
+              asked.resolve();
+              await arrive.promise;
+            }
+            return simulated.charge(charge);
+          },
+        }),
+      });
+      const orderCode = await create(core);
+      expect(await core.cardPayments.pay(orderCode, declined())).toMatchObject({ kind: 'declined' });
+      const now = plusMs(core.clock.now(), RESOLVE_AFTER_MS);
+      const claimed = await claimTasks(database.sql, { now, leasedUntil: plusMs(now, MINUTE), limit: 100 });
+      const stale = claimed.find(({ kind, key }) => kind === 'card_payment.resolve' && key === orderCode)!;
+      isSlow = true;
+      const paid = core.cardPayments.pay(orderCode, approved());
+      await asked.promise;
+      await core.handlers[stale.kind]!(stale);
+      expect(await completeTask(database.sql, stale)).toBe(false);
+      arrive.resolve();
+      expect(await paid).toMatchObject({ kind: 'paid' });
+      expect(core.faults).toEqual([]);
     });
 
     test('and whose answer comes twice, or when it is settled already, are paid once', async () => {

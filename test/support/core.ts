@@ -27,7 +27,7 @@ import type { WalletLevers, WalletService } from '../../server/src/wallet/model.
 import type { WebhookService } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
-import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
+import { createWorkQueue, type TaskHandler, type WorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { createPostgresDatabase } from './database.ts';
 import { wireSlices } from './slices.ts';
@@ -55,6 +55,8 @@ export interface Core {
   readonly wallet: WalletService;
   readonly levers: WalletLevers & TestPaymentLevers;
   readonly work: WorkQueue;
+  /** What the work queue calls, for a test that claims a task itself. */
+  readonly handlers: Readonly<Record<string, TaskHandler>>;
   /** What went wrong in the background. */
   readonly faults: unknown[];
   balances(): Promise<Balances>;
@@ -144,6 +146,7 @@ export async function startCore({
     bank,
     ...slices,
     work,
+    handlers,
     faults,
     balances: () => readBalances(database.sql, tenant),
     async pass(ms) {

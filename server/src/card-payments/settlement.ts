@@ -5,6 +5,7 @@ import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
 import type { TaskHandler } from '../work/queue.ts';
+import { isCurrentTask } from '../work/store.ts';
 import type { AccountCollection } from './engine.ts';
 import {
   type AttemptOutcome,
@@ -186,6 +187,9 @@ export function createSettlement({
         const found = await selectByOrderCode(database.sql, task.key);
         const chargeId = found?.payment.openChargeId;
         if (!chargeId) return;
+        // The charge that this task was scheduled for was declined, and the open one has only just begun: it has a task
+        // of its own. To resolve it now would void a card that the acquirer is about to approve.
+        if (!(await isCurrentTask(database.sql, task))) return;
         // The payer's address is not kept.
         const attempt = { tenant: task, tokenId: tokenOf(found.payment), address: null };
         await settle(attempt, task.key, chargeId, await acquirer.resolve(chargeId));

@@ -179,6 +179,15 @@ export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
   return false;
 }
 
+/** Whether a task under way is still the newest that was asked for: false where it was scheduled again meanwhile. */
+export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
+  const row = await ofTask(sql.selectFrom('task'), task)
+    .where('revision', '=', task.revision)
+    .select('revision')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Failed: due again at `at`, or when it was scheduled anew for. */
 export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void> {
   await ofTask(
