@@ -8,7 +8,7 @@ import { addAccount, addKey } from './support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
 import { approved } from './support/cards.ts';
 import { DOCUMENT_ROWS, OUTSIDE, type Section } from './support/document.ts';
-import { pass } from './support/pass.ts';
+import { pass } from './support/advance-clock.ts';
 import { openReceiver, type Receiver } from './support/receiver.ts';
 import { createRestClient, type RestAnswer, type RestClient } from './support/rest.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bootstrap, createAccessEngine } from '../../server/src/access/engine.ts';
+import { bootstrap, createAccessEngine } from '../../server/src/access/service.ts';
 import { bearer, environmentOfKey, type Permission } from '../../server/src/access/model.ts';
 import { insertApiKey } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
@@ -11,7 +11,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
-import { createProductEngine } from '../../server/src/products/engine.ts';
+import { createProductEngine } from '../../server/src/products/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';

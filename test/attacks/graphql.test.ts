@@ -4,7 +4,7 @@ import { sendRaw } from '../support/raw-http.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { scale } from '../support/scale.ts';
 import { ANSWERED, bodyOf, CREATE, type Operation, REFUSED } from './documents.ts';
-import { LIVE_KEY, report, startVictim, type Victim } from './victim.ts';
+import { LIVE_KEY, report, startVictim, type Victim } from './target-server.ts';
 
 // Whatever a document or a request asks for that it may not have: it is refused by its sender's fault, nothing of it
 // runs, and to refuse it costs little. How little is looked at in the full size alone, as a median of many.

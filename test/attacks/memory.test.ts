@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { scale } from '../support/scale.ts';
-import { LIVE_KEY, type Memory, report, startVictim, type Victim } from './victim.ts';
+import { LIVE_KEY, type Memory, report, startVictim, type Victim } from './target-server.ts';
 
 // Requests of which no two are alike: whatever the server keeps of one, it keeps of each. It lives in a heap of 256 MB, as
 // every victim here does, and what it holds stops growing.

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { addAccount } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { pass } from '../support/pass.ts';
+import { pass } from '../support/advance-clock.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 

@@ -7,7 +7,7 @@ import { createLog } from '../../server/src/ops/log.ts';
 import { LIVE_KEY, startApp } from '../support/app.ts';
 import { startCollector } from '../support/collector.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
-import { said } from '../support/said.ts';
+import { said } from '../support/log-capture.ts';
 import { lookThrough, masked, secretsIn } from '../support/secrets.mjs';
 
 // What every server of every test has said is looked through at the end of `npm test`. Here: that the look finds each form

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { scale } from '../support/scale.ts';
-import { LIVE_KEY, report, startCrowd, startVictim, type Victim } from './victim.ts';
+import { LIVE_KEY, report, startCrowd, startVictim, type Victim } from './target-server.ts';
 
 // Who sends a request byte by byte, or takes nothing of an answer, has a place and no more: others are answered as if he were
 // not there, and at his deadline he is cut off. In the full size the deadlines are the usual ones, and it is looked at how

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Stream } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { scale } from '../support/scale.ts';
-import { LIVE_KEY, type Memory, report, startCrowd, startVictim, type Victim } from './victim.ts';
+import { LIVE_KEY, type Memory, report, startCrowd, startVictim, type Victim } from './target-server.ts';
 
 // Whatever one client does with its sockets: the server goes on, its memory stays, the client is closed with the code
 // for it, and who follows beside it is told of everything, in order.

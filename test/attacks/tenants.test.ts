@@ -17,7 +17,7 @@ import {
   selectionOf,
 } from '../support/operations.ts';
 import { configureWebhook, type Pair, startPair, startService } from '../support/pair.ts';
-import { pass } from '../support/pass.ts';
+import { pass } from '../support/advance-clock.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { firstInSample, runsAll, scale } from '../support/scale.ts';

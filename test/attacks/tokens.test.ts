@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdministration } from '../../server/src/access/administration.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
-import { STREAM_CHANNEL } from '../../server/src/events/follow.ts';
+import { STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
 import { addKey } from '../support/accounts.ts';
 import { LIVE_KEY, TEST_KEY, type TestApp, type TestServer } from '../support/app.ts';

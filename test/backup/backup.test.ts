@@ -10,7 +10,7 @@ import { createPostgresDatabase } from '../support/database.ts';
 import { createClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { firstInSample, runsAll } from '../support/scale.ts';
-import { type Contents, contentsOf, contentsOfFile, open, temporaryFolder } from './house.ts';
+import { type Contents, contentsOf, contentsOfFile, open, temporaryFolder } from './backup-fixture.ts';
 import { type Acknowledged, createPayment, startLoad } from './load.ts';
 
 const LIVE_KEY = 'ps_live_saved0123456789abc';

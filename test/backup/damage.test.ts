@@ -12,7 +12,7 @@ import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { backUp, type OpenDatabase, restore } from '../../server/src/ops/backup.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { onFatal, silent } from '../support/templates.ts';
-import { contentsOf, open, temporaryFolder } from './house.ts';
+import { contentsOf, open, temporaryFolder } from './backup-fixture.ts';
 
 const clock = createSystemClock();
 const onRows = () => undefined;

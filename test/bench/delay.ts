@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY } from './environment.ts';
-import { createHalls, type Hall, subscribe, tell, UPDATES } from './halls.ts';
+import { createHalls, type Hall, subscribe, tell, UPDATES } from './fan-out-bench.ts';
 import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
 /** Many short ones: how long a flush takes changes from one moment to the next. */

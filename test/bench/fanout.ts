@@ -1,5 +1,5 @@
 import { createBenchDatabase } from './databases.ts';
-import { createHalls, subscribe, type Told, tell, tellOften } from './halls.ts';
+import { createHalls, subscribe, type Told, tell, tellOften } from './fan-out-bench.ts';
 import { ensurePeer } from './peers/install.ts';
 import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 

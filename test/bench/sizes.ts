@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Chart } from './charts.ts';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY, SANDBOX_KEY, UNLIMITED_KEY } from './environment.ts';
-import { connect, createHalls, type Hall, subscribe, tell, tellOften } from './halls.ts';
+import { connect, createHalls, type Hall, subscribe, tell, tellOften } from './fan-out-bench.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 

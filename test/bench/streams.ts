@@ -1,5 +1,5 @@
 import { createBenchDatabase } from './databases.ts';
-import { createHalls, subscribe, type Told, tell, tellOften } from './halls.ts';
+import { createHalls, subscribe, type Told, tell, tellOften } from './fan-out-bench.ts';
 import { figure, inTurns, median, progress, type Row, size } from './report.ts';
 
 const STREAMS = size(2_000, 50);

@@ -20,7 +20,7 @@ import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
-import { embedded } from '../support/harness.ts';
+import { embedded } from '../support/port-fixture.ts';
 import { generated } from '../support/scale.ts';
 import { silent } from '../support/templates.ts';
 import { describePort } from './port.ts';

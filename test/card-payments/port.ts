@@ -8,7 +8,7 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { approved, approvedLate, approvedSoon, declined, declinedForGood } from '../support/cards.ts';
-import type { Harness, StartHarness } from '../support/harness.ts';
+import type { Harness, StartHarness } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
 
 const CALLERS = scale('CALLERS');

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CheckoutGrant, SoldProduct } from '../../server/src/card-payments/model.ts';
-import { createRemoteCardPayments } from '../../server/src/card-payments/remote.ts';
+import { createRemoteCardPayments } from '../../server/src/card-payments/remote/service.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import type { Asker } from '../../server/src/kernel/asker.ts';
+import type { Asker } from '../../server/src/kernel/requester.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../server/src/access/model.ts';
 import { createCredentialWatch, type Opened } from '../../server/src/events/credential.ts';
-import type { Follower } from '../../server/src/events/follow.ts';
+import type { Follower } from '../../server/src/events/log-tailer.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { type PaymentError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { createManualClock } from '../support/clock.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
-import { createFollower } from '../../server/src/events/follow.ts';
+import { createFollower } from '../../server/src/events/log-tailer.ts';
 import type { Topic } from '../../server/src/events/log.ts';
 import { subscribe } from '../../server/src/events/subscribe.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';

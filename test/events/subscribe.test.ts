@@ -5,7 +5,7 @@ import type { CardPayment, CardPaymentStatus } from '../../server/src/card-payme
 import type { Database } from '../../server/src/db/database.ts';
 import { createCredentialWatch } from '../../server/src/events/credential.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
-import { createFollower } from '../../server/src/events/follow.ts';
+import { createFollower } from '../../server/src/events/log-tailer.ts';
 import { readHead, type Topic } from '../../server/src/events/log.ts';
 import { SlowConsumerError, subscribe } from '../../server/src/events/subscribe.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';

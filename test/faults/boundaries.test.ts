@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase, dropPostgresDatabase, inThisRun } from '../support/database.ts';
 import { scale } from '../support/scale.ts';
 import { chosenSeed, createRandom, shuffled } from './random.ts';
-import { createSpares, openStand, type Stand, type Story } from './stand.ts';
+import { createSpares, openStand, type Stand, type Story } from './fixture.ts';
 
 const BOUNDARIES = scale('BOUNDARIES');
 const KILLS = scale('BOUNDARY_KILLS');

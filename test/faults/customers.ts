@@ -1,6 +1,6 @@
 import type { CardPaymentStatus, PayResult } from '../../server/src/card-payments/model.ts';
 import type { AuditedPayment } from './audit.ts';
-import { type Errand, repeated } from './crowd.ts';
+import { type Errand, repeated } from './load.ts';
 import type { Random } from './random.ts';
 
 /** One payment as its client knows it: what was asked for, and what was acknowledged. */

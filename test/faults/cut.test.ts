@@ -9,7 +9,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { firstInSample, scale } from '../support/scale.ts';
 import { audit } from './audit.ts';
 import { type Cut, spawnServer } from './child.ts';
-import { complaintsOfPosted } from './posted.ts';
+import { complaintsOfPosted } from './ledger-check.ts';
 
 const LIVE_KEY = 'ps_live_cutoff0123456789';
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 1 };

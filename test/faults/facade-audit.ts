@@ -1,7 +1,7 @@
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { type AuditedPayment, type AuditedPayout, audit } from './audit.ts';
 import type { ChildServer } from './child.ts';
-import type { Kind, Told, Wish } from './wishes.ts';
+import type { Kind, Told, Wish } from './expectations.ts';
 
 /** What the service's books have made of a wish. */
 interface Made {

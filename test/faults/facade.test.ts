@@ -22,7 +22,7 @@ import {
 } from './facade-audit.ts';
 import { createFacade, type Facade } from './facades.ts';
 import { chosenSeed, createRandom, type Random, shuffled } from './random.ts';
-import { type Kind, send, type Wish } from './wishes.ts';
+import { type Kind, send, type Wish } from './expectations.ts';
 
 /** Requests of the facades that come to the service, or are lost on their way. */
 const CALLS = scale('FAULTY_CALLS');

@@ -8,11 +8,11 @@ import { startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 import { type Audit, audit } from './audit.ts';
 import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.ts';
-import { createCrowd } from './crowd.ts';
+import { createCrowd } from './load.ts';
 import { createCustomers } from './customers.ts';
-import { complaintsOfPosted, refusingSomeOnce } from './posted.ts';
+import { complaintsOfPosted, refusingSomeOnce } from './ledger-check.ts';
 import { chosenSeed, createRandom, type Random } from './random.ts';
-import { createWithdrawers } from './withdrawers.ts';
+import { createWithdrawers } from './payout-clients.ts';
 
 const KILLS = scale('KILLS');
 const CLIENTS = 8;

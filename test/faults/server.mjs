@@ -21,7 +21,7 @@ let moment = null;
 let last = null;
 /** @type {Set<string>} */
 let passed = new Set();
-/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/mode.ts').Embedded }} */
+/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/runtime.ts').Embedded }} */
 let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
 let live;

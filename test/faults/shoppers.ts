@@ -1,7 +1,7 @@
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import type { ChildServer } from './child.ts';
-import type { Errand } from './crowd.ts';
+import type { Errand } from './load.ts';
 
 /** A client of the API that speaks with this credential. */
 export type As = (credential: string) => Pick<GraphQLClient, 'request'>;

@@ -8,7 +8,7 @@ import { approved, approvedLate, approvedSoon, declined } from '../support/cards
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
-import { pass } from '../support/pass.ts';
+import { pass } from '../support/advance-clock.ts';
 import { generated } from '../support/scale.ts';
 import { FEES, MARKUP } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';

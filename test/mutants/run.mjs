@@ -5,13 +5,13 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from '../../server/scripts/install.mjs';
 import { fail, root, since } from '../../server/scripts/progress.mjs';
-import { ROOMS } from './rooms.mjs';
+import { ROOMS } from './targets.mjs';
 
 const USAGE = `Usage: npm run mutants [-- FILTER…]
 
 Changes the code of the ledger, of signing, of tokens and of the state machines in a copy, one place at a time, and runs
 the tests that are about it. Fails where they notice less than 90 % of a group's changes. Those that they do not notice are
-listed. What is changed and what must notice stands in test/mutants/rooms.mjs; what is left alone, in
+listed. What is changed and what must notice stands in test/mutants/targets.mjs; what is left alone, in
 test/mutants/wording.mjs.
 
   FILTER       only files whose path has this in it, such as payouts/ or model.ts
@@ -68,7 +68,7 @@ function isWanted(path) {
   return filters.length === 0 || filters.some((filter) => `server/src/${path}`.includes(filter));
 }
 
-/** @param {import('./rooms.mjs').Room} room @param {string} tempDirName */
+/** @param {import('./targets.mjs').Room} room @param {string} tempDirName */
 function optionsOf({ mutate, tests, database }, tempDirName) {
   // Read by vitest.config.ts and by the tests, in processes that Stryker starts.
   process.env.PSA_MUTANTS_TESTS = tests.join();

@@ -11,7 +11,7 @@ import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
-import { embedded } from '../support/harness.ts';
+import { embedded } from '../support/port-fixture.ts';
 import { describePort, FEES, KEY, LTC } from './port.ts';
 
 const MINUTE = 60_000;

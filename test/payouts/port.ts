@@ -4,7 +4,7 @@ import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { PayoutRange, RequestPayoutInput, ShownPayout } from '../../server/src/payouts/model.ts';
 import { fund } from '../support/funds.ts';
-import type { Harness, StartHarness } from '../support/harness.ts';
+import type { Harness, StartHarness } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
 
 const CALLERS = scale('CALLERS');

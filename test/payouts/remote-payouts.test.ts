@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
-import type { Asker } from '../../server/src/kernel/asker.ts';
+import type { Asker } from '../../server/src/kernel/requester.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -12,7 +12,7 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { isSettled, payoutIdOf, type RequestPayoutInput } from '../../server/src/payouts/model.ts';
-import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
+import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
 import { claimPoll, selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 import type { Wallet } from '../../server/src/wallet/model.ts';

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { describeRemote } from '../support/harness.ts';
+import { describeRemote } from '../support/port-fixture.ts';
 import { describePort } from './port.ts';
 
 describe('payouts', () => {

@@ -3,7 +3,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { createProductInput, MAX_PRODUCTS, productIdText } from '../../server/src/products/model.ts';
 import { startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
-import { embedded } from '../support/harness.ts';
+import { embedded } from '../support/port-fixture.ts';
 import { describePort } from './port.ts';
 
 const MUG = { name: 'Caneca', description: 'De cerâmica 🍵', priceCents: 4990 };

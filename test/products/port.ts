@@ -3,7 +3,7 @@ import type { CheckoutGrant } from '../../server/src/card-payments/model.ts';
 import { NotFoundError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { MAX_PRODUCTS, productIdText } from '../../server/src/products/model.ts';
-import type { Harness, StartHarness } from '../support/harness.ts';
+import type { Harness, StartHarness } from '../support/port-fixture.ts';
 
 const MUG = { name: 'Caneca', description: 'De cerâmica 🍵', priceCents: 4990 };
 

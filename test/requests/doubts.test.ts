@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { createDoubts } from '../../server/src/modes/doubts.ts';
 import { payoutIdOf } from '../../server/src/payouts/model.ts';
-import { createRemotePayouts } from '../../server/src/payouts/remote.ts';
+import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
 import type { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { NotFoundError, UnavailableError } from '../../server/src/kernel/errors.ts';
 import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { post } from '../../server/src/ledger/store.ts';
-import type { StartHarness } from '../support/harness.ts';
+import type { StartHarness } from '../support/port-fixture.ts';
 
 /** What holds of test payments whichever implementation of their port is asked. They are settled at the service. */
 export function describePort(start: StartHarness): void {

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
-import { embedded } from '../support/harness.ts';
+import { embedded } from '../support/port-fixture.ts';
 import { describePort } from './port.ts';
 
 describeOnDatabase('test payments', (open) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { firstTenant } from '../../server/src/access/engine.ts';
+import { firstTenant } from '../../server/src/access/service.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/model.ts';
 import { fund } from '../support/funds.ts';
-import type { Harness, StartHarness } from '../support/harness.ts';
+import type { Harness, StartHarness } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
 import { expectStatementsHold, FEES, MARKUP } from '../support/subaccounts.ts';
 

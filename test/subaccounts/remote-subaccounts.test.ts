@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { firstTenant } from '../../server/src/access/engine.ts';
+import { firstTenant } from '../../server/src/access/service.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
-import type { Asker } from '../../server/src/kernel/asker.ts';
+import type { Asker } from '../../server/src/kernel/requester.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -16,12 +16,12 @@ import {
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { guidanceOf, isSettled, type ShownSubaccountPayout } from '../../server/src/subaccounts/model.ts';
-import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote.ts';
-import { createBudget } from '../../server/src/upstream/budget.ts';
+import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote/service.ts';
+import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
 import { listObserved, selectObserved } from '../../server/src/upstream/mirror-store.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
-import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
+import { createRemoteWallet } from '../../server/src/wallet/remote/service.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshDatabase } from '../support/database.ts';

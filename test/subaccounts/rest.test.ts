@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { firstTenant } from '../../server/src/access/engine.ts';
+import { firstTenant } from '../../server/src/access/service.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { said as saidByServer } from './said.ts';
+import { said as saidByServer } from './log-capture.ts';
 
 /** A span as it comes over OTLP/HTTP with JSON. */
 export interface CollectedSpan {

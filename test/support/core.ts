@@ -10,7 +10,7 @@ import type {
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
-import { createFollower, type Follower, STREAM_CHANNEL } from '../../server/src/events/follow.ts';
+import { createFollower, type Follower, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';

@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { createFollower, type Follower } from '../../server/src/events/follow.ts';
+import { createFollower, type Follower } from '../../server/src/events/log-tailer.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { createBudget } from '../../server/src/upstream/budget.ts';
+import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
-import type { Facade } from '../../server/src/upstream/facade.ts';
+import type { Facade } from '../../server/src/upstream/dependencies.ts';
 import { createIntents, type RequestKind } from '../../server/src/upstream/intents.ts';
 import type { Correction } from '../../server/src/upstream/mirror.ts';
 import { createReads } from '../../server/src/upstream/reads.ts';

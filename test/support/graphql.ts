@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { type Client, createClient as createWsClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { saidErrors } from './said.ts';
+import { saidErrors } from './log-capture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
 type Data = any;

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { AccountSettings } from '../../server/src/access/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { PaymentsService } from '../../server/src/graphql/context.ts';
-import type { Asker } from '../../server/src/kernel/asker.ts';
+import type { Asker } from '../../server/src/kernel/requester.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { nextDue } from '../../server/src/work/store.ts';
 import { addAccount, addKey } from './accounts.ts';

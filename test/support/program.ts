@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { said as saidByServer } from './said.ts';
+import { said as saidByServer } from './log-capture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

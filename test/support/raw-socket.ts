@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import { deferred } from './deferred.ts';
-import { saidErrors } from './said.ts';
+import { saidErrors } from './log-capture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it sent
 type Message = any;

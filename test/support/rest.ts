@@ -1,4 +1,4 @@
-import { saidErrors } from './said.ts';
+import { saidErrors } from './log-capture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
 type Body = any;

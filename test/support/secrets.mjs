@@ -48,7 +48,7 @@ export function masked(line) {
 const SHOWN = 300;
 
 /**
- * Reads what servers have said during a test run (test/support/said.ts).
+ * Reads what servers have said during a test run (test/support/log-capture.ts).
  *
  * @param {string} folder
  * @returns {{ counts: Record<string, number>, found: string[] }} how many lines of each kind, and each that holds a secret

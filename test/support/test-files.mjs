@@ -63,7 +63,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/cluster/cluster.test.ts': ['server', 'pgdata'],
   // They ask servers for their pages.
   'test/demo/dashboard.test.ts': ['widget'],
-  'test/simulator/levers.test.ts': ['widget'],
+  'test/simulator/controls.test.ts': ['widget'],
   'test/e2e/stand.ts': ['widget'],
   'test/main.test.ts': ['widget'],
   'test/ops/psa.test.ts': ['server', 'pgdata'],

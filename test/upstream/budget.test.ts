@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
-import { type Budget, createBudget, type Slot } from '../../server/src/upstream/budget.ts';
+import { type Budget, createBudget, type Slot } from '../../server/src/upstream/budget/budget.ts';
 import { UPSTREAM_CLASSES, type UpstreamClass } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';

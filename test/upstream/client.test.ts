@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
-import { createBudget } from '../../server/src/upstream/budget.ts';
+import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
 import type { UpstreamFault, UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';

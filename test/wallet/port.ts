@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { walletOf } from '../../server/src/wallet/model.ts';
 import { fund } from '../support/funds.ts';
-import type { StartHarness } from '../support/harness.ts';
+import type { StartHarness } from '../support/port-fixture.ts';
 
 /** So long an answer is given again, in front of a service. */
 const KEPT = 2_000;

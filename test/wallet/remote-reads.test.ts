@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
-import type { Asker } from '../../server/src/kernel/asker.ts';
+import type { Asker } from '../../server/src/kernel/requester.ts';
 import { PermissionError, RateLimitError, UpstreamError } from '../../server/src/kernel/errors.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
-import { createRemoteWallet } from '../../server/src/wallet/remote.ts';
+import { createRemoteWallet } from '../../server/src/wallet/remote/service.ts';
 import { readWallet } from '../../server/src/wallet/wire.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';

@@ -12,11 +12,11 @@ import {
   ledgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
-import { createWalletEngine } from '../../server/src/wallet/engine.ts';
+import { createWalletEngine } from '../../server/src/wallet/service.ts';
 import { isWallet, type Wallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
-import { embedded } from '../support/harness.ts';
+import { embedded } from '../support/port-fixture.ts';
 import { generated } from '../support/scale.ts';
 import { failStatements } from '../support/statements.ts';
 import { describePort } from './port.ts';

@@ -16,11 +16,11 @@ import {
   writesOfObserved,
 } from '../../server/src/upstream/mirror.ts';
 import type { MirroredResource } from '../../server/src/upstream/mirror-store.ts';
-import type { Sighting } from '../../server/src/upstream/sighting.ts';
+import type { Sighting } from '../../server/src/upstream/webhook-claim.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
-import { createWebhookEngine } from '../../server/src/webhooks/engine.ts';
+import { createWebhookEngine } from '../../server/src/webhooks/service.ts';
 import { createReceiver } from '../../server/src/webhooks/receive.ts';
-import { createRemoteWebhooks } from '../../server/src/webhooks/remote.ts';
+import { createRemoteWebhooks } from '../../server/src/webhooks/remote/service.ts';
 import { createSender } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock } from '../support/clock.ts';

@@ -11,7 +11,7 @@ import {
   type Told,
   wholeTextTold,
   wordTold,
-} from '../kernel/told.ts';
+} from '../kernel/lenient-json.ts';
 import {
   type CardPayment,
   type CardPaymentClaim,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AccessService, DASHBOARD_SCOPES } from '../access/model.ts';
-import { createOwnPages } from '../http/own-pages.ts';
+import { createOwnPages } from '../http/same-origin.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';

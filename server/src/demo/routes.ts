@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { AccessService } from '../access/model.ts';
 import { filesRoute } from '../http/files.ts';
-import { createOwnPages, PAGE_CSP } from '../http/own-pages.ts';
+import { createOwnPages, PAGE_CSP } from '../http/same-origin.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { widgetPath } from '../kernel/assets.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';

@@ -2,7 +2,7 @@ import type { AccessService, Caller } from '../access/model.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
-import type { Follower } from './follow.ts';
+import type { Follower } from './log-tailer.ts';
 
 /** What stays open by a credential. */
 export interface Opened {

@@ -3,7 +3,7 @@ import type { Cursors, CursorsFor } from '../kernel/cursor.ts';
 import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
-import type { Follower, Listener } from './follow.ts';
+import type { Follower, Listener } from './log-tailer.ts';
 import {
   findKept,
   type LogRead,

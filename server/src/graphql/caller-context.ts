@@ -3,7 +3,7 @@ import { allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
 import type { Opened, WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Admission } from '../http/admission.ts';
-import type { Asker } from '../kernel/asker.ts';
+import type { Asker } from '../kernel/requester.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';

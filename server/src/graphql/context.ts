@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { AccessService, Caller } from '../access/model.ts';
 import type { CardPaymentService, ShownCardPayment } from '../card-payments/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
-import type { Asker } from '../kernel/asker.ts';
+import type { Asker } from '../kernel/requester.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';

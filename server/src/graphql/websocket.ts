@@ -25,7 +25,7 @@ import { OutageError, PaymentError, RateLimitError, UnavailableError } from '../
 import type { ContextFactory, Presented } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
-import { createOutlet, type Outlet, sendAnswers } from './outlet.ts';
+import { createOutlet, type Outlet, sendAnswers } from './websocket-writer.ts';
 import { openShared } from './shared-execution.ts';
 import { presentedBy, type Yoga } from './yoga.ts';
 

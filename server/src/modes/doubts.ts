@@ -4,10 +4,10 @@ import type { Clock } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { canBeSame } from '../payouts/model.ts';
-import { asPayout, identifiedAs, mirrorPayouts, neverMadeOf, payoutIn } from '../payouts/observed.ts';
+import { asPayout, identifiedAs, mirrorPayouts, neverMadeOf, payoutIn } from '../payouts/remote/mirror.ts';
 import type { Doubts, SettleDoubtInput, ShownDoubt } from '../requests/model.ts';
-import { neverMadeOf as subaccountPayoutNeverMade } from '../subaccounts/observed.ts';
-import { asPayout as asSubaccountPayout, madeOf } from '../subaccounts/requested.ts';
+import { neverMadeOf as subaccountPayoutNeverMade } from '../subaccounts/remote/mirror.ts';
+import { asPayout as asSubaccountPayout, madeOf } from '../subaccounts/remote/commands.ts';
 import {
   abandoning,
   ending,

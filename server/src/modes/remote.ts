@@ -1,33 +1,33 @@
 import { bootstrapRemote } from '../access/administration.ts';
-import { createAccessEngine, firstTenant } from '../access/engine.ts';
-import { createRemoteCardPayments } from '../card-payments/remote.ts';
+import { createAccessEngine, firstTenant } from '../access/service.ts';
+import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
 import type { UpstreamConfig } from '../config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
-import type { Asker } from '../kernel/asker.ts';
+import type { Asker } from '../kernel/requester.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
-import { createRemotePayouts } from '../payouts/remote.ts';
-import { createRemoteProducts } from '../products/remote.ts';
-import { createUnresolvedRequests } from '../requests/remote.ts';
-import { createRemoteSandbox } from '../sandbox/remote.ts';
-import { createRemoteSubaccounts } from '../subaccounts/remote.ts';
-import { createBudget } from '../upstream/budget.ts';
+import { createRemotePayouts } from '../payouts/remote/service.ts';
+import { createRemoteProducts } from '../products/remote/service.ts';
+import { createUnresolvedRequests } from '../requests/remote/service.ts';
+import { createRemoteSandbox } from '../sandbox/remote/service.ts';
+import { createRemoteSubaccounts } from '../subaccounts/remote/service.ts';
+import { createBudget } from '../upstream/budget/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
-import type { Facade } from '../upstream/facade.ts';
+import type { Facade } from '../upstream/dependencies.ts';
 import { createIntents, type RequestKind, selectAllUnresolved } from '../upstream/intents.ts';
 import type { Correction } from '../upstream/mirror.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
 import { createReads } from '../upstream/reads.ts';
-import { createWatch, type Watch } from '../upstream/watch.ts';
-import { createRemoteWallet } from '../wallet/remote.ts';
+import { createWatch, type Watch } from '../upstream/poller.ts';
+import { createRemoteWallet } from '../wallet/remote/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
-import { createWebhookEngine } from '../webhooks/engine.ts';
+import { createWebhookEngine } from '../webhooks/service.ts';
 import { createReceiver, RECEIVES_AT } from '../webhooks/receive.ts';
-import { createRemoteWebhooks } from '../webhooks/remote.ts';
+import { createRemoteWebhooks } from '../webhooks/remote/service.ts';
 import { createSender } from '../webhooks/sender.ts';
-import type { Base, Mode } from './mode.ts';
+import type { Base, Mode } from './runtime.ts';
 
 /** What a test or a benchmark, which cannot wait for minutes, sets otherwise. */
 export interface UpstreamTuning {

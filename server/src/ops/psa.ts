@@ -11,7 +11,7 @@ import { DataDirLockedError } from '../db/lock.ts';
 import type { Log } from '../db/log.ts';
 import { MigrationError, migrate } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
-import { announcement, STREAM_CHANNEL } from '../events/follow.ts';
+import { announcement, STREAM_CHANNEL } from '../events/log-tailer.ts';
 import { createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import { createDoubts } from '../modes/doubts.ts';

@@ -15,7 +15,7 @@ import {
   type Told,
   textTold,
   wordTold,
-} from '../kernel/told.ts';
+} from '../kernel/lenient-json.ts';
 import {
   maskDestination,
   PAYOUT_METHODS,

@@ -11,7 +11,7 @@ import {
   type Told,
   textTold,
   wholeTextTold,
-} from '../kernel/told.ts';
+} from '../kernel/lenient-json.ts';
 import type { ShownProduct } from './model.ts';
 
 /** A product in the REST interface (the document's 2.5). */

@@ -1,5 +1,5 @@
 import { filesRoute } from '../http/files.ts';
-import { createOwnPages, PAGE_CSP } from '../http/own-pages.ts';
+import { createOwnPages, PAGE_CSP } from '../http/same-origin.ts';
 import { HttpError, type Route } from '../http/routes.ts';
 import { widgetPath } from '../kernel/assets.ts';
 import { plusMs } from '../kernel/clock.ts';

@@ -11,7 +11,7 @@ import {
   type Told,
   textTold,
   wordTold,
-} from '../kernel/told.ts';
+} from '../kernel/lenient-json.ts';
 import {
   anySubaccountId,
   type RequestedPayout,

@@ -3,8 +3,8 @@ import { RateLimitError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { traced, traceparent } from '../kernel/traces.ts';
 import { createBreaker } from './breaker.ts';
-import type { Budget } from './budget.ts';
-import { endpointOf } from './endpoints.ts';
+import type { Budget } from './budget/budget.ts';
+import { endpointOf } from './endpoint-availability.ts';
 import { readExhaustion, readRefusal, secondsOf } from './rate-limits.ts';
 import { createTransport, type WireAnswer } from './transport.ts';
 import {

@@ -20,7 +20,7 @@ import { objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { TaskHandler } from '../work/queue.ts';
-import { unavailable } from './answers.ts';
+import { unavailable } from './responses.ts';
 import type { Observation } from './mirror.ts';
 import { UpstreamFault } from './upstream.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cents, centsAsReais } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { centsTold, numberTold, reaisTold, recordTold } from '../kernel/told.ts';
+import { centsTold, numberTold, reaisTold, recordTold } from '../kernel/lenient-json.ts';
 import { LITOSHI_PER_LTC, type ShownWallet, type Wallet } from './model.ts';
 
 /** The wallet in the REST interface (the document's 2.4): each amount in reais, and some in cents as well. */

@@ -5,7 +5,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { traced } from '../kernel/traces.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { decideAttempt, heldBackUntil, isHeldBack, type WebhookAttempt } from './model.ts';
-import { attempts, deliveries, neighbours } from './records.ts';
+import { attempts, deliveries, neighbours } from './collections.ts';
 import type { Send } from './sender.ts';
 import { signedHeaders } from './signing.ts';
 import { selectForAttempt } from './store.ts';

@@ -7,13 +7,13 @@ import { HttpError, type Route, readBytes, sendJson } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { isTemporary } from '../upstream/answers.ts';
+import { isTemporary } from '../upstream/responses.ts';
 import { knownByReferences, observed, readByReferences } from '../upstream/mirror.ts';
 import { type MirroredResource, type Observed, selectObserved } from '../upstream/mirror-store.ts';
-import type { Sighting } from '../upstream/sighting.ts';
+import type { Sighting } from '../upstream/webhook-claim.ts';
 import { NotYet, type TaskHandler } from '../work/queue.ts';
 import { isWebhookId } from './model.ts';
-import { passedOn, received, receivedBodies } from './records.ts';
+import { passedOn, received, receivedBodies } from './collections.ts';
 import { isSignedWith } from './signing.ts';
 import type { NewDelivery } from './store.ts';
 

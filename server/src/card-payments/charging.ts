@@ -1,0 +1,203 @@
+import { type Committer, put, type State } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import { behindChange, NotFoundError } from '../kernel/errors.ts';
+import { objectId } from '../kernel/ids.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
+import type { TaskHandler } from '../work/queue.ts';
+import { isCurrentTask } from '../work/store.ts';
+import type { AccountCollection } from './service.ts';
+import {
+  type AttemptOutcome,
+  type CardPayment,
+  type CardPaymentChange,
+  type CardPaymentTask,
+  type CardTestingGuard,
+  type ChargeAttempt,
+  type ChargeRefusal,
+  decideCharge,
+  decideExpire,
+  decideOutcome,
+  decideRefund,
+  decideRelease,
+  fitsBalances,
+  type HostedCheckout,
+  type PayResult,
+  tokenOf,
+} from './model.ts';
+import { cardPayments, readWithSiblings, refundsUnderWay, siblingsOf, writesOf } from './collections.ts';
+import { selectByOrderCode } from './store.ts';
+
+/**
+ * How a payment is paid, and what befalls it when its instants come. The acquirer is asked between two commits,
+ * never inside one: the first records that a charge is open, the second what became of it.
+ */
+export function createSettlement({
+  database,
+  committer,
+  acquirer,
+  accounts,
+  guard,
+  onFault,
+}: {
+  database: Database;
+  committer: Committer;
+  acquirer: Acquirer;
+  accounts: AccountCollection;
+  guard: CardTestingGuard;
+  /** The acquirer did not answer, or a card could not be counted. */
+  onFault: (fault: unknown) => void;
+}): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
+  /** One locked look at a payment, and the step that follows from it, if any does, or why none may. */
+  function advance<Refusal extends string = never>(
+    tenant: Tenant,
+    orderCode: string,
+    decide: (payment: CardPayment, state: State) => CardPaymentChange | Refusal | null,
+  ): Promise<{ payment: CardPayment; refusal: Refusal | null }> {
+    return committer.change<{ payment: CardPayment; refusal: Refusal | null }>({
+      tenant,
+      read: (reader) =>
+        Promise.all([reader.load(accounts, tenant.accountId), readWithSiblings(reader, orderCode)]),
+      decide(state) {
+        const payment = state.get(cardPayments, orderCode);
+        if (!payment) throw new NotFoundError('Card payment not found');
+        const change = decide(payment, state);
+        if (change === null) return { outcome: { payment, refusal: null } };
+        if (typeof change === 'string') return { outcome: { payment, refusal: change } };
+        return { outcome: { payment: change.payment, refusal: null }, writes: writesOf(change) };
+      },
+    });
+  }
+
+  /** Records an outcome, and counts it for the guard where nobody has recorded it before. */
+  async function settle(
+    attempt: ChargeAttempt,
+    orderCode: string,
+    chargeId: string,
+    outcome: ChargeStatus,
+  ): Promise<CardPayment> {
+    const { tenant } = attempt;
+    let isNew = false;
+    const { payment: settled } = await advance(tenant, orderCode, (payment, state) => {
+      const change = decideOutcome(payment, {
+        chargeId,
+        outcome,
+        siblings: siblingsOf(state, payment),
+        account: state.need(accounts, tenant.accountId),
+        now: state.now,
+      });
+      isNew = change !== null;
+      return change;
+    });
+    const { status } = outcome;
+    await count(attempt, isNew && (status === 'approved' || status === 'declined') ? status : 'unused');
+    return settled;
+  }
+
+  /** Never fails: a charge stands, whether or not it can be counted. */
+  function count(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void> {
+    return guard.record(attempt, outcome).catch(onFault);
+  }
+
+  /** The acquirer gives the money back first: it does so once however often it is asked, and then we record it. */
+  async function giveBack(tenant: Tenant, orderCode: string): Promise<void> {
+    const found = await selectByOrderCode(database.sql, orderCode);
+    if (found?.payment.status !== 'paid' || !found.payment.paidChargeId) return;
+    await acquirer.refund(found.payment.paidChargeId);
+    await advance(tenant, orderCode, (payment, state) => decideRefund(payment, state.balances, state.now));
+  }
+
+  return {
+    refund: (tenant, orderCode) =>
+      committer.change({
+        tenant,
+        read: (reader) =>
+          Promise.all([reader.load(cardPayments, orderCode), reader.load(refundsUnderWay, orderCode)]),
+        decide(state) {
+          const payment = state.get(cardPayments, orderCode);
+          if (!payment) throw new NotFoundError('Card payment not found');
+          if (payment.status !== 'paid' || state.get(refundsUnderWay, orderCode)) return { outcome: false };
+          const task = { kind: 'card_payment.refund', key: orderCode, at: state.now };
+          return {
+            outcome: true,
+            writes: { records: [put(refundsUnderWay, { orderCode })], tasks: [task] },
+          };
+        },
+      }),
+
+    async open(orderCode) {
+      const found = await selectByOrderCode(database.sql, orderCode);
+      return found && { payment: found.payment, merchantName: found.merchantName };
+    },
+
+    cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),
+
+    async pay(orderCode, card, address = null): Promise<PayResult> {
+      const found = await selectByOrderCode(database.sql, orderCode);
+      if (!found) throw new NotFoundError('Card payment not found');
+      const { tenant } = found;
+      const attempt = { tenant, tokenId: tokenOf(found.payment), address };
+      const retryAt = await guard.admit(attempt);
+      if (retryAt) return { kind: 'held_back', retryAt, payment: found.payment };
+      const chargeId = `chg_${objectId()}`;
+      const { payment: charging, refusal } = await advance<ChargeRefusal>(
+        tenant,
+        orderCode,
+        (payment, state) =>
+          fitsBalances(payment, state.balances)
+            ? decideCharge(payment, { chargeId, siblings: siblingsOf(state, payment), now: state.now })
+            : 'not_payable',
+      );
+      if (refusal !== null) {
+        await count(attempt, 'unused');
+        return { kind: refusal, payment: charging };
+      }
+
+      const charge = { id: chargeId, amountCents: charging.amountCents, card };
+      const outcome = await acquirer.charge(charge).catch((error: unknown): ChargeStatus => {
+        // It may have taken the money: nobody may be told that it failed, least of all one who would pay again.
+        onFault(error);
+        return { status: 'pending', settlesAt: null };
+      });
+      const payment = await settle(attempt, orderCode, chargeId, outcome).catch((error: unknown) => {
+        // The charge stands, and its task records it.
+        throw behindChange(error);
+      });
+      // Whoever looked it up meanwhile may have had the answer first.
+      if (payment.status === 'paid') return { kind: 'paid', payment };
+      switch (outcome.status) {
+        case 'approved':
+          return { kind: 'paid', payment };
+        case 'pending':
+          return { kind: 'processing', payment };
+        case 'void':
+          return { kind: 'not_charged', payment };
+        case 'declined':
+          return payment.status === 'failed'
+            ? { kind: 'failed', payment }
+            : { kind: 'declined', reason: outcome.reason, payment };
+      }
+    },
+
+    tasks: {
+      'card_payment.expire': async (task) => {
+        await advance(task, task.key, (payment, state) => decideExpire(payment, state.now));
+      },
+      'card_payment.resolve': async (task) => {
+        const found = await selectByOrderCode(database.sql, task.key);
+        const chargeId = found?.payment.openChargeId;
+        if (!chargeId) return;
+        // The charge that this task was scheduled for was declined, and the open one has only just begun: it has a task
+        // of its own. To resolve it now would void a card that the acquirer is about to approve.
+        if (!(await isCurrentTask(database.sql, task))) return;
+        // The payer's address is not kept.
+        const attempt = { tenant: task, tokenId: tokenOf(found.payment), address: null };
+        await settle(attempt, task.key, chargeId, await acquirer.resolve(chargeId));
+      },
+      'card_payment.release': async (task) => {
+        await advance(task, task.key, (payment, state) => decideRelease(payment, state.balances, state.now));
+      },
+      'card_payment.refund': (task) => giveBack(task, task.key),
+    },
+  };
+}

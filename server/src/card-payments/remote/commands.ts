@@ -1,0 +1,394 @@
+import type { State } from '../../commit/commit.ts';
+import type { Asker } from '../../kernel/requester.ts';
+import { plusMs } from '../../kernel/clock.ts';
+import { behindChange, type PaymentError, UnavailableError } from '../../kernel/errors.ts';
+import { hashInput } from '../../kernel/input-hash.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import {
+  assertCertain,
+  cannotTell,
+  invalidInput,
+  isSuccess,
+  messageOf,
+  refusalOf,
+  unreadable,
+} from '../../upstream/responses.ts';
+import type { Endpoints } from '../../upstream/endpoint-availability.ts';
+import type { Facade } from '../../upstream/dependencies.ts';
+import {
+  type Found,
+  type Intent,
+  intents as intentRecords,
+  lastIntents,
+  type Operation,
+  type RequestKind,
+} from '../../upstream/intents.ts';
+import { type Observation, observed } from '../../upstream/mirror.ts';
+import { type Observed, selectObserved } from '../../upstream/mirror-store.ts';
+import { readNewest } from '../../upstream/read-until.ts';
+import type { Errand } from '../../upstream/upstream.ts';
+import { assertCallbackUrl } from '../../webhooks/model.ts';
+import {
+  assertNotSandbox,
+  assertTokenFree,
+  type CardPaymentClaim,
+  type CardPaymentService,
+  CHECKOUT_SESSION_MS,
+  type CheckoutGrant,
+  cardsNotConfigured,
+  checkoutAmount,
+  customerOf,
+  grantAtStart,
+  type ShownCardPayment,
+  type SoldProduct,
+  type StartCheckoutInput,
+} from '../model.ts';
+import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
+import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
+
+/** Card payments that are requested of the service, and what becomes of one where that is not known at once. */
+export interface CardPaymentRequests {
+  create: CardPaymentService['create'];
+  startCheckout(
+    tenant: Tenant,
+    token: { id: string; grant: CheckoutGrant },
+    input: StartCheckoutInput,
+    asker: Asker,
+  ): Promise<ShownCardPayment>;
+  kinds: Readonly<Record<string, RequestKind>>;
+}
+
+const CREATE = 'createCardPayment';
+const START = 'startCheckout';
+
+const POST = { name: 'POST /v1/card-payments', inWords: 'creating card payments' };
+const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' };
+
+/** By how much the service's clock may be behind ours. */
+const SKEW_MS = 5_000;
+/** By then whoever sends it has its answer. */
+const SENDING_MS = 60_000;
+
+/** What is asked of the service, kept before it is sent; with the merchant's own `callbackUrl`, which stays here. */
+type Wanted = { valueCents: number } & Pick<
+  ShownCardPayment,
+  'description' | 'callbackUrl' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl'
+>;
+
+export function createCardPaymentRequests({
+  database: { sql },
+  clock,
+  upstream,
+  reads,
+  intents,
+  nudge,
+  endpoints,
+  mirror,
+  callbackUrl,
+  findProduct,
+  privateAddresses,
+  lookUp,
+}: Facade & {
+  endpoints: Endpoints;
+  mirror: MirroredCardPayments;
+  /** Where the service is to send a payment's webhook; null where it can reach none of ours, which must be public https. */
+  callbackUrl: string | null;
+  /** What a checkout token sells; null once it was deleted. */
+  findProduct: (tenant: Tenant, id: string, asker: Asker) => Promise<SoldProduct | null>;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
+  /** Asks how one stands now. @throws RateLimitError, UpstreamFault, PaymentError */
+  lookUp: (tenant: Tenant, known: Observed, by: { errand: Errand; asker: Asker }) => Promise<unknown>;
+}): CardPaymentRequests {
+  /** The one request. What the service refuses, it has not done. */
+  async function send({ environment }: Tenant, intent: Intent, errand: Errand): Promise<Observation> {
+    const wanted = intent.summary as Wanted;
+    const at = clock.now();
+    const request = { environment, method: 'POST', path: '/v1/card-payments', errand } as const;
+    const answer = await endpoints
+      .ask(environment, POST, () => upstream.send({ ...request, body: bodyOf({ ...wanted, callbackUrl }) }))
+      .finally(() => reads.forget(environment));
+    assertCertain(answer);
+    if (!isSuccess(answer)) throw refusalOfCreation(answer, wanted);
+    const claim = cardPaymentFromWire(answer.body);
+    if (!claim) throw unreadable();
+    return observationOf(createdClaim(claim, wanted, at), at);
+  }
+
+  /**
+   * A payment whose creation was in doubt has a page whose address nobody has seen: nobody can pay on it, and in thirty
+   * minutes it has expired. So one more of the same key does no harm where a look has not found the first, and without it a
+   * payer whose answer was lost could never pay: where the service has no list, nothing will ever be found. Whichever of
+   * the two a later look finds, a key has one payment: the one that was recorded first.
+   */
+  function operation<Input>(
+    tenant: Tenant,
+    errand: Errand,
+    of: Pick<Operation<Input>, 'name' | 'key' | 'input' | 'open'> & { wanted: Wanted },
+  ): Operation<Input> {
+    const { wanted, ...rest } = of;
+    return {
+      ...rest,
+      summary: () => wanted,
+      send: (intent) => send(tenant, intent, errand),
+      harmlessIfLost: true,
+      lookupReference: () => null,
+    };
+  }
+
+  async function run<Input>(tenant: Tenant, of: Operation<Input>) {
+    const { resourceId, replayed } = await intents.run(tenant, of).finally(() => {
+      nudge(tenant, 'card_payment');
+    });
+    const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
+      throw behindChange(error);
+    });
+    if (!known) throw new Error(`card payment ${resourceId} was created and is not known`);
+    return { payment: paymentOf(known), replayed };
+  }
+
+  async function startCheckout(
+    tenant: Tenant,
+    token: { id: string; grant: CheckoutGrant },
+    { attemptId, ...input }: StartCheckoutInput,
+    asker: Asker,
+  ): Promise<ShownCardPayment> {
+    assertNotSandbox(tenant.environment);
+    const errand: Errand = { class: 'payer', subject: token.id };
+    const name = `${START}:${token.id}`;
+    const [before] = await intentRecords.load(sql, tenant, [
+      intentRecords.keyOf({ operation: name, key: attemptId } as Intent),
+    ]);
+    // Once begun it stays what it was, whatever has become of the product.
+    const begun = before !== undefined && before.state !== 'refused';
+    const wanted = begun
+      ? (before.summary as Wanted)
+      : await wantedOf(tenant, token.grant, input, asker, findProduct);
+    const last =
+      begun || token.grant.reusable ? before : (await lastIntents.load(sql, tenant, [name]))[0]?.intent;
+    if (last?.resourceId) await freshen(tenant, last.resourceId, { errand, asker });
+    const open = token.grant.reusable ? {} : { open: reservation(name) };
+    const { payment } = await run(
+      tenant,
+      operation(tenant, errand, { name, key: attemptId, input, wanted, ...open }),
+    );
+    return payment;
+  }
+
+  /**
+   * No webhook tells that a payment has expired or failed, so who wants to start another asks for it first; and who
+   * asks for the same once more is not sent to a page on which nobody can pay any more.
+   */
+  async function freshen(
+    tenant: Tenant,
+    orderCode: string,
+    by: { errand: Errand; asker: Asker },
+  ): Promise<void> {
+    const known = await mirror.find(tenant, orderCode);
+    if (!known || (known.status !== 'pending' && known.status !== 'unknown')) return;
+    await lookUp(tenant, known, by).catch((error: unknown) => {
+      // Then what is known decides.
+      if (!cannotTell(error)) throw error;
+    });
+  }
+
+  // ── An unknown outcome ──
+
+  async function look(tenant: Tenant, intent: Intent): Promise<Found> {
+    const found = await search(tenant, intent);
+    const ageMs = clock.ms() - intent.createdAt.getTime();
+    // Whatever was made has expired, and nobody has ever seen its page.
+    return found === 'unclear' && ageMs >= CHECKOUT_SESSION_MS ? 'not_there' : found;
+  }
+
+  /**
+   * In the newest of the list, which the document does not have and our own service does: the one that is like what was
+   * sent, was not there before it and is nobody's. Where others that are like it are being sent, or more are there than
+   * were lost, nobody can say whose is which.
+   */
+  async function search(tenant: Tenant, intent: Intent): Promise<Found> {
+    const at = clock.now();
+    const since = plusMs(intent.createdAt, -SKEW_MS);
+    const list = await readListSince(tenant, intent, since);
+    if (!list) return 'unclear';
+    const wanted = intent.summary as Wanted;
+    const alike = list.items.filter((item) => isLike(item, wanted));
+    // In this order: whoever sends one like it now is seen as open, or has recorded it when the mirror is asked.
+    const open = (await Promise.all([CREATE, START].map((kind) => intents.open(tenant, kind)))).flat();
+    const rivals = open.filter(
+      (other) => other.id !== intent.id && hashInput(other.summary) === hashInput(wanted),
+    );
+    const codes = alike.map(({ orderCode }) => orderCode);
+    const known = new Set((await selectObserved(sql, tenant, 'card_payment', codes)).map(({ id }) => id));
+    const nobodys = alike.filter(({ orderCode }) => !known.has(orderCode));
+    if (nobodys.some((item) => beganAt(item) === null)) return 'unclear';
+    const candidates = nobodys.filter((item) => beganAt(item)! >= since);
+    if (candidates.length === 0) return list.reachesBack ? 'not_there' : 'unclear';
+    const isRival = ({ state, operation }: Intent) =>
+      state === 'sending' || kindOf(operation) !== kindOf(intent.operation);
+    if (rivals.some(isRival) || candidates.length > rivals.length + 1) return 'unclear';
+    // Any of them will do: nobody has seen their pages.
+    const { said: _, ...claim } = candidates.at(-1)!;
+    return {
+      found: observationOf(createdClaim(claim, wanted, intent.createdAt), at),
+      claims: claim.orderCode,
+    };
+  }
+
+  /** Null where there is no list. */
+  function readListSince({ environment }: Tenant, intent: Intent, since: Date) {
+    return readNewest({
+      async fetchPage(query) {
+        const path = `/v1/card-payments?${query}` as const;
+        const answer = await endpoints.askIfThere(environment, LIST, () =>
+          upstream.get({ environment, path, errand: errandOfLook(intent) }),
+        );
+        return answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;
+      },
+      idOf: ({ orderCode }) => orderCode,
+      dateOf: beganAt,
+      since,
+    });
+  }
+
+  return {
+    async create(tenant, { idempotencyKey, ...input }) {
+      assertNotSandbox(tenant.environment);
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
+      const wanted = toWanted(input);
+      return run(
+        tenant,
+        operation(tenant, { class: 'money' }, { name: CREATE, key: idempotencyKey ?? null, input, wanted }),
+      );
+    },
+    startCheckout,
+    kinds: { [CREATE]: { look }, [START]: { look } },
+  };
+}
+
+// ── What is asked ───────────────────────────────────────────────────────────────────────────────
+
+type Details = Omit<CheckoutGrant, 'amount' | 'reusable'>;
+
+function toWanted({ valueCents, ...details }: Details & { valueCents: number }): Wanted {
+  return {
+    valueCents,
+    description: details.description ?? null,
+    callbackUrl: details.callbackUrl ?? null,
+    customer: customerOf(details.customer),
+    metadata: details.metadata ?? null,
+    successUrl: details.successUrl ?? null,
+    cancelUrl: details.cancelUrl ?? null,
+  };
+}
+
+/** @throws ValidationError, NotFoundError, UpstreamError */
+async function wantedOf(
+  tenant: Tenant,
+  grant: CheckoutGrant,
+  { valueCents, customer }: Omit<StartCheckoutInput, 'attemptId'>,
+  asker: Asker,
+  findProduct: (tenant: Tenant, id: string, asker: Asker) => Promise<SoldProduct | null>,
+): Promise<Wanted> {
+  const { amount } = grant;
+  const product = amount.kind === 'product' ? await findProduct(tenant, amount.productId, asker) : null;
+  const known = grantAtStart(grant, product);
+  return toWanted({
+    ...known,
+    valueCents: checkoutAmount(known, valueCents),
+    customer: customer ?? known.customer,
+  });
+}
+
+/** The document's 4.2: what is not given is left out. */
+function bodyOf(wanted: Wanted): object {
+  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
+}
+
+/** What was given is known better than the answer tells it; the amount is what the payer is asked for. */
+function createdClaim(claim: CardPaymentClaim, wanted: Wanted, at: Date): CardPaymentClaim {
+  const { valueCents, ...details } = wanted;
+  return {
+    ...claim,
+    ...details,
+    status: claim.status ?? 'pending',
+    amountCents: claim.amountCents ?? valueCents,
+    createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
+  };
+}
+
+/** The document says that a 400 is about the input, and that one answer, whose status it does not show, is about the account. */
+const NOT_CONFIGURED: ReadonlySet<number> = new Set([409, 412, 422, 424]);
+
+function refusalOfCreation(answer: { status: number; body: unknown }, { valueCents }: Wanted): PaymentError {
+  if (answer.status === 400) {
+    const path = valueCents < 80 ? 'input.valueCents' : 'input';
+    return invalidInput(messageOf(answer.body), { path });
+  }
+  return NOT_CONFIGURED.has(answer.status) ? cardsNotConfigured() : refusalOf(answer);
+}
+
+/** Whoever pays can have an attempt looked for as often as they like: so it counts as theirs. */
+function errandOfLook({ operation }: Intent): Errand {
+  const tokenId = operation.startsWith(`${START}:`) ? operation.slice(START.length + 1) : null;
+  return tokenId === null ? { class: 'query' } : { class: 'payer', subject: tokenId };
+}
+
+// ── A single-use token ──────────────────────────────────────────────────────────────────────────
+
+/**
+ * Taken in the transaction that opens the attempt, so that of two at once one starts a payment. Free again once that has
+ * expired or failed, was refused, or is in doubt for so long that whatever was made has expired.
+ */
+function reservation(operation: string): NonNullable<Operation<unknown>['open']> {
+  return {
+    async read(reader) {
+      const last = await reader.load(lastIntents, operation);
+      if (last?.intent.resourceId) await reader.load(observed.card_payment, last.intent.resourceId);
+    },
+    decide(state, intent) {
+      const last = state.get(lastIntents, operation)?.intent;
+      if (last && last.key !== intent.key) assertLastIsOver(state, last);
+      return { records: [{ collection: lastIntents as never, key: operation, row: { operation, intent } }] };
+    },
+  };
+}
+
+/** @throws UnavailableError */
+function assertLastIsOver(state: State, { resourceId, createdAt }: Intent): void {
+  if (resourceId) {
+    const payment = state.get(observed.card_payment, resourceId);
+    assertTokenFree(payment && paymentOf(payment));
+    return;
+  }
+  const over = plusMs(createdAt, SENDING_MS + CHECKOUT_SESSION_MS);
+  if (state.now < over)
+    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
+}
+
+// ── Recognising what was sent ───────────────────────────────────────────────────────────────────
+
+/** In everything that the list says of it. */
+function isLike(
+  { said, ...item }: CardPaymentClaim & { said: Readonly<Record<string, unknown>> },
+  wanted: Wanted,
+): boolean {
+  const same = (name: 'metadata' | 'description' | 'successUrl' | 'cancelUrl') =>
+    !(name in said) || (item[name] ?? null) === wanted[name];
+  return (
+    item.amountCents === wanted.valueCents &&
+    same('metadata') &&
+    same('description') &&
+    same('successUrl') &&
+    same('cancelUrl') &&
+    (!('customer' in said) || hashInput(item.customer ?? null) === hashInput(wanted.customer))
+  );
+}
+
+function beganAt({ createdAt, expiresAt }: CardPaymentClaim): Date | null {
+  return createdAt ?? (expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null);
+}
+
+function kindOf(operation: string): string {
+  return operation.split(':', 1)[0]!;
+}

@@ -1,0 +1,169 @@
+import { type Collection, type Committer, put } from '../commit/commit.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import type { Database } from '../db/database.ts';
+import { type Clock, secondsUntil } from '../kernel/clock.ts';
+import { RateLimitError } from '../kernel/errors.ts';
+import { hashInput } from '../kernel/input-hash.ts';
+import { createSharedReads } from '../kernel/coalesce.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { assertCallbackUrl } from '../webhooks/model.ts';
+import {
+  type AccountSettings,
+  assertCardsAvailable,
+  assertTokenFree,
+  type CardPayment,
+  type CardPaymentService,
+  type CardTestingGuard,
+  type CheckoutGrant,
+  checkoutAmount,
+  decideCreate,
+  grantAtStart,
+  newOrderCode,
+  type SoldProduct,
+} from './model.ts';
+import { cardPayments, checkoutUses, writesOf } from './collections.ts';
+import { countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
+
+/** An account's settings as far as card payments look at them; the slice that owns accounts gives it. */
+export type AccountCollection = Collection<AccountSettings & { id: string }>;
+
+/** What checkout tokens sell: under each id the product, or null once it was deleted. */
+export type ProductCollection = Collection<{ id: string; product: SoldProduct | null }>;
+
+const CREATE = 'createCardPayment';
+
+/** The port on Postgres: every change is a command to the committer, every read one statement. */
+export function createCardPaymentEngine({
+  database,
+  committer,
+  accounts,
+  products,
+  guard,
+  clock,
+  privateAddresses,
+}: {
+  database: Database;
+  committer: Committer;
+  accounts: AccountCollection;
+  products: ProductCollection;
+  guard: Pick<CardTestingGuard, 'look'>;
+  clock: Clock;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
+}): CardPaymentService<CardPayment> {
+  // Dashboards of one merchant ask for the same page at the same time.
+  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listCardPayments>>>();
+
+  async function findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(CardPayment | null)[]> {
+    const payments = await selectCardPayments(database.sql, tenant, [...new Set(orderCodes)]);
+    const found = new Map(payments.map((payment) => [payment.orderCode, payment]));
+    return orderCodes.map((orderCode) => found.get(orderCode) ?? null);
+  }
+
+  return {
+    async create(tenant, { idempotencyKey, ...input }) {
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
+      const inputHash = hashInput(input);
+      const orderCode = newOrderCode();
+      return committer.change<{ payment: CardPayment; replayed: boolean }>({
+        tenant,
+        read: (reader) =>
+          Promise.all([
+            reader.load(accounts, tenant.accountId),
+            readReplay(reader, CREATE, idempotencyKey, (made) => reader.load(cardPayments, made)),
+          ]),
+        decide(state) {
+          assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
+          const before = idempotencyKey == null ? null : replayed(state, CREATE, idempotencyKey, inputHash);
+          if (before !== null)
+            return { outcome: { payment: state.need(cardPayments, before), replayed: true } };
+
+          const change = decideCreate(input, { orderCode, checkoutAttempt: null, now: state.now });
+          const writes = writesOf(change);
+          if (idempotencyKey != null)
+            writes.records.push(
+              remember({ operation: CREATE, key: idempotencyKey, inputHash, resourceId: orderCode }),
+            );
+          return { outcome: { payment: change.payment, replayed: false }, writes };
+        },
+      });
+    },
+
+    async startCheckout(tenant, token, input, address = null) {
+      const retryAt = address === null ? null : await guard.look({ tenant, tokenId: token.id, address });
+      if (retryAt) throw new RateLimitError('payments of this network', secondsUntil(retryAt, clock));
+      // One scope a token: what another token's page sends can never meet this one's attempts.
+      const operation = `startCheckout:${token.id}`;
+      const { attemptId, ...rest } = input;
+      const inputHash = hashInput(rest);
+      const orderCode = newOrderCode();
+      const { amount } = token.grant;
+      return committer.change({
+        tenant,
+        read: (reader) =>
+          Promise.all([
+            reader.load(accounts, tenant.accountId),
+            amount.kind === 'product' && reader.load(products, amount.productId),
+            readReplay(reader, operation, attemptId, (made) => reader.load(cardPayments, made)),
+            reader
+              .load(checkoutUses, token.id)
+              .then((use) => use && reader.load(cardPayments, use.orderCode)),
+          ]),
+        decide(state) {
+          assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
+          const before = replayed(state, operation, attemptId, inputHash);
+          if (before !== null) return { outcome: state.need(cardPayments, before) };
+
+          const grant = grantAtStart(
+            token.grant,
+            amount.kind === 'product' ? (state.get(products, amount.productId)?.product ?? null) : null,
+          );
+          const valueCents = checkoutAmount(grant, input.valueCents);
+          if (!token.grant.reusable) {
+            const use = state.get(checkoutUses, token.id);
+            assertTokenFree(use && state.get(cardPayments, use.orderCode));
+          }
+          const { amount: _, reusable, ...details } = grant;
+          const change = decideCreate(
+            { ...details, valueCents, customer: input.customer ?? details.customer },
+            { orderCode, checkoutAttempt: attemptOf(token, attemptId), now: state.now },
+          );
+          const writes = writesOf(change);
+          writes.records.push(remember({ operation, key: attemptId, inputHash, resourceId: orderCode }));
+          if (!reusable) writes.records.push(put(checkoutUses, { tokenId: token.id, orderCode }));
+          return { outcome: change.payment, writes };
+        },
+      });
+    },
+
+    async find(tenant, orderCode) {
+      return (await findMany(tenant, [orderCode]))[0] ?? null;
+    },
+    findMany,
+    findWithVersion: (tenant, orderCode) => selectWithHead(database.sql, tenant, orderCode),
+
+    async list(tenant, { first, after, status }) {
+      const page = { before: after ?? null, limit: first + 1, status };
+      const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
+        listCardPayments(database.sql, tenant, page),
+      );
+      return { items: items.slice(0, first), hasNextPage: items.length > first };
+    },
+    async listPage(tenant, { limit, offset }) {
+      const [rows, total] = await Promise.all([
+        listCardPayments(database.sql, tenant, { before: null, limit, offset }),
+        countCardPayments(database.sql, tenant, {}),
+      ]);
+      return { items: rows.map(({ payment }) => payment), total };
+    },
+    count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
+  };
+}
+
+/**
+ * A single-use token is one attempt to pay, however often it is started; of a reusable one each visit is, whose
+ * later tries carry the same id with `.2`, `.3`, … behind it.
+ */
+function attemptOf(token: { id: string; grant: CheckoutGrant }, attemptId: string): string {
+  return token.grant.reusable ? `${token.id}:${attemptId.replace(/\.[0-9]+$/, '')}` : token.id;
+}

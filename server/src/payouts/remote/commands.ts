@@ -1,0 +1,319 @@
+import { plusMs } from '../../kernel/clock.ts';
+import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
+import { reaisFromCents } from '../../kernel/money.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import {
+  assertCertain,
+  invalidInput,
+  isSuccess,
+  keyUsed,
+  messageOf,
+  refusalOf,
+  unreadable,
+} from '../../upstream/responses.ts';
+import type { Endpoints } from '../../upstream/endpoint-availability.ts';
+import type { Facade } from '../../upstream/dependencies.ts';
+import {
+  ABSENT_AFTER_MS,
+  type Found,
+  InDoubtError,
+  type Intent,
+  type Look,
+  type RequestKind,
+} from '../../upstream/intents.ts';
+import type { Observation } from '../../upstream/mirror.ts';
+import { listObserved, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
+import { isBehind, isNewestFirst } from '../../upstream/read-until.ts';
+import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
+import type { Errand } from '../../upstream/upstream.ts';
+import type { ShownWallet } from '../../wallet/model.ts';
+import {
+  areDifferent,
+  maskDestination,
+  type PayoutClaim,
+  type PayoutMethod,
+  type PayoutService,
+  type RequestPayoutInput,
+  type ShownPayout,
+} from '../model.ts';
+import {
+  asPayout,
+  identifiedAs,
+  inDoubtOf,
+  type MirroredPayouts,
+  neverMadeOf,
+  observationOf,
+  payoutIn,
+} from './mirror.ts';
+import { readPayout, readPayoutList } from '../wire.ts';
+
+/** Payouts that are requested of the service, and what becomes of one where that is not known at once. */
+export interface PayoutRequests {
+  /** Of one whose outcome is unknown, what is known: `inDoubt`. */
+  request: PayoutService['request'];
+  kinds: Readonly<Record<string, RequestKind>>;
+}
+
+const REQUEST = 'requestPayout';
+
+export const PAYOUTS = '/v1/payouts';
+const POST = { name: 'POST /v1/payouts', inWords: 'requesting payouts' };
+export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
+
+/** By how much the service's clock may differ from ours in the ordinary way. */
+export const SKEW_MS = 60_000;
+/** What lies so far from a request has nothing to do with it, whatever clock says so, and in whatever time zone. */
+const FAR_MS = 26 * 60 * 60_000;
+
+/** What can be said of a request whose outcome is unknown, and what tells its payout from those that were there before. */
+interface Summary {
+  method: PayoutMethod;
+  amountCents: number;
+  /** A PIX key masked, an address whole. */
+  destination: string;
+  /** The place in the mirror of the newest payout that was known before. */
+  knownUpTo: number;
+}
+
+export function createPayoutRequests({
+  database,
+  clock,
+  upstream,
+  reads,
+  intents,
+  nudge,
+  endpoints,
+  mirror,
+  readWallet,
+}: Facade & {
+  endpoints: Endpoints;
+  mirror: MirroredPayouts;
+  /** For the figures of a refusal. */
+  readWallet: (tenant: Tenant) => Promise<ShownWallet>;
+}): PayoutRequests {
+  async function request(
+    tenant: Tenant,
+    { idempotencyKey, ...input }: RequestPayoutInput,
+  ): Promise<{ payout: ShownPayout; replayed: boolean }> {
+    const [newest] = await listObserved(database.sql, tenant, 'payout', { before: null, limit: 1 });
+    const summary: Summary = {
+      method: input.method,
+      amountCents: input.amountCents,
+      destination: maskDestination(input, { masksCrypto: false }),
+      knownUpTo: newest?.place ?? 0,
+    };
+    try {
+      const { resourceId, replayed } = await intents.run(tenant, {
+        name: REQUEST,
+        input,
+        key: idempotencyKey ?? null,
+        summary: () => summary,
+        send: ({ id }) =>
+          send(tenant, input, { idempotencyKey: idempotencyKey ?? null, summary, madeBy: id }),
+        lookupReference: () => null,
+      });
+      const made = await mirror.findWithVersion(tenant, resourceId).catch((error: unknown) => {
+        throw behindChange(error);
+      });
+      return { payout: made!.payout, replayed };
+    } catch (error) {
+      if (!(error instanceof InDoubtError)) throw error;
+      const { intent, replayed } = error;
+      const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
+        throw behindChange(fault);
+      });
+      // Nothing is recorded under its id: a lookup there would say that there is no such payout.
+      if (!known) throw error;
+      return { payout: known.payout, replayed };
+    } finally {
+      nudge(tenant, 'payout');
+      nudge(tenant, 'wallet');
+    }
+  }
+
+  async function send(
+    tenant: Tenant,
+    { method, amountCents, destination }: Omit<RequestPayoutInput, 'idempotencyKey'>,
+    { idempotencyKey, summary, madeBy }: { idempotencyKey: string | null; summary: Summary; madeBy: string },
+  ): Promise<Observation> {
+    const { environment } = tenant;
+    const at = clock.now();
+    const body = {
+      amount: reaisFromCents(amountCents),
+      method,
+      walletAddress: destination,
+      ...(idempotencyKey !== null && { idempotencyKey }),
+    };
+    const errand: Errand = { class: 'money' };
+    const answer = await endpoints
+      .ask(environment, POST, () =>
+        upstream.send({ environment, method: 'POST', path: PAYOUTS, body, errand }),
+      )
+      .finally(() => reads.forget(environment));
+    // It may have been done all the same: its list tells.
+    assertCertain(answer);
+    if (isSuccess(answer)) {
+      const told = readPayout(answer.body);
+      // It has done it, and its list tells what it has made.
+      if (!told) throw unreadable();
+      return observationOf({ ...ofIntent(told, summary), status: told.status ?? 'pending' }, at, { madeBy });
+    }
+    const said = messageOf(answer.body, { secret: destination });
+    if (answer.status === 409 && idempotencyKey !== null) throw keyUsed(said);
+    if (answer.status === 400 || answer.status === 422)
+      throw await invalid(tenant, { method, amountCents }, said);
+    throw refusalOf(answer, { secret: destination });
+  }
+
+  /** Status codes tell too little, and the text may change: what is missing is told by the wallet. */
+  async function invalid(
+    tenant: Tenant,
+    { method, amountCents }: Pick<RequestPayoutInput, 'method' | 'amountCents'>,
+    said: string | null,
+  ): Promise<PaymentError> {
+    const wallet = await readWallet(tenant).catch(() => null);
+    // Of an LTC payout nobody but the service knows the quote; its address and its amount are checked before.
+    const withdrawableCents = wallet?.withdrawableCents ?? null;
+    const isTooMuch = withdrawableCents !== null && (method === 'ltc' || amountCents > withdrawableCents);
+    if (!wallet || !isTooMuch) return invalidInput(said);
+    return new InsufficientFundsError(said ?? 'The payments service refuses this', {
+      requestedCents: amountCents,
+      withdrawableCents,
+      balanceCents: wallet.balanceCents,
+      disputeBlockedCents: wallet.disputeBlockedCents,
+      subaccountsBalanceCents: wallet.subaccountsBalanceCents,
+      cryptoBalanceLitoshi: method === 'ltc' ? wallet.cryptoBalanceLitoshi : null,
+    });
+  }
+
+  /**
+   * The payout of a request whose outcome is unknown is the one of exactly its method, amount and destination, in whole,
+   * that came after it and that no other request has made. The service's list shows PIX keys masked, so most often a
+   * webhook has to name it. One that only resembles it is never taken for it: then the outcome stays unknown.
+   */
+  const look: Look = async (tenant, intent) => {
+    const named = await findNamed(tenant, intent);
+    if (named !== null) return named;
+    const summary = intent.summary as Summary;
+    const at = clock.now();
+    const { environment } = tenant;
+    const answer = await endpoints.askIfThere(environment, LIST, () =>
+      upstream.get({
+        environment,
+        path: `${PAYOUTS}?limit=${LARGEST_PAGE}&offset=0`,
+        errand: { class: intent.looks === 0 ? 'money' : 'query' },
+      }),
+    );
+    const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
+    if (!list) return { unclear: 'The payments service does not show a list of payouts' };
+    const payouts = await mirror.takeOver(tenant, list.items, at);
+    // An address is shown in whole.
+    const shown = await findNamed(tenant, intent);
+    if (shown !== null) return shown;
+    const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
+    const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
+    const claimed = await intents.claimed(tenant, REQUEST, ids);
+    const wasKnown = ({ withdrawalId }: ShownPayout) => before.has(withdrawalId!);
+    const possible = payouts.flatMap((payout) => {
+      if (!payout || wasKnown(payout) || claimed.has(payout.withdrawalId!)) return [];
+      const isOther = payout.inputHash !== undefined && payout.inputHash !== intent.inputHash;
+      return !isOther && isInTime(payout, intent) !== false && mayBe(payout, summary) ? [payout] : [];
+    });
+    if (possible.length > 0)
+      return { unclear: `${namesOf(possible)} may be it, as far as the service shows it` };
+    if (payouts.includes(null)) return 'unclear';
+    const dates = payouts.map((payout) => payout?.requestedAt ?? null);
+    const reachesBack =
+      list.items.length >= list.total ||
+      (before.size > 0 && isNewestFirst(dates)) ||
+      isBehind(dates, plusMs(sinceOf(intent), -FAR_MS));
+    return reachesBack
+      ? 'not_there'
+      : { unclear: 'The list of the payments service does not reach back so far' };
+  };
+
+  /** The payout that was shown with all that the request says; null where none was, for all that is known here. */
+  async function findNamed(tenant: Tenant, intent: Intent): Promise<Found | null> {
+    const { inputHash, summary } = intent;
+    const { knownUpTo } = summary as Summary;
+    const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, behind: knownUpTo });
+    const ids = made.map(({ observed }) => observed.id);
+    // First who waits, then what was found: one that ends in between is counted twice, and not its payout.
+    const open = await intents.open(tenant, REQUEST);
+    const claimed = await intents.claimed(tenant, REQUEST, ids);
+    const payouts = made.map(({ observed }) => payoutIn(observed));
+    const possible = made.flatMap(({ place }, index) => {
+      const payout = payouts[index]!;
+      return !claimed.has(payout.withdrawalId!) && isInTime(payout, intent) !== false
+        ? [{ place, payout }]
+        : [];
+    });
+    if (possible.length === 0) return null;
+    const names = namesOf(possible.map((each) => each.payout));
+    const [{ payout, place }, ...others] = possible as [(typeof possible)[0]];
+    if (others.length > 0) return { unclear: `${names} are all as it was requested` };
+    // One that was requested when this payout was known already has not made it.
+    const isRival = (each: Intent) =>
+      each.id !== intent.id && each.inputHash === inputHash && (each.summary as Summary).knownUpTo < place;
+    if (open.some(isRival))
+      return { unclear: `${names} may be it, or may be of another request for the same` };
+    if (payout.requestedAt === null)
+      return { unclear: `${names} may be it: the service does not say when it was requested` };
+    if (!isInTime(payout, intent)) return { unclear: `${names} may be it, or may have been there before` };
+    const { withdrawalId } = payout;
+    nudge(tenant, 'wallet');
+    return { found: identifiedAs(withdrawalId!, intent.id), claims: withdrawalId! };
+  }
+
+  return {
+    request,
+    kinds: {
+      [REQUEST]: {
+        look,
+        idOf: ({ id }) => id,
+        inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
+        absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),
+      },
+    },
+  };
+}
+
+function namesOf(payouts: readonly ShownPayout[]): string {
+  return payouts.map(({ code, withdrawalId }) => code ?? withdrawalId).join(', ');
+}
+
+/** What the service does not say of a payout that was asked for here. Of an address it may say less than we know. */
+function ofIntent(told: PayoutClaim, { method, amountCents, destination }: Summary): PayoutClaim {
+  const isAddress = method === 'ltc' || method === 'usd';
+  return {
+    ...told,
+    method: told.method ?? method,
+    amountCents: told.amountCents ?? amountCents,
+    destination: isAddress ? destination : (told.destination ?? destination),
+  };
+}
+
+/** Nothing that is told of it says that it is another. */
+function mayBe(payout: ShownPayout, { method, amountCents, destination }: Summary): boolean {
+  return (
+    payout.amountCents === amountCents &&
+    (payout.method === method || payout.method === 'unknown') &&
+    !areDifferent(payout, { method, destination })
+  );
+}
+
+function sinceOf({ createdAt }: Intent): Date {
+  return plusMs(createdAt, -SKEW_MS);
+}
+
+/**
+ * Whether a payout was requested while an intent was under way; null where nobody can say: it has no date, or the service's
+ * clock may be far from ours.
+ */
+function isInTime({ requestedAt }: ShownPayout, intent: Intent): boolean | null {
+  if (requestedAt === null) return null;
+  const since = sinceOf(intent);
+  const until = plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS);
+  if (requestedAt >= since && requestedAt <= until) return true;
+  return requestedAt < plusMs(since, -FAR_MS) || requestedAt > plusMs(until, FAR_MS) ? false : null;
+}

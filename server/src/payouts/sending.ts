@@ -1,0 +1,59 @@
+import type { Committer } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { Bank, Transfer } from '../rails/bank.ts';
+import type { TaskHandler } from '../work/queue.ts';
+import { decideOutcome, isFinal, netCents, netLitoshi, type Payout, type PayoutTask } from './model.ts';
+import { payouts, writesOf } from './collections.ts';
+import { selectPayouts } from './store.ts';
+
+/**
+ * How a payout leaves. The bank is asked between two commits, never inside one: the first has debited the payout and
+ * made this task due, the second records the answer and, until the end is known, makes it due again. The bank
+ * knows a transfer by the withdrawal's id, so asking again after a crash sends nothing twice. A bank that throws
+ * has said nothing: the queue asks again, and no payout is denied for it.
+ */
+export function createPayoutSettlement({
+  database,
+  committer,
+  bank,
+}: {
+  database: Database;
+  committer: Committer;
+  bank: Bank;
+}): { tasks: Record<PayoutTask, TaskHandler> } {
+  return {
+    tasks: {
+      async 'payout.send'(task) {
+        const [found] = await selectPayouts(database.sql, task, [task.key]);
+        if (!found || isFinal(found.status)) return;
+        const outcome = await bank.send(transferOf(task, found));
+        await committer.change({
+          tenant: task,
+          read: (reader) => reader.load(payouts, task.key),
+          decide(state) {
+            const payout = state.need(payouts, task.key);
+            const change = decideOutcome(payout, {
+              outcome,
+              environment: task.environment,
+              balances: state.balances,
+              now: state.now,
+            });
+            return { outcome: undefined, writes: change ? writesOf(change) : {} };
+          },
+        });
+      },
+    },
+  };
+}
+
+function transferOf({ accountId, environment }: Tenant, payout: Payout): Transfer {
+  return {
+    id: payout.withdrawalId,
+    tenant: { accountId, environment },
+    method: payout.method,
+    destination: payout.destination,
+    amountCents: netCents(payout),
+    litoshi: netLitoshi(payout),
+  };
+}

@@ -1,0 +1,147 @@
+import { type Collection, type Committer, put } from '../commit/commit.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import type { Database } from '../db/database.ts';
+import { UpstreamError } from '../kernel/errors.ts';
+import { idThatFollows, objectId } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
+import { createSharedReads } from '../kernel/coalesce.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import type { Bank } from '../rails/bank.ts';
+import {
+  type AccountSettings,
+  assertOwnNames,
+  decideRequest,
+  isFinal,
+  newPayoutCode,
+  type Payout,
+  type PayoutService,
+  type RequestPayoutInput,
+  withOneMore,
+} from './model.ts';
+import { lookAt, payouts, RECENT, recentPayouts, writesOf } from './collections.ts';
+import { countPayouts, listPayouts, selectPayouts, selectWithHead } from './store.ts';
+
+/** An account's settings as far as payouts look at them; the slice that owns accounts gives it. */
+export type AccountCollection = Collection<AccountSettings & { id: string }>;
+
+const REQUEST = 'requestPayout';
+
+/** The port on Postgres: every change is a command to the committer, every read one statement. */
+export function createPayoutEngine({
+  database,
+  committer,
+  accounts,
+  bank,
+  onFault,
+}: {
+  database: Database;
+  committer: Committer;
+  accounts: AccountCollection;
+  bank: Pick<Bank, 'quoteLitoshi'>;
+  /** No quote was to be had. */
+  onFault: (fault: unknown) => void;
+}): PayoutService<Payout> {
+  // Dashboards of one merchant ask for the same page at the same time.
+  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listPayouts>>>();
+
+  async function findMany(tenant: Tenant, references: readonly string[]): Promise<(Payout | null)[]> {
+    const found = new Map<string, Payout>();
+    for (const payout of await selectPayouts(database.sql, tenant, [...new Set(references)]))
+      found.set(payout.withdrawalId, payout).set(payout.code, payout);
+    return references.map((reference) => found.get(reference) ?? null);
+  }
+
+  /** Before the decision, for that waits for nobody. Without a quote a key can still be replayed. */
+  async function quote({ method, amountCents }: RequestPayoutInput): Promise<number | null> {
+    if (method !== 'ltc') return null;
+    return bank.quoteLitoshi(amountCents).catch((fault: unknown) => {
+      onFault(fault);
+      return null;
+    });
+  }
+
+  return {
+    async request(tenant, { idempotencyKey, ...input }) {
+      const inputHash = hashInput(input);
+      const withdrawalId =
+        idempotencyKey == null
+          ? objectId()
+          : idThatFollows(24, REQUEST, tenantKey(tenant), idempotencyKey, inputHash);
+      const code = newPayoutCode();
+      const litoshi = await quote(input);
+      return committer.change<{ payout: Payout; replayed: boolean }>({
+        tenant,
+        read: (reader) =>
+          Promise.all([
+            reader.load(accounts, tenant.accountId),
+            reader.load(recentPayouts, RECENT),
+            readReplay(reader, REQUEST, idempotencyKey, (made) => reader.load(payouts, made)),
+          ]),
+        decide(state) {
+          const before = idempotencyKey == null ? null : replayed(state, REQUEST, idempotencyKey, inputHash);
+          if (before !== null) return { outcome: { payout: state.need(payouts, before), replayed: true } };
+
+          if (input.method === 'ltc' && litoshi === null)
+            throw new UpstreamError('No quote for LTC can be had at this moment; nothing was debited', {
+              retryable: true,
+              moneyMayHaveMoved: false,
+            });
+          const recent = state.need(recentPayouts, RECENT);
+          const change = decideRequest(input, {
+            withdrawalId,
+            code,
+            litoshi,
+            account: state.need(accounts, tenant.accountId),
+            recent,
+            balances: state.balances,
+            now: state.now,
+          });
+          const writes = writesOf(change);
+          writes.records.push(put(recentPayouts, { key: RECENT, ...withOneMore(recent, change.payout) }));
+          if (idempotencyKey != null)
+            writes.records.push(
+              remember({ operation: REQUEST, key: idempotencyKey, inputHash, resourceId: withdrawalId }),
+            );
+          return { outcome: { payout: change.payout, replayed: false }, writes };
+        },
+      });
+    },
+
+    assertNames: assertOwnNames,
+    async find(tenant, reference) {
+      return (await findMany(tenant, [reference]))[0] ?? null;
+    },
+    findMany,
+    findWithVersion: (tenant, withdrawalId) => selectWithHead(database.sql, tenant, withdrawalId),
+
+    async list(tenant, range) {
+      const { end, limit } = range;
+      const page = { ...range, limit: limit + 1 };
+      const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
+        listPayouts(database.sql, tenant, page),
+      );
+      const more = items.length > limit;
+      // One too many was read, at the end that was read last.
+      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+    },
+    async listPage(tenant, { limit, offset }) {
+      const [rows, total] = await Promise.all([
+        listPayouts(database.sql, tenant, { end: 'first', limit, offset }),
+        countPayouts(database.sql, tenant, {}),
+      ]);
+      return { items: rows.map(({ payout }) => payout), total };
+    },
+    count: (tenant, filter) => countPayouts(database.sql, tenant, filter),
+
+    recheck: (tenant, withdrawalId) =>
+      committer.change({
+        tenant,
+        read: (reader) => reader.load(payouts, withdrawalId),
+        decide(state) {
+          const payout = state.get(payouts, withdrawalId);
+          if (!payout || isFinal(payout.status)) return { outcome: false };
+          return { outcome: true, writes: { tasks: [lookAt(withdrawalId, state.now)] } };
+        },
+      }),
+  };
+}

@@ -1,0 +1,85 @@
+import { type Committer, put } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import { objectId } from '../kernel/ids.ts';
+import { createSharedReads } from '../kernel/coalesce.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { assertFound, decideCreate, type Product, type ProductService } from './model.ts';
+import { PRODUCT_COUNT, productCount, products } from './collections.ts';
+import { countProducts, listProducts, selectProducts } from './store.ts';
+
+/** The port on Postgres: every change is a command to the committer, every read one statement. */
+export function createProductEngine({
+  database,
+  committer,
+}: {
+  database: Database;
+  committer: Committer;
+}): ProductService<Product> {
+  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listProducts>>>();
+
+  async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(Product | null)[]> {
+    const wanted = ids.map((id) => id.toLowerCase());
+    const found = await selectProducts(database.sql, tenant, [...new Set(wanted)]);
+    const byId = new Map(found.map((product) => [product.id, product]));
+    return wanted.map((id) => byId.get(id) ?? null);
+  }
+
+  return {
+    create(tenant, input) {
+      const id = objectId();
+      return committer.change({
+        tenant,
+        read: (reader) => reader.load(productCount, PRODUCT_COUNT),
+        decide(state) {
+          const { count } = state.need(productCount, PRODUCT_COUNT);
+          const product = decideCreate(input, { id, count, now: state.now });
+          return {
+            outcome: product,
+            writes: {
+              records: [put(products, { id, product }), put(productCount, { count: count + 1 })],
+            },
+          };
+        },
+      });
+    },
+
+    delete(tenant, given) {
+      const id = given.toLowerCase();
+      return committer.change({
+        tenant,
+        read: (reader) => Promise.all([reader.load(products, id), reader.load(productCount, PRODUCT_COUNT)]),
+        decide(state) {
+          assertFound(state.get(products, id)?.product ?? null);
+          const { count } = state.need(productCount, PRODUCT_COUNT);
+          return {
+            outcome: undefined,
+            writes: {
+              records: [put(products, { id, product: null }), put(productCount, { count: count - 1 })],
+            },
+          };
+        },
+      });
+    },
+
+    async find(tenant, id) {
+      return (await findMany(tenant, [id]))[0] ?? null;
+    },
+    findMany,
+
+    async list(tenant, { first, after }) {
+      const page = { before: after ?? null, limit: first + 1 };
+      const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
+        listProducts(database.sql, tenant, page),
+      );
+      return { items: items.slice(0, first), hasNextPage: items.length > first };
+    },
+    async listPage(tenant, { limit, offset }) {
+      const [rows, total] = await Promise.all([
+        listProducts(database.sql, tenant, { before: null, limit, offset }),
+        countProducts(database.sql, tenant),
+      ]);
+      return { items: rows.map(({ product }) => product), total };
+    },
+    count: (tenant) => countProducts(database.sql, tenant),
+  };
+}

@@ -1,0 +1,42 @@
+import { isCents } from '../../kernel/money.ts';
+import type { Intent, Intents, RequestKind } from '../../upstream/intents.ts';
+import { REQUEST_OPERATIONS, type UnresolvedRequest, type UnresolvedRequestService } from '../model.ts';
+
+/** Requests to the service in front of which we stand, as far as their outcome is unknown. */
+export function createUnresolvedRequests({
+  intents,
+  kinds,
+}: {
+  intents: Intents;
+  /** By name. */
+  kinds: Readonly<Record<string, RequestKind>>;
+}): UnresolvedRequestService {
+  return {
+    async list(tenant, limit) {
+      const open = await intents.unresolved(tenant, limit);
+      return open.map((intent) => unresolvedOf(intent, kinds));
+    },
+  };
+}
+
+function unresolvedOf(intent: Intent, kinds: Readonly<Record<string, RequestKind>>): UnresolvedRequest {
+  const { id, key, operation, summary, createdAt, looks, lookedAt, finding } = intent;
+  const name = operation.split(':', 1)[0]!;
+  const kind = kinds[name];
+  const shownAs = kind?.idOf?.(intent) ?? null;
+  const { amountCents, valueCents } = summary as { amountCents?: unknown; valueCents?: unknown };
+  const amount = amountCents ?? valueCents;
+  return {
+    id,
+    operation: REQUEST_OPERATIONS.find((each) => each === name) ?? 'unknown',
+    // One of ours says nothing to anybody.
+    idempotencyKey: key.startsWith('psa-') ? null : key,
+    amountCents: isCents(amount) ? amount : null,
+    requestedAt: createdAt,
+    lookups: looks,
+    lookedUpAt: lookedAt,
+    finding,
+    payoutId: name === 'requestPayout' ? shownAs : null,
+    subaccountPayoutId: name === 'requestSubaccountPayout' ? shownAs : null,
+  };
+}

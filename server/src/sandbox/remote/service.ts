@@ -1,0 +1,51 @@
+import { type PaymentError, UnavailableError } from '../../kernel/errors.ts';
+import { answered, invalidInput, isSuccess, messageOf, refusalOf } from '../../upstream/responses.ts';
+import { createEndpoints } from '../../upstream/endpoint-availability.ts';
+import type { Facade, Remote } from '../../upstream/dependencies.ts';
+import { assertSandbox, type SandboxService } from '../model.ts';
+
+const POST = { name: 'POST /v1/sandbox/payments', inWords: 'test payments' };
+/** Somebody waits for it, and it may not be sent twice. */
+const WAIT_MS = 10_000;
+
+/** Test payments over HTTP; of the answer nothing is needed, for what they make is the wallet. */
+export function createRemoteSandbox({
+  clock,
+  upstream,
+  reads,
+  nudge,
+}: Facade): Pick<Remote<SandboxService>, 'serviceFor'> {
+  const endpoints = createEndpoints(clock);
+
+  const service: SandboxService = {
+    async createTestPayment(tenant, { valueCents, pending }) {
+      assertSandbox(tenant.environment);
+      const { environment } = tenant;
+      const request = {
+        environment,
+        method: 'POST',
+        path: '/v1/sandbox/payments',
+        body: { valueCents, ...(pending == null ? {} : { pending }) },
+        errand: { class: 'query', waitMs: WAIT_MS },
+      } as const;
+      // No money is real here: to repeat it does no harm.
+      const answer = await answered(endpoints.ask(environment, POST, () => upstream.send(request))).finally(
+        () => {
+          reads.forget(environment);
+          nudge(tenant, 'wallet');
+        },
+      );
+      if (!isSuccess(answer)) throw refusalOfTestPayment(answer);
+      return { valueCents, status: pending ? 'pending' : 'paid' };
+    },
+  };
+  return { serviceFor: () => service };
+}
+
+function refusalOfTestPayment(answer: { status: number; body: unknown }): PaymentError {
+  const said = messageOf(answer.body);
+  if (answer.status === 400) return invalidInput(said);
+  if (answer.status === 409)
+    return new UnavailableError('LIMIT_REACHED', said ?? 'The sandbox holds as much as it can count');
+  return refusalOf(answer);
+}

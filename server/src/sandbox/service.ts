@@ -1,0 +1,62 @@
+import { type Committer, put } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import { objectId } from '../kernel/ids.ts';
+import {
+  assertSandbox,
+  decideSettle,
+  decideTestPayment,
+  type SandboxService,
+  type TestPayment,
+  type TestPaymentLevers,
+} from './model.ts';
+import { testPayments } from './collections.ts';
+import { listTestPayments } from './store.ts';
+
+/** Payments that nobody made, and their balance: the same ledger as the live one's, under its own tenant. */
+export function createSandboxEngine({
+  database,
+  committer,
+}: {
+  database: Database;
+  committer: Committer;
+}): SandboxService<TestPayment> & TestPaymentLevers {
+  return {
+    async createTestPayment(tenant, input) {
+      assertSandbox(tenant.environment);
+      const id = `test_${objectId()}`;
+      return committer.change({
+        tenant,
+        read: async () => undefined,
+        decide({ balances, now }) {
+          const { payment, transaction } = decideTestPayment(input, { id, balances, now });
+          return {
+            outcome: payment,
+            writes: { records: [put(testPayments, payment)], transactions: [transaction] },
+          };
+        },
+      });
+    },
+
+    settleTestPayment: (tenant, id) =>
+      committer.change({
+        tenant,
+        read: (reader) => reader.load(testPayments, id),
+        decide(state) {
+          const before = state.get(testPayments, id);
+          if (!before) throw new NotFoundError('Test payment not found');
+          const settled = decideSettle(before, state.now);
+          if (!settled) return { outcome: before };
+          return {
+            outcome: settled.payment,
+            writes: {
+              records: [put(testPayments, settled.payment)],
+              transactions: [settled.transaction],
+            },
+          };
+        },
+      }),
+
+    listTestPayments: (tenant, { limit }) => listTestPayments(database.sql, tenant, limit),
+  };
+}

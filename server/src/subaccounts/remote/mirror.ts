@@ -1,0 +1,295 @@
+import { createHash } from 'node:crypto';
+import type { Writes } from '../../commit/commit.ts';
+import type { Source } from '../../kernel/authority.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { isObjectId } from '../../kernel/lenient-json.ts';
+import type { Facade } from '../../upstream/dependencies.ts';
+import {
+  type Correction,
+  knownByReferences,
+  type Observation,
+  observed,
+  readByReferences,
+  writesOfObserved,
+} from '../../upstream/mirror.ts';
+import { type Observed, selectObserved, selectReferences, touchObserved } from '../../upstream/mirror-store.ts';
+import {
+  anyPayoutReference,
+  anySubaccountId,
+  eventOf,
+  isFinal,
+  isSettled,
+  mergeSeen,
+  newPayoutKey,
+  type SeenPayout,
+  type ShownSubaccountPayout,
+  subaccountPayoutFromJson,
+} from '../model.ts';
+
+/** The payouts of subaccounts as the mirror has them, under every name that the service has for them. */
+export interface MirroredPayouts {
+  /** By our own id, or by a name that is one without its subaccount. */
+  find(tenant: Tenant, reference: string): Promise<Observed | null>;
+  /** The payout of this subaccount that a reference leads to. */
+  findOf(tenant: Tenant, subaccountId: string, reference: string): Promise<Observed | null>;
+  /** By our own id. @throws Error where it is not there */
+  get(tenant: Tenant, id: string): Promise<ShownSubaccountPayout>;
+  /** Records what was seen. Where it is nothing new, nobody is kept waiting by the lock. */
+  record(
+    tenant: Tenant,
+    seen: SeenPayout,
+    as: { reference: string; at: Date },
+  ): Promise<ShownSubaccountPayout>;
+}
+
+export const RESOURCE = 'subaccount_payout';
+
+export function mirrorPayouts({
+  database: { sql },
+  committer,
+  onCorrection,
+}: Pick<Facade, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
+  async function selectNamed(tenant: Tenant, name: string): Promise<Observed | null> {
+    const [reference] = await selectReferences(sql, tenant, RESOURCE, [name]);
+    if (!reference) return null;
+    return (await selectObserved(sql, tenant, RESOURCE, [reference.id]))[0] ?? null;
+  }
+
+  async function get(tenant: Tenant, id: string): Promise<ShownSubaccountPayout> {
+    const [found] = await selectObserved(sql, tenant, RESOURCE, [id]);
+    if (!found) throw new Error(`subaccount payout ${id} is not in the mirror`);
+    return payoutIn(found);
+  }
+
+  return {
+    async find(tenant, reference) {
+      const [own] = await selectObserved(sql, tenant, RESOURCE, [reference]);
+      return own ?? selectNamed(tenant, bareName(reference));
+    },
+    async findOf(tenant, subaccountId, reference) {
+      const found = await selectNamed(tenant, nameOf(subaccountId, reference));
+      return found && found.parent === subaccountId.toLowerCase() ? found : null;
+    },
+    get,
+    async record(tenant, seen, { reference, at }) {
+      const names = namesOf(seen, reference);
+      const leading = await selectReferences(sql, tenant, RESOURCE, names);
+      const [known] =
+        leading.length === names.length ? await selectObserved(sql, tenant, RESOURCE, [leading[0]!.id]) : [];
+      if (known) {
+        const payout = payoutIn(known);
+        const source: Source = { by: 'service', at, knownAt: known.observedAt };
+        if (mergeSeen(payout, seen, payout.id, source) === null) {
+          if (confirms(seen, payout)) await touchObserved(sql, tenant, RESOURCE, { ids: [payout.id], at });
+          return payout;
+        }
+      }
+      const observation = observationOf(seen, { reference, at });
+      const { id, correction } = await committer.change<{ id: string; correction: Correction | null }>({
+        tenant,
+        read: observation.read,
+        decide(state) {
+          const { resourceId, writes, correction = null } = observation.decide(state);
+          return { outcome: { id: resourceId, correction }, writes };
+        },
+      });
+      if (correction) onCorrection(correction);
+      return get(tenant, id);
+    },
+  };
+}
+
+export function payoutIn({ snapshot }: Observed): ShownSubaccountPayout {
+  return subaccountPayoutFromJson(snapshot);
+}
+
+export const IDEM = 'saq_idem_';
+
+export function isSubaccountId(id: string): boolean {
+  return anySubaccountId.safeParse(id).success;
+}
+
+/** Whether a service can be asked for a payout by this name at all. */
+export function canBeReference(text: string): boolean {
+  return anyPayoutReference.safeParse(text).success;
+}
+
+/** Hex digits, in whichever case. */
+export function isSame(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
+}
+
+/**
+ * The id of a payout with an idempotency key: known before the payout is, and the same to every instance and whichever
+ * name of it is seen first. Null for a payout without one.
+ */
+export function reservedId(subaccountId: string, payoutId: string | null): string | null {
+  if (!payoutId?.startsWith(IDEM)) return null;
+  const digest = createHash('sha256').update(nameOf(subaccountId, payoutId)).digest('hex');
+  return `sqp_${digest.slice(0, 32)}`;
+}
+
+function namesOf(seen: SeenPayout, reference: string | null): string[] {
+  const all = [seen.withdrawalId, seen.code, seen.payoutId, reference];
+  return [...new Set(all.flatMap((name) => (name === null ? [] : [nameOf(seen.subaccountId, name)])))];
+}
+
+/** Nothing says that a key is used for one subaccount only, so a name with a key in it is its subaccount's. */
+function nameOf(subaccountId: string, reference: string): string {
+  return isBare(reference) ? bareName(reference) : `${subaccountId.toLowerCase()}/${reference}`;
+}
+
+/** A name that is one without its subaccount, in whichever format a service issues it. */
+function isBare(reference: string): boolean {
+  return isObjectId(reference) || /^(?:TURBO|SUB)-/.test(reference);
+}
+
+function isPayoutId(reference: string): boolean {
+  return reference.startsWith('saq_');
+}
+
+function bareName(reference: string): string {
+  return isObjectId(reference) ? reference.toLowerCase() : reference;
+}
+
+export function ofOne(subaccountId: string, status?: readonly string[]) {
+  return { parent: subaccountId.toLowerCase(), status };
+}
+
+/**
+ * What was seen of a payout; `reference` is what it was looked up by, `at` when. `by`: the service, in its answer; or an
+ * event of its.
+ */
+export function observationOf(
+  seenAs: SeenPayout,
+  { reference, at, by = 'service' }: { reference: string | null; at: Date; by?: Source['by'] },
+): Observation {
+  // The form of the statement's refId leads to no payout but the one whose refId it is.
+  const seen =
+    seenAs.payoutId === null && reference !== null && isPayoutId(reference)
+      ? { ...seenAs, payoutId: reference }
+      : seenAs;
+  const names = namesOf(seen, reference);
+  const id = reservedId(seen.subaccountId, seen.payoutId) ?? newPayoutKey();
+  return {
+    read: (reader) =>
+      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(observed[RESOURCE], id)]),
+    decide(state) {
+      const before = knownByReferences(state, RESOURCE, names) ?? state.get(observed[RESOURCE], id);
+      const known = before && payoutIn(before);
+      const merged = mergeSeen(known, seen, id, { by, at, knownAt: before?.observedAt ?? null });
+      const payout = merged ?? known!;
+      const isNew = known === null || payout.version > known.version;
+      const isCorrection =
+        known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
+      const isOlder = before !== null && (before.observedAt > at || !confirms(seen, payout));
+      const observedAt = isOlder ? before.observedAt : at;
+      const writes = writesOf(payout, { names, observedAt, event: isNew ? { before: known } : null });
+      return {
+        resourceId: payout.id,
+        writes,
+        contradicts: known !== null && merged === null && !confirms(seen, known),
+        ...(isCorrection && {
+          correction: { resource: RESOURCE, id: payout.id, from: known.status, to: payout.status },
+        }),
+      };
+    },
+  };
+}
+
+/** As it is shown while nobody knows the outcome of its request. `again`: subscribers are notified once more. */
+export function inDoubtOf(request: ShownSubaccountPayout, at: Date, again: boolean): Observation {
+  return recorded(request, at, (known) => {
+    // Something is known of it, whatever became of the request; one that was never made stays so.
+    if (known && (!known.inDoubt || !again)) return null;
+    return { ...request, version: (known?.version ?? 0) + 1 };
+  });
+}
+
+/**
+ * As it is shown once it is known that the service has no such payout: nothing was debited. `ifShown`: only where it was
+ * shown in doubt.
+ */
+export function neverMadeOf(
+  request: ShownSubaccountPayout,
+  at: Date,
+  { ifShown }: { ifShown: boolean },
+): Observation {
+  return recorded(request, at, (known) => {
+    if (known ? !known.inDoubt : ifShown) return null;
+    const { inDoubt: _, ...rest } = known ?? request;
+    return {
+      ...rest,
+      neverMade: true,
+      version: rest.version + 1,
+      status: 'failed',
+      reversed: true,
+      reversedAt: at,
+      failureReason: 'The payments service has no such payout: the request never arrived there',
+    };
+  });
+}
+
+/** What we know of it without the service; `decide` gives null where nothing is new. */
+function recorded(
+  { id, subaccountId, payoutId }: ShownSubaccountPayout,
+  at: Date,
+  decide: (known: ShownSubaccountPayout | null) => ShownSubaccountPayout | null,
+): Observation {
+  const names = [nameOf(subaccountId, payoutId!)];
+  return {
+    read: (reader) =>
+      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(observed[RESOURCE], id)]),
+    decide(state) {
+      const before = knownByReferences(state, RESOURCE, names) ?? state.get(observed[RESOURCE], id);
+      const known = before && payoutIn(before);
+      const payout = decide(known);
+      if (!payout) return { resourceId: known?.id ?? id, writes: {} };
+      const writes = writesOf(payout, { names, observedAt: at, event: { before: known } });
+      return { resourceId: payout.id, writes };
+    },
+  };
+}
+
+function writesOf(
+  payout: ShownSubaccountPayout,
+  {
+    names,
+    observedAt,
+    event,
+  }: { names: readonly string[]; observedAt: Date; event: { before: ShownSubaccountPayout | null } | null },
+): Writes {
+  return writesOfObserved({
+    resource: RESOURCE,
+    id: payout.id,
+    version: payout.version,
+    status: payout.status,
+    final: isSettled(payout),
+    parent: payout.subaccountId.toLowerCase(),
+    snapshot: payout,
+    observedAt,
+    names,
+    event: event && {
+      kind: `subaccount_payout.${eventOf(payout)}`,
+      resource: RESOURCE,
+      resourceId: payout.id,
+      previousStatus: event.before?.status ?? null,
+      snapshot: payout,
+    },
+  });
+}
+
+/** Says of its state what is known; something older does not. */
+function confirms(seen: SeenPayout, known: SeenPayout): boolean {
+  const reversed = seen.status === 'failed' && seen.reversed;
+  return known.status === 'unknown' || (seen.status === known.status && reversed === known.reversed);
+}
+
+/** An event that says which payout it is of, and nothing else of it. */
+export function namedOnly(code: string): Observation {
+  const names = [bareName(code)];
+  return {
+    read: (reader) => readByReferences(reader, RESOURCE, names),
+    decide: (state) => ({ resourceId: knownByReferences(state, RESOURCE, names)?.id ?? code, writes: {} }),
+  };
+}

@@ -1,0 +1,495 @@
+import { readHead } from '../../events/log.ts';
+import type { Asker } from '../../kernel/requester.ts';
+import { plusMs } from '../../kernel/clock.ts';
+import { behindChange, NotFoundError } from '../../kernel/errors.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { pageTold } from '../../kernel/lenient-json.ts';
+import {
+  answered,
+  cannotAsk,
+  cannotTell,
+  isSuccess,
+  keyUsed,
+  refusalOf,
+  unreadable,
+} from '../../upstream/responses.ts';
+import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
+import { errandOf, type Facade, type Remote } from '../../upstream/dependencies.ts';
+import {
+  claimPoll,
+  countObserved,
+  listObserved,
+  type Observed,
+  selectObserved,
+  selectObservedWithHead,
+  selectOpen,
+} from '../../upstream/mirror-store.ts';
+import { createRankedList, type RankedPage } from '../../upstream/stable-list.ts';
+import type { Read } from '../../upstream/reads.ts';
+import type { Sighting } from '../../upstream/webhook-claim.ts';
+import type { Errand } from '../../upstream/upstream.ts';
+import type { Poller } from '../../upstream/poller.ts';
+import type { ShownWallet } from '../../wallet/model.ts';
+import {
+  assertPayoutsAvailable,
+  isSettled,
+  type Placed,
+  type ShownStatementEntry,
+  type ShownSubaccount,
+  type ShownSubaccountPayout,
+  type SubaccountPayoutService,
+  type SubaccountService,
+  unknownSubaccount,
+} from '../model.ts';
+import {
+  canBeReference,
+  IDEM,
+  isSame,
+  isSubaccountId,
+  mirrorPayouts,
+  namedOnly,
+  observationOf,
+  ofOne,
+  payoutIn,
+  RESOURCE,
+} from './mirror.ts';
+import {
+  createSubaccountRequests,
+  GET_PAYOUT,
+  GET_STATEMENT,
+  MAY_WITHDRAW,
+  payoutPath,
+} from './commands.ts';
+import {
+  readStatementEntry,
+  readSubaccount,
+  readSubaccountPayout,
+  readSubaccountPayoutEvent,
+} from '../wire.ts';
+
+const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
+const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
+
+/** So long an answer is given again, to whoever asks. */
+const KEEP_MS = 2_000;
+/** A payout seen this long ago is looked at again before it is shown; of many, the first few. */
+const OLD_AFTER_MS = 3_000;
+const REFRESHED_AT_ONCE = 10;
+
+// How often a followed payout is asked for: soon after it was requested often, later seldom, and of all together no more
+// than one in three seconds, which the budget's class of polling has for us.
+const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
+const POLLED_AT_ONCE = 3;
+/** Where nothing is open, another instance may have begun something. It costs a look at our own database. */
+const IDLE_MS = 15_000;
+
+/** Subaccounts over HTTP; their payouts are mirrored here. */
+export function createRemoteSubaccounts(
+  facade: Facade & {
+    /** For the figures of a refusal. */
+    readWallet: (tenant: Tenant) => Promise<ShownWallet>;
+  },
+): Remote<SubaccountService & SubaccountPayoutService> {
+  const { clock, reads } = facade;
+  const { sql } = facade.database;
+  const endpoints = createEndpoints(clock);
+  const mirror = mirrorPayouts(facade);
+  const requests = createSubaccountRequests({
+    ...facade,
+    endpoints,
+    findShown: async (tenant, { key, summary }) => {
+      const { subaccountId } = summary as { subaccountId: string };
+      const known = await mirror.findOf(tenant, subaccountId, IDEM + key);
+      return known && payoutIn(known);
+    },
+    readBalance: async (tenant, id) =>
+      (await readOne(tenant, id, { class: 'query', waitMs: 0 })).subaccount?.balanceCents ?? null,
+  });
+
+  // ── Asking ──────────────────────────────────────────────────────────────────────────────────────
+
+  /** A success, or what `isNone` says is an answer too. @throws RateLimitError, UpstreamFault, PaymentError */
+  async function get(
+    { environment }: Tenant,
+    endpoint: Endpoint,
+    path: `/v1/${string}`,
+    { errand, keepMs = KEEP_MS }: { errand: Errand; keepMs?: number },
+    isNone: (status: number) => boolean = (status) => status === 404,
+  ): Promise<Read> {
+    const read = await endpoints.ask(environment, endpoint, () =>
+      reads.get(environment, path, { errand, keepMs }),
+    );
+    if (!isSuccess(read) && !isNone(read.status)) throw refusalOf(read, { permissions: MAY_WITHDRAW });
+    return read;
+  }
+
+  async function readOne(
+    tenant: Tenant,
+    id: string,
+    errand: Errand,
+  ): Promise<{ subaccount: ShownSubaccount | null; read: Read | null }> {
+    if (!isSubaccountId(id)) return { subaccount: null, read: null };
+    const read = await get(tenant, GET, `/v1/subaccounts/${id}`, { errand });
+    if (!isSuccess(read)) return { subaccount: null, read };
+    const subaccount = readSubaccount(read.body);
+    if (!subaccount) throw unreadable();
+    return { subaccount, read };
+  }
+
+  /** Asks for a payout and records it; null where the service says that there is none. */
+  async function fetchPayout(
+    tenant: Tenant,
+    subaccountId: string,
+    reference: string,
+    options: { errand: Errand; keepMs?: number },
+  ): Promise<{ payout: ShownSubaccountPayout | null; read: Read }> {
+    const path = payoutPath(subaccountId, reference);
+    // 400 is a form that this service does not have.
+    const read = await get(tenant, GET_PAYOUT, path, options, (status) => status === 404 || status === 400);
+    if (!isSuccess(read)) {
+      // What was not there some time ago may be there now.
+      if (read.stale) throw cannotAsk();
+      return { payout: null, read };
+    }
+    const seen = readSubaccountPayout(read.body);
+    if (!seen || !isSame(seen.subaccountId, subaccountId)) throw unreadable();
+    return { payout: await mirror.record(tenant, seen, { reference, at: read.at }), read };
+  }
+
+  /** Whether the service was asked, and not an older answer of its taken in its place. */
+  async function refreshOne(
+    tenant: Tenant,
+    known: Observed,
+    { errand, keepMs = 0 }: { errand: Errand; keepMs?: number },
+  ): Promise<boolean> {
+    const payout = payoutIn(known);
+    const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
+      (name) => name !== null && canBeReference(name),
+    );
+    if (reference == null) return true;
+    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, { errand, keepMs });
+    return !read.stale;
+  }
+
+  // ── Lists ───────────────────────────────────────────────────────────────────────────────────────
+
+  interface List {
+    tenant: Tenant;
+    asker: Asker;
+  }
+
+  async function page<Item>(
+    { tenant, asker }: List,
+    endpoint: Endpoint,
+    path: `/v1/${string}`,
+    { limit, offset }: { limit: number; offset: number },
+    readItem: (item: unknown) => Item | null,
+  ): Promise<RankedPage<Item>> {
+    const query = `${path}?limit=${limit}&offset=${offset}` as const;
+    const read = await get(tenant, endpoint, query, { errand: errandOf(asker) });
+    asker.saw(read.at, read.stale);
+    if (!isSuccess(read)) return { items: [], total: 0, at: read.at };
+    const found = pageTold(read.body);
+    if (!found) throw unreadable();
+    // Where nobody says how many there are, a full page has at least one more behind it.
+    const more = found.items.length === limit ? 1 : 0;
+    return {
+      items: found.items.map(readItem),
+      total: found.total ?? offset + found.items.length + more,
+      at: read.at,
+    };
+  }
+
+  const subaccountPage = (list: List, window: { limit: number; offset: number }) =>
+    page(list, LIST, '/v1/subaccounts', window, readSubaccount);
+  const statementPage = (list: List & { subaccountId: string }, window: { limit: number; offset: number }) =>
+    page(list, GET_STATEMENT, `/v1/subaccounts/${list.subaccountId}/statement`, window, (item) =>
+      readStatementEntry(list.subaccountId, item),
+    );
+
+  const subaccountList = createRankedList<List, ShownSubaccount>({
+    keyOf: ({ tenant }) => tenant.environment,
+    idOf: ({ id }) => id,
+    fetchPage: subaccountPage,
+    // Its balance changes.
+    isKept: () => false,
+  });
+  const statements = createRankedList<List & { subaccountId: string }, ShownStatementEntry>({
+    keyOf: ({ tenant, subaccountId }) => `${tenant.environment} ${subaccountId}`,
+    idOf: ({ kind, refId }) => `${kind} ${refId}`,
+    fetchPage: statementPage,
+    isKept: () => true,
+  });
+
+  // ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+  function serviceFor(asker: Asker): SubaccountService & SubaccountPayoutService {
+    const errand = errandOf(asker);
+
+    async function find(tenant: Tenant, id: string): Promise<ShownSubaccount | null> {
+      const { subaccount, read } = await answered(readOne(tenant, id, errand));
+      if (read) asker.saw(read.at, read.stale);
+      return subaccount;
+    }
+
+    /** Among the newest of its statement. */
+    async function findEntry(tenant: Tenant, subaccountId: string, refId: string) {
+      const wants = (entry: ShownStatementEntry) => entry.kind === 'transfer_in' && entry.refId === refId;
+      const { items } = await statements.find({ tenant, asker, subaccountId }, { wants, limit: 1, pages: 1 });
+      return items[0] ?? null;
+    }
+
+    /** The service's word, or what it last said where it cannot be asked. */
+    async function findPayout(
+      tenant: Tenant,
+      subaccountId: string,
+      reference: string,
+    ): Promise<ShownSubaccountPayout | null> {
+      // The document's 4.1.3: with a test key there are none.
+      if (tenant.environment === 'sandbox') return null;
+      if (!isSubaccountId(subaccountId) || !canBeReference(reference)) return null;
+      const known = await mirror.findOf(tenant, subaccountId, reference);
+      const last = known && payoutIn(known);
+      if (last && isSettled(last) && !last.neverMade) return last;
+      try {
+        const { payout, read } = await answered(fetchPayout(tenant, subaccountId, reference, { errand }));
+        asker.saw(known && read.stale ? known.observedAt : read.at, read.stale);
+        if (payout) return payout;
+        // What the service does not know of may be on its way to it, or have come there since it was asked.
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        const late = await mirror.findOf(tenant, subaccountId, reference);
+        return late ? payoutIn(late) : doubt;
+      } catch (error) {
+        if (!cannotTell(error)) throw error;
+        if (known) {
+          asker.saw(known.observedAt, true);
+          return last;
+        }
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        if (!doubt) throw error;
+        asker.saw(doubt.createdAt, true);
+        return doubt;
+      }
+    }
+
+    async function findInDoubt(
+      tenant: Tenant,
+      subaccountId: string,
+      reference: string,
+    ): Promise<ShownSubaccountPayout | null> {
+      const isIt = (payout: ShownSubaccountPayout) =>
+        payout.payoutId === reference && isSame(payout.subaccountId, subaccountId);
+      return (await requests.inDoubt(tenant)).find(isIt) ?? null;
+    }
+
+    return {
+      create: requests.create,
+
+      async transfer(tenant, input) {
+        const { subaccountId, amountCents } = input;
+        if (!isSubaccountId(subaccountId)) throw new NotFoundError('Subaccount not found');
+        const { refId, entry: told, replayed } = await requests.transfer(tenant, input);
+        // It is done, whatever can be read now.
+        const [subaccount, entry] = await Promise.all([
+          find(tenant, subaccountId).catch(() => null),
+          told ?? findEntry(tenant, subaccountId, refId).catch(() => null),
+        ]);
+        return {
+          subaccount: subaccount ?? unknownSubaccount(subaccountId),
+          entry: {
+            ...(entry ?? { balanceAfterCents: null, createdAt: clock.now() }),
+            ...{ subaccountId, kind: 'transfer_in', refId, amountCents },
+          },
+          replayed,
+        };
+      },
+
+      // The service knows what it issues.
+      assertNames: () => undefined,
+      find,
+      findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
+      list: (tenant, { first, after }) =>
+        answered(placed(subaccountList.list({ tenant, asker }, { end: 'first', limit: first, after }))),
+      async listPage(tenant, window) {
+        return numbered(await answered(subaccountPage({ tenant, asker }, window)));
+      },
+      count: (tenant) => answered(subaccountList.count({ tenant, asker }, {})),
+
+      async statement(tenant, subaccountId, { first, after }) {
+        if (!isSubaccountId(subaccountId)) return { items: [], hasNextPage: false };
+        const list = { tenant, asker, subaccountId };
+        return answered(placed(statements.list(list, { end: 'first', limit: first, after })));
+      },
+      async statementPage(tenant, subaccountId, window) {
+        if (!isSubaccountId(subaccountId)) return { items: [], total: 0 };
+        return numbered(await answered(statementPage({ tenant, asker, subaccountId }, window)));
+      },
+      async countStatement(tenant, subaccountId) {
+        return isSubaccountId(subaccountId)
+          ? answered(statements.count({ tenant, asker, subaccountId }, {}))
+          : 0;
+      },
+
+      findPayout,
+
+      async findPayoutWithVersion(tenant, subaccountId, reference) {
+        // Before anything is looked at, so that nothing that comes later is missed.
+        const head = await readHead(sql, tenant);
+        const known = await mirror.findOf(tenant, subaccountId, reference);
+        const id = known?.id ?? (await findPayout(tenant, subaccountId, reference))?.id;
+        const found = id === undefined ? null : await selectObservedWithHead(sql, tenant, RESOURCE, id);
+        if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        if (doubt) return { version: head, id: doubt.id, payout: doubt };
+        // It may have become known just now, and its intent have ended.
+        const late = await mirror.findOf(tenant, subaccountId, reference);
+        return late && { version: head, id: late.id, payout: payoutIn(late) };
+      },
+
+      async findPayouts(tenant, ids) {
+        const select = () => selectObserved(sql, tenant, RESOURCE, [...new Set(ids)]);
+        const known = await select();
+        const old = plusMs(clock.now(), -OLD_AFTER_MS);
+        const due = known
+          .filter(({ final, observedAt }) => !final && observedAt < old)
+          .slice(0, REFRESHED_AT_ONCE);
+        const asked = await Promise.allSettled(
+          due.map((one) => refreshOne(tenant, one, { errand, keepMs: KEEP_MS })),
+        );
+        const now = due.length === 0 ? known : await select();
+        for (const { observedAt, final } of now)
+          if (!final)
+            asker.saw(observedAt, asked.some(({ status }) => status === 'rejected') && observedAt < old);
+        const found = new Map(now.map((one) => [one.id, payoutIn(one)]));
+        if (ids.some((id) => !found.has(id)))
+          for (const payout of await requests.inDoubt(tenant))
+            if (!found.has(payout.id)) found.set(payout.id, payout);
+        // One may have become known just now, and its intent have ended.
+        if (ids.some((id) => !found.has(id)))
+          for (const late of await select()) if (!found.has(late.id)) found.set(late.id, payoutIn(late));
+        return ids.map((id) => found.get(id) ?? null);
+      },
+
+      // The document shows no list of them: these are those that were requested here, or told of, or looked up.
+      async payouts(tenant, subaccountId, { first, after, status }) {
+        const window = { before: after ?? null, limit: first + 1 };
+        const rows = await listObserved(sql, tenant, RESOURCE, { ...ofOne(subaccountId, status), ...window });
+        const items = rows.map(({ place, observed: row }) => ({ place, item: payoutIn(row) }));
+        return { items: items.slice(0, first), hasNextPage: items.length > first };
+      },
+      async payoutsPage(tenant, subaccountId, window) {
+        const filter = ofOne(subaccountId);
+        const [rows, total] = await Promise.all([
+          listObserved(sql, tenant, RESOURCE, { ...filter, ...window, before: null }),
+          countObserved(sql, tenant, RESOURCE, filter),
+        ]);
+        return { items: rows.map(({ observed: row }) => payoutIn(row)), total };
+      },
+      countPayouts: (tenant, subaccountId, { status }) =>
+        countObserved(sql, tenant, RESOURCE, ofOne(subaccountId, status)),
+
+      async requestPayout(tenant, input) {
+        assertPayoutsAvailable(tenant.environment);
+        if (!isSubaccountId(input.subaccountId)) throw new NotFoundError('Subaccount not found');
+        const { id, held, doubt, replayed } = await requests.requestPayout(tenant, input);
+        const payout =
+          doubt ??
+          (await mirror.get(tenant, id).catch((error: unknown) => {
+            throw behindChange(error);
+          }));
+        // Another system has used the key, and the service has that payout.
+        if (payout.amountCents !== input.amountCents) throw keyUsed(null);
+        return { payout, underVerification: held && payout.status === 'processing', replayed };
+      },
+
+      async recheck(tenant, reference) {
+        const known = await mirror.find(tenant, reference);
+        if (!known) throw new NotFoundError('Payout not found');
+        await answered(refreshOne(tenant, known, { errand }));
+      },
+    };
+  }
+
+  // ── Following ───────────────────────────────────────────────────────────────────────────────────
+
+  const poll: Poller = async (tenant, wanted) => {
+    const now = clock.now();
+    const open = await selectOpen(sql, tenant, RESOURCE, wanted.all ? 'all' : wanted.ids);
+    const every = (one: Observed) => Math.max(intervalOf(one, now), open.length * POLL_EVERY_MS.fresh);
+    const dueAt = (one: Observed) => plusMs(one.observedAt, every(one));
+    const oldest = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
+    const due = oldest.filter((one) => dueAt(one) <= now);
+    const polled = new Set<Observed>();
+    let asked = 0;
+    for (const one of due) {
+      if (asked === POLLED_AT_ONCE) break;
+      polled.add(one);
+      // Another instance has just asked; or the service goes on saying something older.
+      const claim = { name: `${RESOURCE} ${one.id}`, now, intervalMs: every(one) };
+      if (!(await claimPoll(sql, tenant, claim))) continue;
+      asked += 1;
+      await refreshOne(tenant, one, { errand: { class: 'poll' } });
+    }
+    const next = oldest
+      .map((one) => (polled.has(one) ? plusMs(now, every(one)) : dueAt(one)))
+      .map((at) => (at <= now ? plusMs(now, POLL_EVERY_MS.fresh) : at));
+    // Somebody may wait for one whose request has an outcome that is not known yet, or for any that begins elsewhere.
+    if (wanted.all) next.push(plusMs(now, IDLE_MS));
+    else if (await requests.hasDoubts(tenant)) next.push(plusMs(now, POLL_EVERY_MS.fresh));
+    return next.reduce<Date | null>((first, at) => (first && first <= at ? first : at), null);
+  };
+
+  async function refresh(tenant: Tenant, given: readonly string[], errand: Errand): Promise<void> {
+    for (const reference of given) {
+      const [subaccountId, name] = reference.split('/') as [string, string | undefined];
+      if (name !== undefined) {
+        if (!canBeReference(name)) continue;
+        const { read } = await fetchPayout(tenant, subaccountId, name, { errand, keepMs: 0 });
+        if (read.stale) throw cannotAsk();
+        continue;
+      }
+      const known = await mirror.find(tenant, reference);
+      if (known && !(await refreshOne(tenant, known, { errand }))) throw cannotAsk();
+    }
+  }
+
+  function sighting(payload: unknown): Sighting | null {
+    const event = readSubaccountPayoutEvent(payload);
+    if (!event) return null;
+    if ('code' in event) {
+      const { code, subaccountId } = event;
+      const reference = subaccountId === null ? code : `${subaccountId}/${code}`;
+      return { resource: RESOURCE, reference, observation: namedOnly(code) };
+    }
+    const { payout: seen } = event;
+    const name = seen.withdrawalId ?? seen.code ?? seen.payoutId;
+    // It does not say which payout it is.
+    if (name === null) return null;
+    return {
+      resource: RESOURCE,
+      reference: `${seen.subaccountId}/${name}`,
+      observation: observationOf(seen, { reference: null, at: clock.now(), by: 'event' }),
+    };
+  }
+
+  return { serviceFor, poll, refresh, sighting, requests: requests.kinds };
+}
+
+/** A tenth of its age. */
+function intervalOf(known: Observed, now: Date): number {
+  const age = now.getTime() - payoutIn(known).createdAt.getTime();
+  return Math.min(Math.max(age / 10, POLL_EVERY_MS.fresh), POLL_EVERY_MS.old);
+}
+
+// ── Pages ───────────────────────────────────────────────────────────────────────────────────────
+
+async function placed<Item>(
+  listed: Promise<{ items: { place: number; item: Item }[]; more: boolean }>,
+): Promise<Placed<Item>> {
+  const { items, more } = await listed;
+  return { items, hasNextPage: more };
+}
+
+function numbered<Item>({ items, total }: RankedPage<Item>): { items: Item[]; total: number } {
+  return { items: items.filter((item) => item !== null), total };
+}

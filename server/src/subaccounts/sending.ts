@@ -1,0 +1,209 @@
+import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import type { Database } from '../db/database.ts';
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import { idThatFollows } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import type { Bank, TransferStatus } from '../rails/bank.ts';
+import type { TaskHandler } from '../work/queue.ts';
+import {
+  assertPayoutsAvailable,
+  decideOutcome,
+  decideRequest,
+  decideReverse,
+  netOf,
+  newPayoutKey,
+  newPayoutNames,
+  type PayoutRecord,
+  type PayoutTerms,
+  payoutReference,
+  type RequestPayoutInput,
+  type SubaccountPayout,
+  type SubaccountPayoutChange,
+  type SubaccountPayoutService,
+  type SubaccountPayoutTask,
+} from './model.ts';
+import { payouts, subaccounts, writesOf } from './collections.ts';
+import { selectByReference, selectPayouts } from './store.ts';
+
+/** An account's settings as far as payouts of subaccounts look at them; the slice that owns accounts gives it. */
+export type AccountCollection = Collection<PayoutTerms & { id: string }>;
+
+const REQUEST = 'requestSubaccountPayout';
+/** So long a request waits for the bank's first answer; after that the due task gets it. */
+const ANSWER_WITHIN_MS = 3_000;
+
+/**
+ * How a payout of a subaccount is sent, and what becomes of it. The bank is asked between two commits, never inside one:
+ * the first debits the subaccount and leaves a task behind, so that no crash forgets the payout; the second
+ * records what the bank said. Whoever asks the bank twice has one transfer.
+ */
+export function createSubaccountSettlement({
+  database,
+  committer,
+  bank,
+  accounts,
+  clock,
+  onFault,
+}: {
+  database: Database;
+  committer: Committer;
+  bank: Bank;
+  accounts: AccountCollection;
+  clock: Clock;
+  /** The bank did not answer. */
+  onFault: (fault: unknown) => void;
+}): SubaccountPayoutService<SubaccountPayout> & { tasks: Record<SubaccountPayoutTask, TaskHandler> } {
+  /** Requests with one key that come together ask the bank together. */
+  const asking = new Map<string, Promise<PayoutRecord>>();
+
+  /** One locked look at a payout, and the step that follows from it, if any does. */
+  function advance(
+    tenant: Tenant,
+    id: string,
+    decide: (record: PayoutRecord, state: State) => SubaccountPayoutChange | null,
+    read: (reader: Reader, record: PayoutRecord) => Promise<unknown> = async () => undefined,
+  ): Promise<PayoutRecord> {
+    return committer.change<PayoutRecord>({
+      tenant,
+      async read(reader) {
+        const record = await reader.load(payouts, id);
+        if (record) await read(reader, record);
+      },
+      decide(state) {
+        const record = state.need(payouts, id);
+        const change = decide(record, state);
+        return change ? { outcome: change.record, writes: writesOf(change) } : { outcome: record };
+      },
+    });
+  }
+
+  function settle(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
+    const names = newPayoutNames();
+    return advance(tenant, id, (record, { balances, now }) =>
+      decideOutcome(record, { outcome, names, balances, now }),
+    );
+  }
+
+  function send(tenant: Tenant, record: PayoutRecord): Promise<TransferStatus> {
+    return bank.send({
+      id: record.payout.id,
+      tenant,
+      method: 'pix',
+      destination: record.destination,
+      amountCents: netOf(record),
+      litoshi: null,
+    });
+  }
+
+  /** What the bank says at once, recorded; the payout as it was where it says nothing in time. */
+  function sendNow(tenant: Tenant, record: PayoutRecord): Promise<PayoutRecord> {
+    const { id } = record.payout;
+    const underWay = asking.get(id);
+    if (underWay) return underWay;
+    const asked = (async () => {
+      const outcome = await inTime(send(tenant, record));
+      if (!outcome) return record;
+      // The debit stands whatever happens here, and its task finishes it: that is what the caller must be told.
+      return settle(tenant, id, outcome).catch((fault: unknown) => {
+        onFault(fault);
+        return record;
+      });
+    })().finally(() => asking.delete(id));
+    asking.set(id, asked);
+    return asked;
+  }
+
+  /** Null where it fails or takes too long: it may have been done all the same, so nobody is told that it failed. */
+  async function inTime<Value>(answer: Promise<Value>): Promise<Value | null> {
+    let cancel: (() => void) | undefined;
+    const tooLate = new Promise<null>((resolve) => {
+      cancel = clock.schedule(plusMs(clock.now(), ANSWER_WITHIN_MS), () => resolve(null));
+    });
+    const answered = answer.catch((fault: unknown) => {
+      onFault(fault);
+      return null;
+    });
+    return Promise.race([answered, tooLate]).finally(() => cancel?.());
+  }
+
+  function debit(
+    tenant: Tenant,
+    { idempotencyKey, ...input }: RequestPayoutInput,
+  ): Promise<{ record: PayoutRecord; replayed: boolean }> {
+    const inputHash = hashInput(input);
+    const id =
+      idempotencyKey == null
+        ? newPayoutKey()
+        : `sqp_${idThatFollows(32, REQUEST, tenantKey(tenant), idempotencyKey, inputHash)}`;
+    const payoutId = payoutReference(idempotencyKey);
+    return committer.change<{ record: PayoutRecord; replayed: boolean }>({
+      tenant,
+      read: (reader) =>
+        Promise.all([
+          reader.load(accounts, tenant.accountId),
+          reader.load(subaccounts, input.subaccountId),
+          readReplay(reader, REQUEST, idempotencyKey, (made) => reader.load(payouts, made)),
+        ]),
+      decide(state) {
+        const before = idempotencyKey == null ? null : replayed(state, REQUEST, idempotencyKey, inputHash);
+        if (before !== null) return { outcome: { record: state.need(payouts, before), replayed: true } };
+
+        const subaccount = state.get(subaccounts, input.subaccountId);
+        if (!subaccount) throw new NotFoundError('Subaccount not found');
+        const terms = state.need(accounts, tenant.accountId);
+        const change = decideRequest(input, { id, payoutId, subaccount, terms, now: state.now });
+        const writes = writesOf(change);
+        if (idempotencyKey != null)
+          writes.records.push(
+            remember({ operation: REQUEST, key: idempotencyKey, inputHash, resourceId: id }),
+          );
+        return { outcome: { record: change.record, replayed: false }, writes };
+      },
+    });
+  }
+
+  return {
+    async requestPayout(tenant, input) {
+      assertPayoutsAvailable(tenant.environment);
+      const { record, replayed } = await debit(tenant, input);
+      const { status, code } = record.payout;
+      const isNew = status === 'processing' && code === null;
+      const { payout, underVerification } = isNew ? await sendNow(tenant, record) : record;
+      return { payout, underVerification: underVerification || payout.code === null, replayed };
+    },
+
+    async recheck(tenant, reference) {
+      const [own] = await selectPayouts(database.sql, tenant, [reference]);
+      const payout = own?.payout ?? (await selectByReference(database.sql, tenant, reference))?.payout;
+      if (!payout) throw new NotFoundError('Payout not found');
+      await committer.change({
+        tenant,
+        read: async () => undefined,
+        decide: ({ now }) => ({
+          outcome: undefined,
+          writes: { tasks: [{ kind: 'subaccount_payout.send', key: payout.id, at: now }] },
+        }),
+      });
+    },
+
+    tasks: {
+      'subaccount_payout.send': async (task) => {
+        const [record] = await selectPayouts(database.sql, task, [task.key]);
+        if (record?.payout.status !== 'processing') return;
+        await settle(task, task.key, await send(task, record));
+      },
+      'subaccount_payout.reverse': async (task) => {
+        await advance(
+          task,
+          task.key,
+          (record, state) =>
+            decideReverse(record, state.need(subaccounts, record.payout.subaccountId), state.now),
+          (reader, { payout }) => reader.load(subaccounts, payout.subaccountId),
+        );
+      },
+    },
+  };
+}

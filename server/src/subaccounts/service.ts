@@ -1,0 +1,223 @@
+import DataLoader from 'dataloader';
+import { type Committer, put } from '../commit/commit.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import type { Database } from '../db/database.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import { hashInput } from '../kernel/input-hash.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import {
+  assertOwnNames,
+  decideCreate,
+  decideTransfer,
+  newSubaccountId,
+  newTransferReference,
+  type Placed,
+  type PlacePage,
+  type StatementEntry,
+  type Subaccount,
+  type SubaccountPayout,
+  type SubaccountPayoutStatus,
+  type SubaccountService,
+} from './model.ts';
+import {
+  entryKey,
+  externalIds,
+  newSubaccounts,
+  statementEntries,
+  subaccounts,
+  writesOfMove,
+} from './collections.ts';
+import {
+  countEntries,
+  countEntriesOfEach,
+  countPayouts,
+  countPayoutsOfEach,
+  countSubaccounts,
+  listEntries,
+  listEntriesOfEach,
+  listPayouts,
+  listPayoutsOfEach,
+  listSubaccounts,
+  type OfOne,
+  type PageOfOne,
+  selectByReference,
+  selectPayouts,
+  selectSubaccounts,
+  type Window,
+} from './store.ts';
+
+const TRANSFER = 'transferToSubaccount';
+
+/** Subaccounts on Postgres, and every lookup: each change is a command to the committer, each read one statement. */
+export function createSubaccountEngine({
+  database,
+  committer,
+}: {
+  database: Database;
+  committer: Committer;
+}): SubaccountService<SubaccountPayout, Subaccount, StatementEntry> {
+  const { sql } = database;
+
+  // Lists of many subaccounts that are asked for together, as inside a list of subaccounts, are read together.
+  const entryPages = readTogether<PageOfOne, PlacedItem<StatementEntry>[]>((pages) =>
+    listEntriesOfEach(sql, pages),
+  );
+  const entryCounts = readTogether<OfOne, number>((pages) => countEntriesOfEach(sql, pages));
+  const payoutPages = readTogether<PageOfOne, PlacedItem<SubaccountPayout>[]>((pages, status) =>
+    listPayoutsOfEach(sql, pages, status),
+  );
+  const payoutCounts = readTogether<OfOne, number>((pages, status) => countPayoutsOfEach(sql, pages, status));
+
+  async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(Subaccount | null)[]> {
+    const rows = await selectSubaccounts(sql, tenant, [...new Set(ids)]);
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => found.get(id) ?? null);
+  }
+
+  async function findPayoutWithVersion(tenant: Tenant, subaccountId: string, reference: string) {
+    const found = await selectByReference(sql, tenant, reference);
+    return found?.payout.subaccountId === subaccountId ? { ...found, id: found.payout.id } : null;
+  }
+
+  return {
+    create(tenant, input) {
+      const id = newSubaccountId();
+      return committer.change<{ subaccount: Subaccount; replayed: boolean }>({
+        tenant,
+        read: async (reader) => {
+          if (input.externalId != null) await reader.load(externalIds, input.externalId);
+        },
+        decide(state) {
+          const existing = input.externalId == null ? null : state.get(externalIds, input.externalId);
+          const outcome = decideCreate(input, { id, existing, now: state.now });
+          if (outcome.replayed) return { outcome };
+          const { subaccount } = outcome;
+          const { externalId } = subaccount;
+          const records = [put(newSubaccounts, subaccount)];
+          if (externalId !== null) records.push(put(externalIds, { ...subaccount, externalId }));
+          return { outcome, writes: { records } };
+        },
+      });
+    },
+
+    transfer(tenant, { idempotencyKey, ...input }) {
+      const inputHash = hashInput(input);
+      const refId = newTransferReference();
+      return committer.change<{ subaccount: Subaccount; entry: StatementEntry; replayed: boolean }>({
+        tenant,
+        read: (reader) =>
+          Promise.all([
+            reader.load(subaccounts, input.subaccountId),
+            readReplay(reader, TRANSFER, idempotencyKey, (refId) =>
+              reader.load(statementEntries, entryKey({ kind: 'transfer_in', refId })),
+            ),
+          ]),
+        decide(state) {
+          const before = idempotencyKey == null ? null : replayed(state, TRANSFER, idempotencyKey, inputHash);
+          const subaccount = state.get(subaccounts, input.subaccountId);
+          if (!subaccount) throw new NotFoundError('Subaccount not found');
+          if (before !== null) {
+            const entry = state.need(statementEntries, entryKey({ kind: 'transfer_in', refId: before }));
+            return { outcome: { subaccount, entry, replayed: true } };
+          }
+          const move = decideTransfer(subaccount, {
+            amountCents: input.amountCents,
+            refId,
+            balances: state.balances,
+            now: state.now,
+          });
+          const writes = writesOfMove(move);
+          if (idempotencyKey != null)
+            writes.records.push(
+              remember({ operation: TRANSFER, key: idempotencyKey, inputHash, resourceId: refId }),
+            );
+          return { outcome: { ...move, replayed: false }, writes };
+        },
+      });
+    },
+
+    assertNames: assertOwnNames,
+    async find(tenant, subaccountId) {
+      return (await findMany(tenant, [subaccountId]))[0] ?? null;
+    },
+    findMany,
+    list: (tenant, page) => placed(page, (window) => listSubaccounts(sql, tenant, window)),
+    async listPage(tenant, window) {
+      const [rows, total] = await Promise.all([
+        listSubaccounts(sql, tenant, window),
+        countSubaccounts(sql, tenant),
+      ]);
+      return { items: rows.map(({ item }) => item), total };
+    },
+    count: (tenant) => countSubaccounts(sql, tenant),
+
+    statement: (tenant, subaccountId, page) =>
+      placed(page, (window) => entryPages({ tenant, subaccountId, ...window })),
+    async statementPage(tenant, id, window) {
+      const [rows, total] = await Promise.all([
+        listEntries(sql, tenant, id, window),
+        countEntries(sql, tenant, id),
+      ]);
+      return { items: rows.map(({ item }) => item), total };
+    },
+    countStatement: (tenant, subaccountId) => entryCounts({ tenant, subaccountId }),
+
+    async findPayout(tenant, subaccountId, reference) {
+      return (await findPayoutWithVersion(tenant, subaccountId, reference))?.payout ?? null;
+    },
+    findPayoutWithVersion,
+    async findPayouts(tenant, ids) {
+      const records = await selectPayouts(sql, tenant, [...new Set(ids)]);
+      const found = new Map(records.map(({ payout }) => [payout.id, payout]));
+      return ids.map((id) => found.get(id) ?? null);
+    },
+    payouts: (tenant, subaccountId, { status, ...page }) =>
+      placed(page, (window) => payoutPages({ tenant, subaccountId, ...window }, status)),
+    async payoutsPage(tenant, subaccountId, window) {
+      const [rows, total] = await Promise.all([
+        listPayouts(sql, tenant, subaccountId, window),
+        countPayouts(sql, tenant, subaccountId),
+      ]);
+      return { items: rows.map(({ item }) => item), total };
+    },
+    countPayouts: (tenant, subaccountId, { status }) => payoutCounts({ tenant, subaccountId }, status),
+  };
+}
+
+type PlacedItem<Item> = { place: number; item: Item };
+type Status = readonly SubaccountPayoutStatus[] | undefined;
+
+/** Gives what `read` reads of each; those with the same filter that are asked for in one turn, in one go. */
+function readTogether<Of, Value>(read: (all: Of[], status: Status) => Promise<Value[]>) {
+  const byFilter = new DataLoader<{ of: Of; status: Status }, Value>(
+    async (asked) => {
+      const values: Value[] = [];
+      const filters = new Map<string | undefined, { status: Status; places: number[] }>();
+      for (const [place, { status }] of asked.entries()) {
+        const filter = JSON.stringify(status);
+        const same = filters.get(filter);
+        if (same) same.places.push(place);
+        else filters.set(filter, { status, places: [place] });
+      }
+      for (const { status, places } of filters.values()) {
+        const all = await read(
+          places.map((place) => asked[place]!.of),
+          status,
+        );
+        for (const [index, place] of places.entries()) values[place] = all[index]!;
+      }
+      return values;
+    },
+    { cache: false, maxBatchSize: 1_000 },
+  );
+  return (of: Of, status?: Status) => byFilter.load({ of, status });
+}
+
+/** One more than asked for is looked at, which tells whether there is a next page. */
+async function placed<Item>(
+  { first, after }: PlacePage,
+  list: (window: Window) => Promise<PlacedItem<Item>[]>,
+): Promise<Placed<Item>> {
+  const items = await list({ limit: first + 1, before: after });
+  return { items: items.slice(0, first), hasNextPage: items.length > first };
+}

@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto';
+import { beforeWork, type Database } from '../../db/database.ts';
+import { type Clock, plusMs } from '../../kernel/clock.ts';
+import { RateLimitError } from '../../kernel/errors.ts';
+import { byTurn, decide, type Standing, type Verdict } from './scheduler.ts';
+import { blockAccount, dropSlot, endSlot, insertSlots, lockAccount, selectHeld, shorten } from './store.ts';
+import {
+  type BudgetState,
+  type Errand,
+  UPSTREAM_CLASSES,
+  type UpstreamClass,
+  UpstreamFault,
+} from '../upstream.ts';
+
+/** Leave to send one request. */
+export interface Slot {
+  /** What has not been sent by then is not sent any more. */
+  readonly sendBy: Date;
+  /**
+   * When the request has ended: it was answered, it was broken off, or nothing of it was ever sent. The first counts.
+   */
+  end(how: 'answered' | 'broken_off' | 'not_sent'): void;
+}
+
+/**
+ * At most `limit` requests of one account reach the service in any window, over all instances that share the database.
+ *
+ * The service counts a request when it arrives, which we do not see. It arrives between the grant of its slot and its
+ * end, and the slot is held from the one until a whole window after the other. So of all that arrive within one window
+ * the slots are held at one time, the window's end, and no more than `limit` are.
+ *
+ * - *Ended* is when its answer has come. Where none came, its connection was destroyed; what was written by then may
+ *   still be on its way, so it counts as ended `GRACE_MS` later.
+ * - *Crashed* with a request under way, an instance ends nothing. But nothing is sent later than `longestMs` after the
+ *   grant (`sendBy`, which the sender looks at as it writes), and what is written arrives within the grace. So a slot
+ *   that is given out with an end at `granted + longestMs + GRACE_MS + windowMs` is held long enough already, and to
+ *   end a request in time only ever shortens that. An end that fails to be written costs capacity, never the limit.
+ * - *Clocks* of instances may differ by `skewMs`, by which all is held longer. Grants go by the latest instant that any
+ *   of them has said, and an end is written by it: whose clock is slow frees nothing early.
+ * - *Exact*: a grant locks the account's row, then counts in a statement of its own, which sees all that was committed
+ *   before the lock was had.
+ */
+export interface Budget {
+  readonly windowMs: number;
+  /**
+   * A slot, at once or in its turn: by class, then by time.
+   * @throws RateLimitError as soon as it is clear that there is none within `waitMs`
+   */
+  take(errand: Required<Pick<Errand, 'class' | 'waitMs'>> & Pick<Errand, 'subject'>): Promise<Slot>;
+  /** Nothing is sent for so long, by any instance: a window at the most. */
+  block(ms: number): Promise<void>;
+  state(): BudgetState;
+  /** Resolves when all that can be decided now is decided, and the ends of slots are written. */
+  idle(): Promise<void>;
+  /** Refuses who waits; then as `idle`. */
+  close(): Promise<void>;
+}
+
+/** The document's section 8. */
+const LIMIT = 120;
+const WINDOW_MS = 60_000;
+/** Of one token's payers in a window: a person who pays needs three or four, and one who tries a lot waits. */
+const SUBJECT_LIMIT = 10;
+const LONGEST_MS = 20_000;
+const GRACE_MS = 2_000;
+const SKEW_MS = 250;
+/** So long this instance goes by what it saw last to say no or not yet; to say yes it always looks. */
+const KNOWN_MS = 1_000;
+
+interface Waiter {
+  readonly class: UpstreamClass;
+  readonly subject: string | null;
+  /** By this instance's clock, in milliseconds. */
+  readonly until: number;
+  resolve(slot: Slot): void;
+  reject(error: unknown): void;
+}
+
+/** What was seen, and this instance's clock then. */
+interface Seen {
+  readonly standing: Standing;
+  readonly now: Date;
+}
+
+/** `limit: 0` switches it off: nothing is counted, and a block holds for this instance alone. */
+export function createBudget({
+  database,
+  clock,
+  accountKey,
+  limit = LIMIT,
+  windowMs = WINDOW_MS,
+  subjectLimit = SUBJECT_LIMIT,
+  longestMs = LONGEST_MS,
+  skewMs = SKEW_MS,
+  onFault,
+}: {
+  database: Pick<Database, 'sql' | 'transaction'>;
+  clock: Clock;
+  /** Whose budget: all that have the same share it. */
+  accountKey: string;
+  limit?: number;
+  windowMs?: number;
+  /** How many a window are for one `subject` of the class `payer`. */
+  subjectLimit?: number;
+  longestMs?: number;
+  /** By how much the clocks of two instances may differ. */
+  skewMs?: number;
+  /** What keeps a slot's end from being written; it is held for its whole lease then. */
+  onFault: (error: unknown) => void;
+}): Budget {
+  const counts = limit > 0;
+  const holdMs = windowMs + skewMs;
+  const leaseMs = longestMs + GRACE_MS + holdMs;
+  const rules = counts
+    ? { limit, holdMs, subjectLimit }
+    : { limit: Number.POSITIVE_INFINITY, holdMs, subjectLimit: Number.POSITIVE_INFINITY };
+  const words = counts
+    ? `${limit} requests ${windowMs === 60_000 ? 'a minute' : `in ${windowMs / 1_000} seconds`} to the payments service`
+    : 'requests to the payments service';
+
+  let queue: Waiter[] = [];
+  let seen: Seen | null = null;
+  let fresh = false;
+  /** Where nothing is counted. */
+  let blockedHere: Date | null = null;
+  let turning: Promise<void> | null = null;
+  let again = false;
+  let closed = false;
+  let cancelWake: (() => void) | undefined;
+  const writing = new Set<Promise<void>>();
+
+  function closedFault(): UpstreamFault {
+    return new UpstreamFault('unreachable', 'no', 'closed');
+  }
+
+  /** How it stands now by what was seen last, as far as that still holds. */
+  function known(now: Date): Standing | null {
+    if (!counts) return { at: now, blockedUntil: blockedHere, held: [] };
+    if (!seen) return null;
+    const at = plusMs(seen.standing.at, now.getTime() - seen.now.getTime());
+    const held = seen.standing.held.filter(({ heldUntil }) => heldUntil > at);
+    return { at, blockedUntil: seen.standing.blockedUntil, held };
+  }
+
+  function judge(standing: Standing, waiters: readonly Waiter[], now: Date): Verdict[] {
+    const wants = waiters.map((waiter) => ({ ...waiter, waitMs: waiter.until - now.getTime() }));
+    return decide(standing, wants, rules);
+  }
+
+  /** Decides with the account locked, and writes what it gives out. Returns the slots of those who have one. */
+  async function grant(waiters: readonly Waiter[], now: Date) {
+    return database.transaction(async (sql) => {
+      const { at, blockedUntil } = await lockAccount(sql, { key: accountKey, now, leewayMs: windowMs });
+      const held = await selectHeld(sql, accountKey, at);
+      const longest = plusMs(at, leaseMs);
+      if (held.some(({ heldUntil }) => heldUntil > longest)) await shorten(sql, accountKey, longest);
+      // One that ends later than a window from now is from before the clock was set back.
+      const blocked = blockedUntil && blockedUntil <= plusMs(at, windowMs) ? blockedUntil : null;
+      const standing = { at, blockedUntil: blocked, held };
+      const verdicts = judge(standing, waiters, now);
+      const ids = verdicts.map(({ kind }) => (kind === 'granted' ? randomUUID() : null));
+      const given = waiters.flatMap(({ class: upstreamClass, subject }, index) => {
+        const id = ids[index];
+        return id ? [{ id, class: upstreamClass, subject, heldUntil: longest }] : [];
+      });
+      if (given.length > 0) await insertSlots(sql, accountKey, given);
+      return { standing: { ...standing, held: [...held, ...given] }, verdicts, ids };
+    });
+  }
+
+  /** Gives each who waits what was decided, and comes back when the next may have its slot. */
+  function settle(waiters: readonly Waiter[], verdicts: readonly Verdict[], slotOf: (index: number) => Slot) {
+    let wakeMs = Number.POSITIVE_INFINITY;
+    const done = new Set<Waiter>();
+    verdicts.forEach((verdict, index) => {
+      const waiter = waiters[index]!;
+      if (verdict.kind === 'waits') {
+        wakeMs = Math.min(wakeMs, verdict.ms);
+        return;
+      }
+      done.add(waiter);
+      if (verdict.kind === 'granted') {
+        const slot = slotOf(index);
+        if (closed) slot.end('not_sent');
+        else waiter.resolve(slot);
+      } else waiter.reject(new RateLimitError(words, Math.max(1, Math.ceil(verdict.retryAfterMs / 1_000))));
+    });
+    queue = queue.filter((waiter) => !done.has(waiter));
+    if (Number.isFinite(wakeMs)) cancelWake = clock.schedule(plusMs(clock.now(), wakeMs), wake);
+  }
+
+  async function turn(): Promise<void> {
+    cancelWake?.();
+    const waiters = byTurn(queue);
+    if (waiters.length === 0) return;
+    const now = clock.now();
+    const standing = known(now);
+    if (standing && (!counts || isRecent(now))) {
+      const verdicts = judge(standing, waiters, now);
+      if (!counts || verdicts.every(({ kind }) => kind !== 'granted'))
+        return settle(waiters, verdicts, () => UNCOUNTED);
+    }
+    try {
+      fresh = true;
+      const granted = await grant(waiters, now);
+      seen = { standing: granted.standing, now };
+      settle(waiters, granted.verdicts, (index) => createSlot(granted.ids[index]!, now));
+    } catch (error) {
+      queue = queue.filter((waiter) => !waiters.includes(waiter));
+      for (const waiter of waiters) waiter.reject(beforeWork(error));
+    }
+  }
+
+  function isRecent(now: Date): boolean {
+    return fresh && seen !== null && now.getTime() - seen.now.getTime() < KNOWN_MS;
+  }
+
+  async function turns(): Promise<void> {
+    do {
+      again = false;
+      await turn();
+    } while (again);
+    turning = null;
+  }
+
+  /** One turn at a time; who comes while one is under way has the next. */
+  function wake(): void {
+    again = true;
+    turning ??= turns();
+  }
+
+  /** Something has changed that others' slots may depend on: what was seen before no longer says no. */
+  function changed(): void {
+    fresh = false;
+    if (queue.length > 0) wake();
+  }
+
+  function write(change: Promise<unknown>): Promise<void> {
+    const written = change.then(changed, onFault).finally(() => writing.delete(written));
+    writing.add(written);
+    return written;
+  }
+
+  function createSlot(id: string, now: Date): Slot {
+    let ended = false;
+    return {
+      sendBy: plusMs(now, longestMs),
+      end(how) {
+        if (ended) return;
+        ended = true;
+        if (how === 'not_sent') void write(dropSlot(database.sql, id));
+        else {
+          const heldMs = holdMs + (how === 'answered' ? 0 : GRACE_MS);
+          void write(endSlot(database.sql, { id, now: clock.now(), heldMs }));
+        }
+      },
+    };
+  }
+
+  async function idle(): Promise<void> {
+    while (turning || writing.size > 0) await Promise.all([turning, ...writing]);
+  }
+
+  return {
+    windowMs,
+    idle,
+    take({ class: upstreamClass, subject = null, waitMs }) {
+      if (closed) return Promise.reject(closedFault());
+      const now = clock.ms();
+      if (!counts && !(blockedHere && blockedHere.getTime() > now)) return Promise.resolve(UNCOUNTED);
+      return new Promise((resolve, reject) => {
+        queue.push({ class: upstreamClass, subject, until: now + waitMs, resolve, reject });
+        wake();
+      });
+    },
+    async block(ms) {
+      const now = clock.now();
+      const blockMs = Math.min(ms, windowMs);
+      if (!counts) {
+        blockedHere = plusMs(now, blockMs);
+        return;
+      }
+      const blockedUntil = await blockAccount(database.sql, { key: accountKey, now, ms: blockMs });
+      const standing = seen?.standing ?? { at: now, held: [] };
+      seen = { standing: { ...standing, blockedUntil }, now: seen?.now ?? now };
+    },
+    state() {
+      const now = clock.now();
+      const standing = known(now);
+      const used = Object.fromEntries(UPSTREAM_CLASSES.map((each) => [each, 0])) as BudgetUsed;
+      for (const { class: upstreamClass } of standing?.held ?? []) used[upstreamClass] += 1;
+      const blockedUntil = standing?.blockedUntil ?? null;
+      return {
+        limit: counts ? limit : null,
+        windowMs,
+        used,
+        asOf: seen?.now ?? null,
+        blockedUntil: blockedUntil && standing && blockedUntil > standing.at ? blockedUntil : null,
+      };
+    },
+    async close() {
+      closed = true;
+      cancelWake?.();
+      for (const waiter of queue.splice(0)) waiter.reject(closedFault());
+      await idle();
+    },
+  };
+}
+
+type BudgetUsed = Record<UpstreamClass, number>;
+
+/** Where nothing is counted there is nothing to end. */
+const UNCOUNTED: Slot = { sendBy: new Date(8.64e15), end: () => undefined };

@@ -1,0 +1,107 @@
+import { sql as raw } from 'kysely';
+import type { Sql } from '../../db/database.ts';
+import type { HeldSlot } from './scheduler.ts';
+
+/**
+ * Locks the account until the transaction ends, begins it where it is new, and says what time it is for all instances:
+ * the latest that any of them has seen. Where that is more than `leewayMs` ahead of `now`, it is from before the clock
+ * was set back, and goes back with it: see `shorten`.
+ */
+export async function lockAccount(
+  sql: Sql,
+  { key, now, leewayMs }: { key: string; now: Date; leewayMs: number },
+): Promise<{ at: Date; blockedUntil: Date | null }> {
+  const { rows } = await raw<{ last_at: Date; blocked_until: Date | null }>`
+    insert into upstream_account as a (key, last_at) values (${key}, ${now})
+    on conflict (key) do update set
+      last_at = case
+        when a.last_at > excluded.last_at + ${leewayMs} * interval '1 millisecond' then excluded.last_at
+        else greatest(a.last_at, excluded.last_at)
+      end
+    returning last_at, blocked_until
+  `.execute(sql);
+  const { last_at: at, blocked_until: blockedUntil } = rows[0]!;
+  return { at, blockedUntil };
+}
+
+/** Takes away what has ended by `at`; what is left is held then. In the transaction that has the account locked. */
+export async function selectHeld(sql: Sql, key: string, at: Date): Promise<HeldSlot[]> {
+  await sql
+    .deleteFrom('upstream_slot')
+    .where('account_key', '=', key)
+    .where('held_until', '<=', at)
+    .execute();
+  const rows = await sql
+    .selectFrom('upstream_slot')
+    .select(['class', 'subject', 'held_until'])
+    .where('account_key', '=', key)
+    .execute();
+  return rows.map(({ held_until: heldUntil, ...slot }) => ({ ...slot, heldUntil }));
+}
+
+/** Nothing is held longer than this: what was given out before the clock was set back ends with what is given now. */
+export async function shorten(sql: Sql, key: string, longest: Date): Promise<void> {
+  await sql
+    .updateTable('upstream_slot')
+    .set({ held_until: longest })
+    .where('account_key', '=', key)
+    .where('held_until', '>', longest)
+    .execute();
+}
+
+export async function insertSlots(
+  sql: Sql,
+  key: string,
+  slots: readonly (HeldSlot & { id: string })[],
+): Promise<void> {
+  await sql
+    .insertInto('upstream_slot')
+    .values(
+      slots.map(({ id, class: upstreamClass, subject, heldUntil }) => ({
+        id,
+        account_key: key,
+        class: upstreamClass,
+        subject,
+        held_until: heldUntil,
+      })),
+    )
+    .execute();
+}
+
+/** The request has ended: its slot is held for `heldMs` from now, by the latest clock. */
+export async function endSlot(
+  sql: Sql,
+  { id, now, heldMs }: { id: string; now: Date; heldMs: number },
+): Promise<void> {
+  await raw`
+    update upstream_slot s
+    set held_until = least(
+      s.held_until, greatest(a.last_at, ${now}::timestamptz) + ${heldMs} * interval '1 millisecond'
+    )
+    from upstream_account a where a.key = s.account_key and s.id = ${id}
+  `.execute(sql);
+}
+
+/** Nothing was sent. */
+export async function dropSlot(sql: Sql, id: string): Promise<void> {
+  await sql.deleteFrom('upstream_slot').where('id', '=', id).execute();
+}
+
+/** Nothing is sent for `ms` from now, by any instance. Never shortens what was said before. */
+export async function blockAccount(
+  sql: Sql,
+  { key, now, ms }: { key: string; now: Date; ms: number },
+): Promise<Date> {
+  const { rows } = await raw<{ blocked_until: Date }>`
+    insert into upstream_account as a (key, last_at, blocked_until)
+    values (${key}, ${now}, ${now}::timestamptz + ${ms} * interval '1 millisecond')
+    on conflict (key) do update set
+      last_at = greatest(a.last_at, excluded.last_at),
+      blocked_until = greatest(
+        a.blocked_until,
+        greatest(a.last_at, excluded.last_at) + ${ms} * interval '1 millisecond'
+      )
+    returning blocked_until
+  `.execute(sql);
+  return rows[0]!.blocked_until;
+}

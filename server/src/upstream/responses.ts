@@ -1,0 +1,132 @@
+import {
+  IdempotencyError,
+  type PaymentError,
+  PermissionError,
+  RateLimitError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import { recordTold, textTold } from '../kernel/lenient-json.ts';
+import { type UpstreamAnswer, UpstreamFault } from './upstream.ts';
+
+/** What an answer of the service means, and what callers are told where it is none: the same in every slice. */
+
+type Refusal = Pick<UpstreamAnswer, 'status' | 'body'>;
+
+export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
+  return status >= 200 && status < 300;
+}
+
+/**
+ * What the service says of a refusal (the document's section 7), of bounded length and without what was sent to it and is
+ * nobody's to read: callers are shown it, payers among them, so what may be a key or an address of the service's is left
+ * out too. Null where it says nothing.
+ */
+export function messageOf(body: unknown, { secret = '' }: { secret?: string } = {}): string | null {
+  const said = recordTold(body)?.error;
+  if (typeof said !== 'string') return null;
+  const words = secret === '' ? said : said.replaceAll(secret, '…');
+  return textTold(words.replace(/\bps_(?:live|test)_\S*|https?:\/\/\S*/gi, '…'));
+}
+
+/** With these nothing was done. 408, a 3xx and what nobody has registered (a proxy's 499) do not say so. */
+const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
+  ...[400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418],
+  ...[421, 422, 423, 424, 425, 426, 428, 429, 431, 451],
+]);
+
+/**
+ * That the answer to a request which must not be made twice says what became of it: a success without the words of an
+ * error, or a certain refusal. @throws UpstreamFault
+ */
+export function assertCertain({ status, body }: Refusal): void {
+  const isCertain = isSuccess({ status }) ? messageOf(body) === null : CERTAIN_REFUSALS.has(status);
+  if (!isCertain) throw unreadable(String(status));
+}
+
+// ── Refusals: certainly nothing was done ────────────────────────────────────────────────────────
+
+const REFUSED = { retryable: false, moneyMayHaveMoved: false };
+
+/** Of one that has no words of its own in the program. `permissions`: those of which one would have done. */
+export function refusalOf(
+  { status, body }: Refusal,
+  { permissions = [], secret }: { permissions?: readonly string[]; secret?: string } = {},
+): PaymentError {
+  if (status === 401)
+    return new UpstreamError('The payments service does not accept the key of this server', REFUSED);
+  const said = messageOf(body, secret === undefined ? {} : { secret });
+  if (status === 403)
+    return new PermissionError(said ?? 'The payments service does not permit this', permissions);
+  return new UpstreamError(
+    `The payments service refused with status ${status}${said ? `: ${said}` : ''}`,
+    REFUSED,
+  );
+}
+
+/** Of an input, in the service's words; with the field, where they begin with its name. */
+export function invalidInput(
+  words: string | null,
+  { path = 'input', fields = [] }: { path?: string; fields?: readonly string[] } = {},
+): ValidationError {
+  const message = words ?? 'the payments service does not accept it';
+  const [, field, ofField] = /^(?:input\.|body\.)?(\w+): (.+)$/s.exec(message) ?? [];
+  return new ValidationError([
+    field && ofField && fields.includes(field)
+      ? { path: `${path}.${field}`, message: ofField }
+      : { path, message },
+  ]);
+}
+
+export function keyUsed(words: string | null): IdempotencyError {
+  return new IdempotencyError(words ?? 'This idempotency key was used before with another input');
+}
+
+export function noEndpoint(what: string): UpstreamError {
+  return new UpstreamError(`The payments service has no endpoint for ${what}`, REFUSED);
+}
+
+// ── No answer ───────────────────────────────────────────────────────────────────────────────────
+
+export function isNotImplemented(error: unknown): boolean {
+  return error instanceof UpstreamFault && error.kind === 'server_error' && error.detail === '501';
+}
+
+/** Neither done nor refused, for all that can be told from what came; `detail` for the log. */
+export function unreadable(detail: string | null = null): UpstreamFault {
+  return new UpstreamFault('unreadable', 'maybe', detail);
+}
+
+/** The service was not asked, or did not answer: what is known may be answered in its place, and it may another time. */
+export function isTemporary(error: unknown): error is Error {
+  return (
+    error instanceof RateLimitError ||
+    error instanceof UpstreamFault ||
+    (error instanceof UpstreamError && error.retryable)
+  );
+}
+
+/** Nor does a refusal of the whole service or a missing endpoint tell anything of a resource. */
+export function cannotTell(error: unknown): error is Error {
+  return isTemporary(error) || error instanceof UpstreamError;
+}
+
+/** It was certainly not done, and may be tried again. */
+export function unavailable(fault: UpstreamFault): UpstreamError {
+  return new UpstreamError(fault.message, { retryable: true, moneyMayHaveMoved: false });
+}
+
+/** Where what was answered before does not suffice. */
+export function cannotAsk(): UpstreamError {
+  return new UpstreamError('The payments service cannot be asked now', {
+    retryable: true,
+    moneyMayHaveMoved: false,
+  });
+}
+
+/** What changes nothing and got no answer, as whoever asked is told of it. */
+export function answered<Value>(asking: Promise<Value>): Promise<Value> {
+  return asking.catch((error: unknown) => {
+    throw error instanceof UpstreamFault ? unavailable(error) : error;
+  });
+}

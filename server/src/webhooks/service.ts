@@ -1,0 +1,81 @@
+import { type Committer, put } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import { createSharedReads } from '../kernel/coalesce.ts';
+import { tenantKey } from '../kernel/tenant.ts';
+import { assertEndpointUrl, decideConfigure, decideRedeliver, type WebhookService } from './model.ts';
+import { deliveries, ENDPOINT, endpoints } from './collections.ts';
+import { newWebhookSecret } from './signing.ts';
+import { countDeliveries, listDeliveries, selectAttempts, selectDeliveries } from './store.ts';
+
+/** The port on Postgres: every change is a command to the committer, every read one statement. */
+export function createWebhookEngine({
+  database,
+  committer,
+  privateAddresses,
+}: {
+  database: Database;
+  committer: Committer;
+  /** Local development: the URL may lead to this machine, and need not be https. */
+  privateAddresses: boolean;
+}): WebhookService {
+  // Dashboards of one merchant ask for the same page at the same time.
+  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listDeliveries>>>();
+
+  return {
+    async configure(tenant, { url, rotateSecret }) {
+      assertEndpointUrl(url, privateAddresses);
+      const freshSecret = newWebhookSecret();
+      return committer.change({
+        tenant,
+        read: (reader) => reader.load(endpoints, ENDPOINT),
+        decide(state) {
+          const { endpoint, secret } = decideConfigure(state.get(endpoints, ENDPOINT), {
+            url,
+            rotateSecret: rotateSecret === true,
+            freshSecret,
+          });
+          return { outcome: { url, secret }, writes: { records: [put(endpoints, endpoint)] } };
+        },
+      });
+    },
+
+    redeliver: (tenant, webhookId) =>
+      committer.change({
+        tenant,
+        read: (reader) => reader.load(deliveries, webhookId),
+        decide(state) {
+          const found = state.get(deliveries, webhookId);
+          if (!found) throw new NotFoundError('Webhook delivery not found');
+          const delivery = decideRedeliver(found, state.now);
+          return {
+            outcome: delivery,
+            writes: {
+              records: [put(deliveries, delivery)],
+              tasks: [{ kind: 'webhook.deliver', key: webhookId, at: state.now }],
+            },
+          };
+        },
+      }),
+
+    async findMany(tenant, webhookIds) {
+      const rows = await selectDeliveries(database.sql, tenant, [...new Set(webhookIds)]);
+      const found = new Map(rows.map((delivery) => [delivery.webhookId, delivery]));
+      return webhookIds.map((webhookId) => found.get(webhookId) ?? null);
+    },
+
+    async attemptsOf(tenant, webhookIds) {
+      const rows = await selectAttempts(database.sql, tenant, [...new Set(webhookIds)]);
+      return webhookIds.map((webhookId) => rows.filter((row) => row.webhookId === webhookId));
+    },
+
+    async list(tenant, { first, after, status }) {
+      const page = { before: after ?? null, limit: first + 1, status };
+      const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
+        listDeliveries(database.sql, tenant, page),
+      );
+      return { items: items.slice(0, first), hasNextPage: items.length > first };
+    },
+    count: (tenant, filter) => countDeliveries(database.sql, tenant, filter),
+  };
+}

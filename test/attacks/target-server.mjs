@@ -1,0 +1,83 @@
+// The built server in a process of its own, as in production, with a clock that can be put forward and figures of what an
+// attack does to it.
+import { setTimeout } from 'node:timers/promises';
+import { answerParent, cpuMicroseconds, memoryMegabytes } from '../bench/processes/answer.mjs';
+import { modules } from '../support/built.mjs';
+
+const { CompiledQuery } = await modules.kysely();
+/** With a service of its own. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
+const createApp = (await modules.app()).createApp;
+const { readConfig } = await modules.config();
+const { createShiftableClock, createSystemClock } = await modules['kernel/clock']();
+
+const LOOK_MS = 250;
+/** Of its time. */
+const IDLE = 0.1;
+
+const clock = createShiftableClock(createSystemClock());
+/** What it has logged as a fault of its own. @type {string[]} */
+const faults = [];
+const fault = (/** @type {unknown} */ error) =>
+  faults.push(error instanceof Error ? String(error.stack) : JSON.stringify(error));
+
+/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/runtime.ts').Embedded }} */
+let app;
+/** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
+let tenant;
+
+answerParent({
+  /** `options` are those of the configuration that no variable may say, `tuning` those of `createApp`. */
+  async start({ environment, options = {}, tuning = {} }) {
+    app = await createApp({
+      config: { ...readConfig({ PORT: '0', PSA_DEMO: 'off', ...environment }), ...options },
+      ...tuning,
+      clock,
+      log: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (/** @type {{ err?: unknown }} */ { err }, /** @type {string} */ message) =>
+          fault(err ?? message),
+      },
+      onFatal: fault,
+    });
+    const { id } = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
+    tenant = { accountId: id, environment: 'live' };
+    return { url: app.url, port: app.port };
+  },
+  cpu: cpuMicroseconds,
+  /** Resolves when it has nothing to do any more, or next to nothing. */
+  async rest() {
+    for (let before = cpuMicroseconds(); ; before = cpuMicroseconds()) {
+      await setTimeout(LOOK_MS);
+      if (cpuMicroseconds() - before < LOOK_MS * 1_000 * IDLE) return;
+    }
+  },
+  /**
+   * With nothing left to collect: of the process, and of what JavaScript holds, buffers included. The first counts also
+   * what V8 keeps for itself; the second is what an attacker can make grow without end.
+   */
+  async memory() {
+    const { rssMb } = await memoryMegabytes();
+    const { heapUsed, external } = process.memoryUsage();
+    return { rssMb, heldMb: (heapUsed + external) / 1e6 };
+  },
+  faults: () => faults,
+  pass: ({ ms }) => clock.shiftTo(clock.offsetMs() + ms),
+  /** So many card payments. */
+  async happen({ count, metadata }) {
+    const { cardPayments } = app.embedded;
+    await Promise.all(
+      Array.from({ length: count }, () =>
+        cardPayments.create(tenant, { valueCents: 4_990, ...(metadata && { metadata }) }),
+      ),
+    );
+  },
+  /** Grows with whatever changes anything. */
+  async changes() {
+    const count = `select (select coalesce(sum(version), 0) from stream) + (select count(*) from token)
+      + (select count(*) from webhook_endpoint) + (select count(*) from idempotency) as changes`;
+    const { rows } = await app.database.sql.executeQuery(CompiledQuery.raw(count));
+    return Number(/** @type {{ changes: unknown }} */ (rows[0]).changes);
+  },
+  close: () => app.close(),
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createCommitter } from '../../server/src/commit/commit.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import type { StoredEvent } from '../../server/src/events/event.ts';
+import {
+  announcement,
+  createFollower,
+  type Follower,
+  type Listener,
+  STREAM_CHANNEL,
+} from '../../server/src/events/log-tailer.ts';
+import type { Appended } from '../../server/src/events/log.ts';
+import { SLICE } from '../../server/src/kernel/slices.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openAccount, revocationOf } from '../support/core.ts';
+import { openFreshPglite } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
+import { interceptStatements } from '../support/statements.ts';
+
+const clock = createManualClock();
+let database: Database;
+beforeAll(async () => {
+  database = await openFreshPglite(clock);
+});
+afterAll(() => database?.close());
+
+test('what continues the live end is delivered as it was committed, and nothing is read', async () => {
+  const { tenant, follower, heard, reads } = await listening();
+  follower.wake(tenant, await commit(tenant, 2));
+  follower.wake(tenant, await commit(tenant, 1));
+  expect(heard()).toEqual([1, 2, 3]);
+  expect(reads()).toBe(0);
+});
+
+test('what does not continue it is read, with what lies between', async () => {
+  const { tenant, follower, heard, reads, idle } = await listening();
+  await commit(tenant, 1);
+  follower.wake(tenant, await commit(tenant, 1));
+  // It is being read already: this is not told before.
+  follower.wake(tenant, await commit(tenant, 1));
+  await idle();
+  expect(heard()).toEqual([1, 2, 3]);
+  expect(reads()).toBeGreaterThan(0);
+  follower.wake(tenant, await commit(tenant, 1));
+  expect(heard()).toEqual([1, 2, 3, 4]);
+});
+
+test('an announcement of what is there already is none to look for; any other is', async () => {
+  const { tenant, follower, heard, reads, idle } = await listening();
+  await follower.start();
+  follower.wake(tenant, await commit(tenant, 2));
+  await announce(tenant, 2);
+  expect(reads()).toBe(0);
+  await commit(tenant, 1);
+  await announce(tenant, 3);
+  await idle();
+  expect(heard()).toEqual([1, 2, 3]);
+  const before = reads();
+  await announce(tenant);
+  await idle();
+  expect(reads()).toBeGreaterThan(before);
+  expect(heard()).toEqual([1, 2, 3]);
+});
+
+test('thousands hear of a change in slices, between which others have their turn, and all hear all in order', async () => {
+  const { tenant, follower, idle } = await listening();
+  const versions: number[][] = [];
+  const listener = (after: number, mark = 0): Listener => {
+    const own: number[] = [];
+    versions.push(own);
+    const heard = ({ version }: StoredEvent) => own.push(version);
+    return {
+      after,
+      mark,
+      topic: { resource: 'credential' },
+      heard,
+      setBack: unexpected,
+      dropped: unexpected,
+    };
+  };
+  const heard = () => versions.filter((own) => own.length > 0).length;
+  for (let count = 0; count < 3 * SLICE; count += 1) follower.join(tenant, listener(0));
+  await idle();
+
+  const [first, second] = [await commit(tenant, 1), await commit(tenant, 1)];
+  follower.wake(tenant, first);
+  // One listener more than these was there before them.
+  expect(heard()).toBe(SLICE - 1);
+  follower.wake(tenant, second);
+  // What it lacks is being delivered: it has to be read in the log.
+  expect(follower.join(tenant, listener(0))).toBeNull();
+  versions.pop();
+  // With that one it hears the next, as the last of all.
+  const heardNext = deferred();
+  const late = { ...listener(1, first.events[0]!.mark), heard: () => heardNext.resolve() };
+  expect(follower.join(tenant, late)).not.toBeNull();
+  versions.pop();
+  await turn();
+  expect(heard()).toBe(2 * SLICE - 1);
+  await heardNext.promise;
+  expect(late.after).toBe(2);
+  for (const own of versions) expect(own).toEqual([1, 2]);
+});
+
+/** Somebody at the live end of a new tenant, before anything has happened to it. */
+async function listening() {
+  const tenant = await openAccount(database);
+  let [begun, ended] = [0, 0];
+  const counted = interceptStatements(
+    database,
+    () => {
+      begun += 1;
+    },
+    () => {
+      ended += 1;
+    },
+  );
+  const follower: Follower = createFollower({
+    database: counted,
+    clock,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  onTestFinished(() => follower.close());
+  const events: StoredEvent[] = [];
+  await follower.listen(tenant, { resource: 'credential' }, (event) => events.push(event), unexpected);
+  const idle = async () => {
+    do await turn();
+    while (begun > ended);
+    await turn();
+  };
+  await idle();
+  const before = begun;
+  return {
+    tenant,
+    follower,
+    idle,
+    heard: () => events.map(({ version }) => version),
+    reads: () => begun - before,
+  };
+}
+
+/** As another instance does, whose own follower is told nothing. */
+async function commit(tenant: Tenant, count: number): Promise<Appended> {
+  let appended: Appended = { events: [], previousMark: 0 };
+  const committer = createCommitter({
+    database,
+    clock,
+    onCommit: (_, committed) => {
+      appended = committed;
+    },
+  });
+  await committer.change({
+    tenant,
+    read: async () => undefined,
+    decide: () => ({
+      outcome: undefined,
+      writes: {
+        events: Array.from({ length: count }, () => revocationOf('key_1')),
+      },
+    }),
+  });
+  await committer.idle();
+  return appended;
+}
+
+function unexpected(): never {
+  return expect.unreachable('the log was set back');
+}
+
+async function announce(tenant: Tenant, version?: number): Promise<void> {
+  await database.notify(STREAM_CHANNEL, announcement(tenant, version));
+  await turn();
+}
+
+/** By then a notification has been heard. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,267 @@
+import { expect } from 'vitest';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { audit } from './audit.ts';
+import { type ChildServer, ServerDied, spawnServer } from './child.ts';
+import type { Errand } from './load.ts';
+import { CARDS, createCustomers } from './customers.ts';
+import { complaintsOfPosted } from './ledger-check.ts';
+import type { Random } from './random.ts';
+import { type As, clientOf, createShoppers } from './shoppers.ts';
+import { createSubscriber } from './subscriber.ts';
+import { ASKED } from './watch.mjs';
+import { createWithdrawers, DESTINATIONS, PIX_KEYS } from './payout-clients.ts';
+
+const KEYS = { live: 'ps_live_bounded0123456789', sandbox: 'ps_test_bounded0123456789' };
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** A life begins so much later than the one before: leases have ended, and what was left open is looked up. */
+const BETWEEN_LIVES_MS = 45 * SECOND_MS;
+/** Of ten payouts an hour, five may be turbo. */
+const ANOTHER_PAYOUT_MS = 12 * MINUTE_MS;
+/** In the end: late enough for everything to be decided, confirmed, given back, expired, released and told. */
+const LATER_MS = [MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 20 * DAY_MS, MINUTE_MS, HOUR_MS];
+/** What there is to be taken out. */
+const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
+
+/** Something that is done from its beginning to its end, with nothing else beside it. */
+export interface Story {
+  readonly newErrand: (as: As) => Errand;
+  /** What passes before it, and between its answers and its end. */
+  readonly beforeMs?: number;
+  readonly thenMs?: readonly number[];
+  /** Its webhooks are refused when they first come. */
+  readonly refused?: boolean;
+}
+
+export type Stand = Awaited<ReturnType<typeof openStand>>;
+
+/** One database, all that its clients remember of it, and the lives of its server, one after the other. */
+export async function openStand({
+  environment,
+  random,
+  seed,
+  spares,
+}: {
+  environment: Record<string, string>;
+  random: Random;
+  seed: number;
+  spares: Spares;
+}) {
+  const customers = createCustomers(random);
+  const withdrawers = createWithdrawers(random);
+  const shoppers = createShoppers(KEYS);
+  const subscribers = [createSubscriber('ws'), createSubscriber('sse')];
+  const stories = storiesOf({ customers, withdrawers, shoppers });
+  const seen = new Set<string>();
+  let refusing = false;
+  const receiver: Receiver = await startReceiver((response, { headers }) => {
+    const id = String(headers['x-webhook-id']);
+    response.writeHead(refusing && !seen.has(id) ? 500 : 200).end();
+    seen.add(id);
+  });
+  let aheadMs = 0;
+  let open: Errand[] = [];
+  let server: ChildServer;
+  /** Of whichever server lives. */
+  let speak: As;
+  const as: As = (credential) => speak(credential);
+  const isAlive = () => server !== undefined && !server.dead;
+
+  async function run(errand: Errand): Promise<void> {
+    while (errand.isOpen(server)) {
+      await errand.step(server, as(KEYS.live) as never);
+      await server.ask('settle', null);
+    }
+  }
+
+  async function pass(ms: number): Promise<void> {
+    aheadMs += ms;
+    await server.ask('pass', { ms });
+  }
+
+  async function look({ final = false } = {}): Promise<void> {
+    const books = await audit(server, new Date(Date.now() + aheadMs));
+    const complaints = [
+      ...customers.complaints(books.payments, { final }),
+      ...withdrawers.complaints(books, { final }),
+      ...(await shoppers.complaints(server)),
+    ];
+    const { violations } = books;
+    const { faults } = server;
+    expect({ violations, complaints, faults }, `PSA_FAULTS_SEED=${seed}`).toEqual({
+      violations: [],
+      complaints: [],
+      faults: [],
+    });
+  }
+
+  const stand = {
+    stories,
+
+    /** A life, from its start until all that the ones before it have left is answered. Returns after how long it was ready. */
+    async begin({ isMeasured = false, dieAt = null as string | null } = {}): Promise<number> {
+      aheadMs += BETWEEN_LIVES_MS;
+      const begunAt = performance.now();
+      server = isMeasured ? spares.fresh() : spares.take();
+      const watched = { dieAt };
+      const { url } = await server.ask('start', {
+        environment: {
+          PSA_BOOTSTRAP_LIVE_KEY: KEYS.live,
+          PSA_BOOTSTRAP_TEST_KEY: KEYS.sandbox,
+          PSA_GRAPHQL_LIMIT: '1000000',
+          ...environment,
+        },
+        ...{ clockAheadMs: aheadMs, watched, brief: !isMeasured },
+      });
+      // Within a second it has an answer; on a busy machine the first may be that the database has given none.
+      await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 60_000 }).toBe(200);
+      const readyMs = performance.now() - begunAt;
+      const endpoint = `${url}/graphql`;
+      speak = clientOf(endpoint, ASKED);
+      for (const key of Object.values(KEYS))
+        await as(key).request(CONFIGURE, { input: { url: receiver.url } });
+      await server.ask('credit', OPENING);
+      for (const subscriber of subscribers) await subscriber.attach(endpoint, KEYS.live);
+      await server.ask('settle', null);
+      await look();
+      for (const errand of open) await run(errand);
+      open = open.filter((errand) => errand.isOpen(server));
+      return readyMs;
+    },
+
+    /** Tells a story once more. */
+    async tell({ newErrand, beforeMs = 0, thenMs = [], refused = false }: Story): Promise<void> {
+      if (beforeMs > 0) await pass(beforeMs);
+      refusing = refused;
+      const errand = newErrand(as);
+      open.push(errand);
+      await run(errand);
+      for (const ms of thenMs) await pass(ms);
+      refusing = false;
+      open = open.filter((each) => each !== errand);
+    },
+
+    /** The boundaries that it has come to since this was last asked. */
+    passed: () => server.ask('passed', null),
+
+    /** Whether the server dies at this boundary while this is done; it goes on where it does not come to it. */
+    async diesAt(boundary: string, work: () => Promise<unknown>): Promise<boolean> {
+      if (isAlive()) await server.ask('dieAtBoundary', boundary);
+      try {
+        await work();
+        await server.ask('dieAtBoundary', null);
+        return false;
+      } catch (error) {
+        if (!isDeath(error)) throw error;
+      }
+      refusing = false;
+      expect(await server.death, `PSA_FAULTS_SEED=${seed}`).toEqual({
+        signal: 'SIGKILL',
+        statement: boundary,
+      });
+      return true;
+    },
+
+    async end(): Promise<void> {
+      server.kill();
+      await server.death;
+      await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
+    },
+
+    /** Long after: nothing is under way, all is told, and the books say so. Returns how many webhooks there were. */
+    async finish(): Promise<number> {
+      for (const ms of LATER_MS) await pass(ms);
+      await look({ final: true });
+      const { complaints, sent } = await complaintsOfPosted(server, receiver.received);
+      const missed = await Promise.all(subscribers.map((subscriber) => subscriber.missed(server)));
+      expect([...complaints, ...missed.flat()], `PSA_FAULTS_SEED=${seed}`).toEqual([]);
+      await stand.end();
+      return sent;
+    },
+  };
+  return stand;
+}
+
+/** A connection breaks a moment before the exit is known. */
+function isDeath(error: unknown): boolean {
+  return (
+    error instanceof ServerDied ||
+    (error instanceof TypeError && ['fetch failed', 'terminated'].includes(error.message))
+  );
+}
+
+export interface Spares {
+  take(): ChildServer;
+  /** One that was not begun before. */
+  fresh(): ChildServer;
+  end(): void;
+}
+
+/** Processes that wait for their use: loading takes longer than most of them live. */
+export function createSpares(): Spares {
+  const all: ChildServer[] = [];
+  const fresh = () => {
+    const server = spawnServer();
+    all.push(server);
+    return server;
+  };
+  let next = fresh();
+  return {
+    fresh,
+    take() {
+      const taken = next;
+      next = fresh();
+      return taken;
+    },
+    end() {
+      for (const server of all) server.kill();
+    },
+  };
+}
+
+const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
+  configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } ... on UserError { message } }
+}`;
+
+const cardLeadingTo = (status: string, after = 0) =>
+  CARDS.filter((card) => card?.leadsTo === status)[after] ?? null;
+
+/** All that a merchant and a payer do, and all that may become of it. */
+function storiesOf({
+  customers,
+  withdrawers,
+  shoppers,
+}: {
+  customers: ReturnType<typeof createCustomers>;
+  withdrawers: ReturnType<typeof createWithdrawers>;
+  shoppers: ReturnType<typeof createShoppers>;
+}): Story[] {
+  const order = (given: Parameters<typeof customers.newOrder>[0]) => () => customers.newOrder(given);
+  const paid = { card: CARDS[0], refundIt: false };
+  const later = { card: CARDS.find((card) => card?.number === '4000000000003220') ?? null, refundIt: false };
+  return [
+    { newErrand: order({ ...paid, refundIt: true }) },
+    { newErrand: order(paid), thenMs: [20 * DAY_MS] },
+    { newErrand: order(later), thenMs: [6 * SECOND_MS, 15 * SECOND_MS] },
+    { newErrand: order({ card: cardLeadingTo('expired'), refundIt: false }), thenMs: [HOUR_MS] },
+    { newErrand: order({ card: cardLeadingTo('failed'), refundIt: false }) },
+    { newErrand: order({ card: null, refundIt: false }), refused: true, thenMs: [HOUR_MS] },
+    { newErrand: order(paid), refused: true, thenMs: [6 * SECOND_MS] },
+    ...DESTINATIONS.map((to) => ({
+      newErrand: () => withdrawers.newWithdrawal(to),
+      beforeMs: ANOTHER_PAYOUT_MS,
+      thenMs: [3 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS],
+    })),
+    ...PIX_KEYS.map((pixKey) => ({
+      newErrand: () => withdrawers.newClient([pixKey]),
+      thenMs: [3 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS],
+    })),
+    { newErrand: (as) => shoppers.newCheckout()(as), thenMs: [HOUR_MS] },
+    { newErrand: (as) => shoppers.newDashboard()(as) },
+    { newErrand: (as) => shoppers.newProduct()(as) },
+    { newErrand: (as) => shoppers.newTestPayment()(as) },
+    { newErrand: (as) => shoppers.newRedelivery()(as) },
+  ];
+}

@@ -1,0 +1,73 @@
+/**
+ * What is mutated, and the tests that must notice: fast ones that are about it. Each room is a run of its own, so that
+ * what is evaluated once, such as a schema, is tried against the tests of its room alone.
+ *
+ * @typedef {object} Room
+ * @property {'ledger' | 'signing' | 'tokens' | 'state machines'} group whose score is held against the least
+ * @property {string[]} mutate below server/src
+ * @property {string[]} tests below test
+ * @property {boolean} [database] the tests need one: PostgreSQL, of which each has a copy in milliseconds
+ */
+
+/** @type {Room[]} */
+export const ROOMS = [
+  {
+    group: 'ledger',
+    mutate: ['ledger/postings.ts', 'kernel/money.ts'],
+    tests: ['ledger/postings.test.ts', 'kernel/money.test.ts'],
+  },
+  {
+    group: 'ledger',
+    mutate: ['ledger/store.ts'],
+    tests: ['ledger/store.test.ts'],
+    database: true,
+  },
+  {
+    group: 'ledger',
+    mutate: ['commit/idempotency.ts'],
+    tests: ['commit/idempotency.test.ts', 'payouts/contract.test.ts'],
+    database: true,
+  },
+  {
+    group: 'signing',
+    mutate: ['webhooks/signing.ts'],
+    tests: ['webhooks/signing.test.ts'],
+  },
+  {
+    group: 'tokens',
+    mutate: ['access/model.ts', 'access/keys.ts', 'events/credential.ts'],
+    tests: ['access/model.test.ts', 'events/credential.test.ts'],
+  },
+  {
+    group: 'tokens',
+    mutate: ['access/service.ts'],
+    tests: ['access/contract.test.ts'],
+    database: true,
+  },
+  {
+    group: 'state machines',
+    mutate: ['card-payments/model.ts'],
+    tests: ['card-payments/model.test.ts', 'card-payments/mirror.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['payouts/model.ts'],
+    tests: ['payouts/model.test.ts', 'payouts/mirror.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['subaccounts/model.ts'],
+    tests: ['subaccounts/model.test.ts', 'subaccounts/mirror.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['wallet/model.ts', 'sandbox/model.ts', 'webhooks/model.ts'],
+    tests: ['wallet/model.test.ts', 'sandbox/model.test.ts', 'webhooks/model.test.ts'],
+  },
+  ...['card-payments', 'payouts', 'subaccounts'].map((slice) => ({
+    group: /** @type {const} */ ('state machines'),
+    mutate: [`${slice}/settlement.ts`],
+    tests: [`${slice}/contract.test.ts`],
+    database: true,
+  })),
+];

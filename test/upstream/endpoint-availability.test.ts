@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { messageOf } from '../../server/src/upstream/responses.ts';
+import { createEndpoints } from '../../server/src/upstream/endpoint-availability.ts';
+import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
+import { createManualClock } from '../support/clock.ts';
+
+const LIST = { name: 'GET /v1/things', inWords: 'listing things' };
+const GET = { name: 'GET /v1/things/{id}', inWords: 'looking a thing up' };
+const NOT_IMPLEMENTED = new UpstreamFault('server_error', 'maybe', '501');
+const BROKEN = new UpstreamFault('server_error', 'maybe', '502');
+
+function start() {
+  const clock = createManualClock();
+  const endpoints = createEndpoints(clock);
+  let asked = 0;
+  const answering = (said: number | Error) => async () => {
+    asked += 1;
+    if (said instanceof Error) throw said;
+    return { status: said };
+  };
+  return { clock, endpoints, answering, asked: () => asked };
+}
+
+describe('an endpoint', () => {
+  test.each([
+    [LIST, 404],
+    [LIST, 405],
+    [LIST, NOT_IMPLEMENTED],
+    [GET, 405],
+    [GET, NOT_IMPLEMENTED],
+  ])(
+    'that is not there is asked for once in ten minutes, in its environment (%#)',
+    async (endpoint, said) => {
+      const { clock, endpoints, answering, asked } = start();
+      for (let time = 0; time < 3; time += 1)
+        await expect(endpoints.ask('live', endpoint, answering(said))).rejects.toMatchObject({
+          ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+          message: `The payments service has no endpoint for ${endpoint.inWords}`,
+        });
+      expect(await endpoints.askIfThere('live', endpoint, answering(said))).toBeNull();
+      expect(asked()).toBe(1);
+      expect(await endpoints.ask('sandbox', endpoint, answering(200))).toEqual({ status: 200 });
+      clock.advance(10 * 60_000);
+      expect(await endpoints.ask('live', endpoint, answering(200))).toEqual({ status: 200 });
+    },
+  );
+
+  test.each([
+    [GET, 404],
+    [GET, 400],
+    [LIST, 401],
+    [LIST, 200],
+  ])('that answers is there, whatever it says (%#)', async (endpoint, status) => {
+    const { endpoints, answering } = start();
+    expect(await endpoints.ask('live', endpoint, answering(status))).toEqual({ status });
+    expect(endpoints.isMissing('live', endpoint)).toBe(false);
+  });
+
+  test('that fails may be there', async () => {
+    const { endpoints, answering } = start();
+    await expect(endpoints.ask('live', LIST, answering(BROKEN))).rejects.toBe(BROKEN);
+    expect(endpoints.isMissing('live', LIST)).toBe(false);
+  });
+});
+
+test('the words of a refusal are told bounded, and without what was sent', () => {
+  expect(messageOf({ error: 'bia@cliente.example is no key' }, { secret: 'bia@cliente.example' })).toBe(
+    '… is no key',
+  );
+  expect(messageOf({ error: 'x'.repeat(1_000) })).toHaveLength(500);
+  for (const body of [null, 'no', {}, { error: '' }, { error: 1 }]) expect(messageOf(body)).toBeNull();
+});

@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest';
+import { RateLimitError } from '../../server/src/kernel/errors.ts';
+import { createRankedList, type RankedRange } from '../../server/src/upstream/stable-list.ts';
+
+interface Item {
+  id: number;
+  final: boolean;
+}
+
+/** A list of the service, oldest first as it grew; item 1 is the oldest. */
+function service(count: number, { isFinal = () => true }: { isFinal?: (id: number) => boolean } = {}) {
+  const items: Item[] = Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    final: isFinal(index + 1),
+  }));
+  const asked: { limit: number; offset: number }[] = [];
+  const faults = { wrongTotal: 0, largestPage: 100, unreadable: new Set<number>() };
+  let now = 0;
+  let before: () => void = () => undefined;
+  const ranked = createRankedList<null, Item>({
+    keyOf: () => 'all',
+    idOf: ({ id }) => String(id),
+    isKept: ({ final }) => final,
+    async fetchPage(_, { limit, offset }) {
+      before();
+      asked.push({ limit, offset });
+      now += 1;
+      const page = [...items].reverse().slice(offset, offset + Math.min(limit, faults.largestPage));
+      return {
+        items: page.map((item) => (faults.unreadable.has(item.id) ? null : { ...item })),
+        total: items.length + faults.wrongTotal,
+        at: new Date(now),
+      };
+    },
+  });
+  return {
+    items,
+    asked,
+    faults,
+    ranked,
+    beforeEach: (task: () => void) => {
+      before = task;
+    },
+    add: (...ids: number[]) => items.push(...ids.map((id) => ({ id, final: true }))),
+    async list(range: Partial<RankedRange<Item>> = {}) {
+      const { items, more } = await ranked.list(null, { end: 'first', limit: 10, ...range });
+      return { ids: items.map(({ item }) => item.id), places: items.map(({ place }) => place), more };
+    },
+  };
+}
+
+describe('a list by rank', () => {
+  test('begins with the newest, and its places count from the oldest', async () => {
+    const { list, asked } = service(250);
+    expect(await list({ limit: 3 })).toEqual({ ids: [250, 249, 248], places: [250, 249, 248], more: true });
+    expect(asked).toEqual([{ limit: 100, offset: 0 }]);
+  });
+
+  test('is read to its end, each once, also where it grows between the pages', async () => {
+    const { list, add } = service(230);
+    const ids: number[] = [];
+    let after: number | undefined;
+    for (let page = 0; page < 30; page += 1) {
+      const { ids: found, places, more } = await list({ after });
+      ids.push(...found);
+      after = places.at(-1);
+      add(1_000 + page);
+      if (!more) break;
+    }
+    expect(ids).toEqual(Array.from({ length: 230 }, (_, index) => 230 - index));
+  });
+
+  test('says of one that it did not find that it is not there only where all can be read', async () => {
+    const { ranked, faults } = service(250, { isFinal: () => false });
+    const find = (id: number) => ranked.find(null, { wants: (item) => item.id === id, limit: 1, pages: 10 });
+    expect(await find(0)).toEqual({ items: [], complete: true, readable: true });
+    faults.unreadable.add(7);
+    expect(await find(0)).toEqual({ items: [], complete: false, readable: false });
+    expect(await find(3)).toMatchObject({ items: [{ id: 3 }], complete: true });
+    faults.unreadable.clear();
+    faults.wrongTotal = 5;
+    expect(await find(0)).toEqual({ items: [], complete: false, readable: false });
+  });
+
+  test('is read upwards from a place, and from its end', async () => {
+    const { list } = service(250);
+    expect(await list({ end: 'last', before: 5, limit: 3 })).toMatchObject({ ids: [8, 7, 6], more: true });
+    expect(await list({ end: 'last', limit: 2 })).toMatchObject({ ids: [2, 1], more: true });
+    expect(await list({ end: 'last', before: 248, limit: 3 })).toMatchObject({
+      ids: [250, 249],
+      more: false,
+    });
+    expect(await list({ before: 247, limit: 2 })).toMatchObject({ ids: [250, 249], more: true });
+    expect(await list({ after: 8, before: 5, limit: 5 })).toMatchObject({ ids: [7, 6], more: false });
+    expect(await list({ after: 1 })).toMatchObject({ ids: [], more: false });
+    expect(await list({ after: 999, limit: 1 })).toMatchObject({ ids: [250] });
+  });
+
+  test('drops what a list that grew meanwhile has pushed into a page', async () => {
+    const { list, add, beforeEach } = service(150, { isFinal: () => false });
+    await list();
+    beforeEach(() => add(1_001, 1_002, 1_003));
+    expect(await list({ after: 141 })).toMatchObject({
+      ids: [140, 139, 138, 137, 136, 135, 134, 133, 132, 131],
+    });
+  });
+
+  test('finds a place also behind more than a page that came meanwhile', async () => {
+    const { list, add } = service(20, { isFinal: () => false });
+    await list();
+    add(...Array.from({ length: 300 }, (_, index) => 1_000 + index));
+    expect(await list({ after: 11, limit: 3 })).toMatchObject({ ids: [10, 9, 8] });
+  });
+
+  test('reads what is final once', async () => {
+    const { list, asked } = service(250);
+    await list();
+    const before = asked.length;
+    expect(await list({ after: 240, limit: 50 })).toMatchObject({ ids: expect.arrayContaining([239, 190]) });
+    expect(asked).toHaveLength(before);
+    await list({ after: 140, limit: 50 });
+    expect(asked).toHaveLength(before + 1);
+  });
+
+  test('reads what is not final anew', async () => {
+    const { list, items, asked } = service(50, { isFinal: (id) => id !== 45 });
+    await list();
+    items[44] = { id: 45, final: true };
+    await list({ after: 47, limit: 5 });
+    expect(asked).toHaveLength(2);
+    await list({ after: 47, limit: 5 });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('filters, and knows whether there is more of what is wanted', async () => {
+    const { list } = service(350);
+    const wants = ({ id }: Item) => id % 100 === 0;
+    expect(await list({ wants, limit: 2 })).toEqual({ ids: [300, 200], places: [300, 200], more: true });
+    expect(await list({ wants, limit: 3 })).toMatchObject({ ids: [300, 200, 100], more: false });
+    expect(await list({ wants, end: 'last', limit: 2 })).toMatchObject({ ids: [200, 100], more: true });
+  });
+
+  test('stops where nothing older is wanted', async () => {
+    const { list, asked } = service(2_000);
+    const wants = ({ id }: Item) => id > 1_950;
+    expect(await list({ wants, isBeyond: ({ id }) => id < 1_900, limit: 60 })).toMatchObject({
+      ids: expect.objectContaining({ length: 50 }),
+      more: false,
+    });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('refuses to read more than ten pages for one answer, and gets further when asked again', async () => {
+    const { list, ranked, asked } = service(2_500);
+    const wants = ({ id }: Item) => id <= 3;
+    const refused = list({ wants });
+    await expect(refused).rejects.toBeInstanceOf(RateLimitError);
+    await expect(refused).rejects.toThrow('what was read is kept, so ask again');
+    await expect(list({ wants })).rejects.toBeInstanceOf(RateLimitError);
+    expect(await list({ wants })).toMatchObject({ ids: [3, 2, 1], more: false });
+    expect(asked.length).toBeLessThanOrEqual(10 + 10 + 10);
+    expect(await ranked.count(null, { wants })).toBe(3);
+  });
+
+  test('gives a full page where only what comes behind it would cost too much', async () => {
+    const { list } = service(2_500);
+    expect(await list({ wants: ({ id }) => id > 2_490 })).toMatchObject({
+      ids: expect.objectContaining({ length: 10 }),
+      more: true,
+    });
+  });
+
+  test('counts all by the total, and what is wanted by reading', async () => {
+    const { ranked, asked } = service(150);
+    expect(await ranked.count(null, {})).toBe(150);
+    expect(asked).toHaveLength(1);
+    expect(await ranked.count(null, { wants: ({ id }) => id % 2 === 0 })).toBe(75);
+  });
+
+  test('ends where the service has no more, whatever it says of the total', async () => {
+    const { list, faults, asked } = service(5);
+    faults.wrongTotal = 100;
+    expect(await list()).toMatchObject({ ids: [5, 4, 3, 2, 1], more: false });
+    faults.wrongTotal = -3;
+    expect((await list()).ids).toEqual([5, 4, 3, 2, 1]);
+    expect(asked.length).toBeLessThan(8);
+  });
+
+  test('takes smaller pages than it asked for', async () => {
+    const { list, faults } = service(60);
+    faults.largestPage = 7;
+    expect((await list({ limit: 30 })).ids).toHaveLength(30);
+    expect(await list({ end: 'last', limit: 3 })).toMatchObject({ ids: [3, 2, 1] });
+  });
+
+  test('leaves out what cannot be read, whose place stays', async () => {
+    const { list, faults } = service(10);
+    faults.unreadable.add(9);
+    expect(await list({ limit: 3 })).toEqual({ ids: [10, 8, 7], places: [10, 8, 7], more: true });
+  });
+
+  test('forgets a list that turned out to be another', async () => {
+    const { list, items } = service(120);
+    await list();
+    items.splice(0, items.length, ...[500, 501, 502].map((id) => ({ id, final: true })));
+    expect(await list()).toMatchObject({ ids: [502, 501, 500], places: [3, 2, 1], more: false });
+    expect(await list({ after: 3 })).toMatchObject({ ids: [501, 500] });
+  });
+
+  test('of nothing is empty', async () => {
+    const { list, ranked } = service(0);
+    expect(await list()).toEqual({ ids: [], places: [], more: false });
+    expect(await list({ end: 'last' })).toEqual({ ids: [], places: [], more: false });
+    expect(await ranked.count(null, { wants: () => true })).toBe(0);
+  });
+
+  test('keeps no more than it may', async () => {
+    let asked = 0;
+    const ranked = createRankedList<null, number>({
+      keyOf: () => 'all',
+      idOf: String,
+      isKept: () => true,
+      keptItems: 10,
+      async fetchPage(_, { offset }) {
+        asked += 1;
+        return {
+          items: Array.from({ length: 100 - offset }, (_, index) => 100 - offset - index),
+          total: 100,
+          at: new Date(asked),
+        };
+      },
+    });
+    await ranked.list(null, { end: 'first', limit: 1 });
+    await ranked.list(null, { end: 'first', limit: 5, after: 6 });
+    expect(asked).toBe(1);
+    await ranked.list(null, { end: 'first', limit: 5, after: 50 });
+    expect(asked).toBe(2);
+  });
+});
