@@ -71,11 +71,10 @@ const TABLE: Record<string, string[]> = {
     'http/',
     'access/model.ts',
   ],
-  'payouts/remote/mirror.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'upstream/', 'commit/'],
+  'payouts/remote/mirror.ts': ['kernel/', 'payouts/model.ts', 'upstream/', 'commit/'],
   'payouts/remote/commands.ts': [
     'kernel/',
     'payouts/model.ts',
-    'payouts/fees.ts',
     'payouts/wire.ts',
     'payouts/remote/mirror.ts',
     'any model.ts',
@@ -85,7 +84,6 @@ const TABLE: Record<string, string[]> = {
   'payouts/remote/service.ts': [
     'kernel/',
     'payouts/model.ts',
-    'payouts/fees.ts',
     'payouts/wire.ts',
     'payouts/remote/mirror.ts',
     'payouts/remote/commands.ts',

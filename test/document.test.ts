@@ -5,10 +5,10 @@ import type { Permission } from '../server/src/access/model.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
 import { addAccount, addKey } from './support/accounts.ts';
+import { pass } from './support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
 import { approved } from './support/cards.ts';
 import { DOCUMENT_ROWS, OUTSIDE, type Section } from './support/document.ts';
-import { pass } from './support/advance-clock.ts';
 import { openReceiver, type Receiver } from './support/receiver.ts';
 import { createRestClient, type RestAnswer, type RestClient } from './support/rest.ts';
 
@@ -303,16 +303,16 @@ describe('2.4 wallet', () => {
       .orderBy('created_at')
       .execute();
     const tenant = { accountId: account!.id, environment: 'live' as const };
-    const disputeId = await app.levers.openDispute(tenant, { amountCents: 500_00 });
+    const disputeId = await app.controls.openDispute(tenant, { amountCents: 500_00 });
     const held = (await live.get('/wallet')).body;
     expect(held).toMatchObject({
       balanceCents: before.balanceCents,
       disputeBlocked: 500,
       withdrawableCents: before.withdrawableCents - 500_00,
     });
-    await app.levers.closeDispute(tenant, disputeId, 'lost');
+    await app.controls.closeDispute(tenant, disputeId, 'lost');
     expect((await live.get('/wallet')).body.disputeBlocked).toBe(500);
-    await app.levers.closeDispute(tenant, disputeId, 'forgiven');
+    await app.controls.closeDispute(tenant, disputeId, 'forgiven');
     expect((await live.get('/wallet')).body).toEqual(before);
   });
   rows('2.4', ['cryptoBalanceLtc'], async () => {
@@ -322,7 +322,7 @@ describe('2.4 wallet', () => {
       .select('id')
       .orderBy('created_at')
       .execute();
-    await app.levers.creditLtc({ accountId: account!.id, environment: 'live' }, 150_000_000);
+    await app.controls.creditLtc({ accountId: account!.id, environment: 'live' }, 150_000_000);
     expect((await live.get('/wallet')).body.cryptoBalanceLtc).toBe(1.5);
     expect((await sandbox.get('/wallet')).body.cryptoBalanceLtc).toBe(0);
   });
@@ -885,7 +885,7 @@ describe('8 limits', () => {
   rows('8', ['active API keys', 'billing products'], async () => {
     const tenant: Tenant = { accountId: await addAccount(app), environment: 'live' };
     const client = patient(createRestClient(app.url, await addKey(app, tenant)));
-    const { products } = app.servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+    const { products } = app.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
     await Promise.all(
       Array.from({ length: 499 }, (_, count) =>
         products.create(tenant, { name: `Produto ${count}`, priceCents: 990 }),
@@ -908,7 +908,7 @@ describe('8 limits', () => {
     await pass(app, HOUR_MS);
     const account = await addAccount(app);
     const client = patient(createRestClient(app.url, await addKey(app, { accountId: account })));
-    await app.levers.credit({ accountId: account, environment: 'live' }, 50_000);
+    await app.controls.credit({ accountId: account, environment: 'live' }, 50_000);
     expect((await withdraw({ amount: 500.01 }, client)).status).toBe(400);
     expect((await withdraw({ amount: 500 }, client)).status).toBe(201);
     expect((await withdraw({ amount: 10 }, client)).status).toBe(400);

@@ -9,7 +9,7 @@ import { openDatabase } from './db/open.ts';
 import { followDatabaseTime } from './db/time.ts';
 import { widgetRoute } from './demo/routes.ts';
 import { createCredentialWatch } from './events/credential.ts';
-import { announcedTenant, announcement, createFollower, STREAM_CHANNEL } from './events/log-tailer.ts';
+import { announcedTenant, announcement, createLogTailer, STREAM_CHANNEL } from './events/log-tailer.ts';
 import { createUpdates, SlowConsumerError } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
@@ -26,8 +26,8 @@ import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createStrangerLimits } from './limits/strangers.ts';
 import { createOpenSubscriptions } from './limits/subscriptions.ts';
 import { createDoubts } from './modes/doubts.ts';
-import type { Embedded, Mode } from './modes/runtime.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
+import type { EmbeddedServices, Runtime } from './modes/runtime.ts';
 import { copyFolder } from './ops/backup.ts';
 import { serveControl } from './ops/control.ts';
 import { createFaultLog } from './ops/fault-log.ts';
@@ -37,7 +37,7 @@ import { createFieldLog, createRequestLog } from './ops/request-log.ts';
 import { startTraces } from './ops/traces.ts';
 import type { Bank } from './rails/bank.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
-import { createWorkQueue, type PlacesApart, type WorkQueue } from './work/queue.ts';
+import { type ConcurrencyPool, createWorkQueue, type WorkQueue } from './work/queue.ts';
 import { nextDue, selectBacklog } from './work/store.ts';
 
 /** Listeners of a tenant that are told of a change in less time than it takes to announce it. */
@@ -57,7 +57,7 @@ export interface App {
   /** How many queries were answered in front of Yoga. */
   fastAnswers(): ReturnType<FastPath['answers']>;
   /** What no client can do; null in front of another service. */
-  readonly embedded: Embedded | null;
+  readonly embedded: EmbeddedServices | null;
   /**
    * Says that it is not ready, and serves on until its proxies have had time to hear that; then takes no more
    * connections, until proxies have let go of those that rest. `close` follows.
@@ -69,7 +69,7 @@ export interface App {
 /** A proxy that keeps connections lets go of one that rests before this is over, as the README sets it up. */
 const LET_GO_MS = 2_500;
 
-const WEBHOOK_PLACES: PlacesApart = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
+const WEBHOOK_PLACES: ConcurrencyPool = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
 /**
  * The whole server: opens the database, brings it up to date, and wires what the configuration asks for: the service
@@ -159,14 +159,14 @@ export async function createApp({
     closing.push(await database.listen(STREAM_CHANNEL, (heard) => callers?.changed(announcedTenant(heard))));
     await migrate(database, migrations);
 
-    const follower = createFollower({
+    const tailer = createLogTailer({
       database,
       clock,
       onError: onFault,
       onDelivered: ({ occurredAt }, listeners) =>
         metrics.onDelivered(clock.ms() - occurredAt.getTime(), listeners),
     });
-    closing.push(() => follower.close());
+    closing.push(() => tailer.close());
     const announcer = createAnnouncer(database, onFault);
     closing.push(() => announcer.idle());
     let work: WorkQueue | undefined;
@@ -181,10 +181,10 @@ export async function createApp({
         if (last) {
           callers?.changed(tenantKey(tenant));
           // The shorter one first: few are told in less time than the other instances take to be called.
-          const few = follower.listening(tenant) <= FEW;
-          if (few) follower.wake(tenant, appended);
+          const few = tailer.listening(tenant) <= FEW;
+          if (few) tailer.wake(tenant, appended);
           announcer.announce(tenant, last.version);
-          if (!few) follower.wake(tenant, appended);
+          if (!few) tailer.wake(tenant, appended);
         }
         for (const task of tasks) work?.nudge(task.at);
       },
@@ -193,12 +193,12 @@ export async function createApp({
 
     const base = { config, database, committer, clock, publicUrl, metrics, onFault };
     // The code of the other mode is not loaded.
-    let mode: Mode;
+    let mode: Runtime;
     if (config.upstream) {
-      const { createRemoteMode } = await import('./modes/remote.ts');
+      const { createRemoteRuntime: createRemoteMode } = await import('./modes/remote.ts');
       mode = await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning });
     } else {
-      const { createEmbeddedMode } = await import('./modes/embedded.ts');
+      const { createEmbeddedRuntime: createEmbeddedMode } = await import('./modes/embedded.ts');
       mode = await createEmbeddedMode({ ...base, shiftable, outsideClock: sharedClock, bank, restLimit });
     }
     closing.push(() => mode.close());
@@ -225,9 +225,9 @@ export async function createApp({
     const contexts = createContextFactory({
       servicesFor: mode.servicesFor,
       access: callers,
-      updates: mode.updates(createUpdates({ database, follower, cursorsFor })),
+      updates: mode.updates(createUpdates({ database, tailer, cursorsFor })),
       cursorsFor,
-      watchCredential: createCredentialWatch({ access: mode.access, follower, clock, onFault }),
+      watchCredential: createCredentialWatch({ access: mode.access, tailer, clock, onFault }),
       clock,
       limits,
       subscriptionLimits: createOpenSubscriptions(config.subscriptionLimit),
@@ -279,7 +279,7 @@ export async function createApp({
       nextDueAt: () => nextDue(database.sql),
       ...{ callers, addressOf, strangers },
     });
-    await follower.start();
+    await tailer.start();
     closing.push(async () => work?.close());
     http.serve([
       graphqlRoute(graphql),

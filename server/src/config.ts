@@ -177,7 +177,7 @@ const environment = z.object({
 });
 
 /** Where the command was typed, and what names in it are relative to: npm itself goes to the package's folder. */
-export function callersFolder(env: NodeJS.ProcessEnv = process.env): string {
+export function invocationDir(env: NodeJS.ProcessEnv = process.env): string {
   return env.INIT_CWD || process.cwd();
 }
 
@@ -196,7 +196,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   const isLocal = LOOPBACK.has(data.HOST);
   // Its pages hand out tokens of the merchant's real account to whoever opens them.
-  if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && !(isLocal && isOfThisMachine(data.PUBLIC_URL)))
+  if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && !(isLocal && isLoopback(data.PUBLIC_URL)))
     throw new ConfigError('PSA_DEMO must be off with PSA_UPSTREAM_URL where others reach this server');
   if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && data.PSA_UPSTREAM_LIVE_KEY === undefined)
     throw new ConfigError(
@@ -222,7 +222,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     // With a public address of its own, or a service elsewhere, it is nobody's own machine.
     webhookPrivateAddresses:
       data.PSA_WEBHOOK_PRIVATE_ADDRESSES ??
-      (isLocal && (upstream ? isOfThisMachine(upstream.url) : demo) && isOfThisMachine(data.PUBLIC_URL)),
+      (isLocal && (upstream ? isLoopback(upstream.url) : demo) && isLoopback(data.PUBLIC_URL)),
     traces: data.OTEL_EXPORTER_OTLP_ENDPOINT
       ? {
           endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, ''),
@@ -294,7 +294,7 @@ function isHeader(name: string, value: string): boolean {
 }
 
 /** So is a server whose address is not said. */
-export function isOfThisMachine(url: string | undefined): boolean {
+export function isLoopback(url: string | undefined): boolean {
   return url === undefined || LOOPBACK.has(hostOf(url));
 }
 

@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { ModeError } from './access/mode.ts';
 import { type App, createApp } from './app.ts';
-import { type Config, ConfigError, isOfThisMachine, readConfig, type UpstreamConfig } from './config.ts';
+import { type Config, ConfigError, isLoopback, readConfig, type UpstreamConfig } from './config.ts';
 import { DataDirLockedError } from './db/lock.ts';
 import { selectTime } from './db/time.ts';
 import { createSystemClock } from './kernel/clock.ts';
@@ -87,7 +87,7 @@ function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: Up
     lines.push(
       'Warning: without PSA_UPSTREAM_WEBHOOK_SECRET webhooks are refused; what has changed is learned by polling alone.',
     );
-  else if (isOfThisMachine(url) && !isOfThisMachine(service))
+  else if (isLoopback(url) && !isLoopback(service))
     lines.push('Warning: the service cannot reach this address; set PUBLIC_URL to one that it can.');
   lines.push('', 'Ctrl-C stops it.', '');
   return `${lines.join('\n')}\n`;

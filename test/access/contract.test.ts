@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bootstrap, createAccessEngine } from '../../server/src/access/service.ts';
 import { bearer, environmentOfKey, type Permission } from '../../server/src/access/model.ts';
+import { bootstrap, createAccessService } from '../../server/src/access/service.ts';
 import { insertApiKey } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
@@ -11,7 +11,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
-import { createProductEngine } from '../../server/src/products/service.ts';
+import { createProductService } from '../../server/src/products/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
@@ -308,7 +308,7 @@ describeOnDatabase('credentials', (open) => {
       await issueKey(core, 'live'),
       await issueKey(core, 'sandbox'),
     ];
-    const mine = createAccessEngine({
+    const mine = createAccessService({
       database,
       committer,
       products,
@@ -363,8 +363,8 @@ describeOnDatabase('the first account', (open) => {
       (await bootstrap({ database, clock, name: 'Loja', keys: { live: longest } })).firstKeys,
     ).toBeNull();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
-    const products = createProductEngine({ database, committer });
-    const access = createAccessEngine({ database, committer, products, clock, privateAddresses: false });
+    const products = createProductService({ database, committer });
+    const access = createAccessService({ database, committer, products, clock, privateAddresses: false });
     for (const environment of ['live', 'sandbox'] as const)
       expect((await access.authenticate(`bearer  ${made![environment]}`)).tenant).toEqual({
         accountId: made!.accountId,

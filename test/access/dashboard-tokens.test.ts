@@ -108,7 +108,7 @@ beforeAll(async () => {
   const { id: payment, orderCode } = createCardPayment.cardPayment;
   const { id: product, productId } = createProduct.product;
   const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
-  await app.levers.credit({ accountId: account.id, environment: 'live' }, 100_000);
+  await app.controls.credit({ accountId: account.id, environment: 'live' }, 100_000);
   const { requestPayout, createSubaccount } = await app.live.request(`mutation {
     requestPayout(input: { method: PIX, amountCents: 5000, destination: "maria@example.com" }) {
       ... on PayoutSuccess { payout { withdrawalId } } }

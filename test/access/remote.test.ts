@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bootstrapRemote, createAdministration } from '../../server/src/access/administration.ts';
-import { bootstrap, createAccessEngine } from '../../server/src/access/service.ts';
 import { ModeError } from '../../server/src/access/mode.ts';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
+import { bootstrap, createAccessService } from '../../server/src/access/service.ts';
 import { insertAccount, selectMode } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createCredentialWatch } from '../../server/src/events/credential.ts';
-import { createFollower, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
+import { createLogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { PermissionError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
-import { createProductEngine } from '../../server/src/products/service.ts';
+import { createProductService } from '../../server/src/products/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
@@ -50,12 +50,12 @@ async function start(database: Database, keys: Keys, url = SERVICE) {
     upstream: { url, keys },
   });
   await Promise.all(told);
-  const products = createProductEngine({ database, committer });
+  const products = createProductService({ database, committer });
   return {
     ...started,
     clock,
     tenant: { accountId: started.accountId, environment: 'live' as const },
-    access: createAccessEngine({
+    access: createAccessService({
       ...{ database, committer, products, clock, configuredKeys: keys },
       privateAddresses: false,
     }),
@@ -155,16 +155,16 @@ describeOnDatabase('in front of a service', (open) => {
     const database = await open();
     const before = await start(database, { live: LIVE });
     const onFault = () => undefined;
-    const follower = createFollower({ database, clock: before.clock, onError: onFault });
-    await follower.start();
-    const watch = createCredentialWatch({ access: before.access, follower, clock: before.clock, onFault });
+    const tailer = createLogTailer({ database, clock: before.clock, onError: onFault });
+    await tailer.start();
+    const watch = createCredentialWatch({ access: before.access, tailer, clock: before.clock, onFault });
     const ended = deferred<unknown>();
     const caller = await before.access.authenticate(`Bearer ${LIVE}`);
     const stop = await watch(`Bearer ${LIVE}`, caller, { credentialEnded: ended.resolve });
     await start(database, { live: OTHER });
     expect(await ended.promise).toBeInstanceOf(UnauthenticatedError);
     stop();
-    await follower.close();
+    await tailer.close();
   });
 
   test('an environment without a key lets nobody in, by an older token neither', async () => {

@@ -293,7 +293,7 @@ async function populate(app: TestApp): Promise<World> {
     .select('id')
     .orderBy('created_at')
     .executeTakeFirstOrThrow();
-  await app.levers.credit({ accountId, environment: 'live' }, 10_000_000);
+  await app.controls.credit({ accountId, environment: 'live' }, 10_000_000);
 
   const names: Record<string, string[]> = { orderCode: [], productId: [], subaccountId: [] };
   const change = async (client: keyof typeof clients, mutation: string) => {

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { createRandom, type Random } from '../faults/random.ts';
@@ -129,7 +129,7 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
   }
 
   /** Money once, each change told once, and the status as it is decided for that moment. */
-  async function check({ rails, live }: World, payment: CardPayment, seed: number): Promise<string> {
+  async function check({ rails, live }: World, payment: StoredCardPayment, seed: number): Promise<string> {
     const { orderCode, expiresAt, paidAt, paidLate, status, amountCents } = payment;
     const taken = [...rails.charges.values()].filter((charge) => charge.status === 'approved');
     const { rows: events } = await raw<{ kind: string; occurred_at: Date }>`

@@ -2,8 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { addAccount } from '../support/accounts.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { pass } from '../support/advance-clock.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 
@@ -104,9 +104,13 @@ async function merchant(
   app: TestApp,
   url: string,
 ): Promise<{ tenant: Tenant; pay(times: number): Promise<void> }> {
-  const { webhooks, payouts } = app.servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+  const { webhooks, payouts } = app.servicesFor({
+    priority: 'merchant',
+    subject: null,
+    onRead: () => undefined,
+  });
   const tenant: Tenant = { accountId: await addAccount(app), environment: 'live' };
-  await app.levers.credit(tenant, 1_000_000);
+  await app.controls.credit(tenant, 1_000_000);
   await webhooks.configure(tenant, { url });
   return {
     tenant,

@@ -6,8 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../server/src/ops/log.ts';
 import { LIVE_KEY, startApp } from '../support/app.ts';
 import { startCollector } from '../support/collector.ts';
-import { openRawSocket } from '../support/raw-socket.ts';
 import { said } from '../support/log-capture.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
 import { lookThrough, masked, secretsIn } from '../support/secrets.mjs';
 
 // What every server of every test has said is looked through at the end of `npm test`. Here: that the look finds each form
@@ -119,7 +119,7 @@ describe('what a server says', () => {
       .selectFrom('account')
       .select('id')
       .executeTakeFirstOrThrow();
-    await app.levers.credit({ accountId, environment: 'live' }, 1_000_000);
+    await app.controls.credit({ accountId, environment: 'live' }, 1_000_000);
     for (const table of ['payout', 'subaccount', 'card_payment', 'token'])
       await sql`alter table ${sql.table(table)} add constraint refused check (false) not valid`.execute(
         app.database.sql,

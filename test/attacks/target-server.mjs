@@ -20,7 +20,7 @@ const faults = [];
 const fault = (/** @type {unknown} */ error) =>
   faults.push(error instanceof Error ? String(error.stack) : JSON.stringify(error));
 
-/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/runtime.ts').Embedded }} */
+/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/runtime.ts').EmbeddedServices }} */
 let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
 let tenant;

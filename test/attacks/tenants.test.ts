@@ -6,6 +6,7 @@ import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
+import { pass } from '../support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
@@ -17,7 +18,6 @@ import {
   selectionOf,
 } from '../support/operations.ts';
 import { configureWebhook, type Pair, startPair, startService } from '../support/pair.ts';
-import { pass } from '../support/advance-clock.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { firstInSample, runsAll, scale } from '../support/scale.ts';
@@ -604,7 +604,7 @@ async function sideOf(
 ): Promise<Omit<Side, 'databases'>> {
   const client = createClient(`${url}/graphql`, key);
   const { app } = service;
-  if (tenant.environment === 'live') await app.levers.credit(service.tenant, 100_000_000);
+  if (tenant.environment === 'live') await app.controls.credit(service.tenant, 100_000_000);
   else
     await client.request('mutation { createTestPayment(input: { valueCents: 100000000 }) { __typename } }');
   await settled();

@@ -43,7 +43,7 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
     const environment = { PSA_DEMO: 'false' };
     const first = await startApp({ database: source, bank, environment });
     const tenant = await tenantOf(first);
-    await first.levers.credit(tenant, 1_000_000, { name: 'opening' });
+    await first.controls.credit(tenant, 1_000_000, { name: 'opening' });
     const subaccountId = (await first.live.request(OPEN)).done.subaccount.subaccountId;
     await first.live.request(GIVE, {
       input: { subaccountId, amountCents: 100_000, idempotencyKey: 'given' },

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
-  type CardPayment,
   type CardPaymentStatus,
   type CheckoutGrant,
   RESOLVE_AFTER_MS,
+  type StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
@@ -550,7 +550,7 @@ describeOnDatabase('card payments', (open) => {
       let held = 0;
       for (const { payment } of items) {
         const own = log.filter(({ resourceId }) => resourceId === payment.orderCode);
-        const snapshots = own.map(({ snapshot }) => snapshot as CardPayment);
+        const snapshots = own.map(({ snapshot }) => snapshot as StoredCardPayment);
         expect(snapshots.map(({ version }) => version)).toEqual(snapshots.map((_, index) => index + 1));
         expect(snapshots[0]!.status).toBe('pending');
         for (const [index, event] of own.entries()) {
@@ -627,7 +627,7 @@ async function paid(core: Core, valueCents = 4990): Promise<string> {
   return orderCode;
 }
 
-async function find(core: Core, orderCode: string): Promise<CardPayment> {
+async function find(core: Core, orderCode: string): Promise<StoredCardPayment> {
   return (await core.cardPayments.find(core.tenant, orderCode))!;
 }
 
@@ -674,7 +674,7 @@ async function events(core: Core): Promise<StoredEvent[]> {
 async function told(core: Core, orderCode: string): Promise<CardPaymentStatus[]> {
   return (await events(core))
     .filter(({ resourceId }) => resourceId === orderCode)
-    .map(({ snapshot }) => (snapshot as CardPayment).status);
+    .map(({ snapshot }) => (snapshot as StoredCardPayment).status);
 }
 
 function wallet(core: Core) {

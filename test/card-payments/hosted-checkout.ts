@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import type {
   CardDetails,
-  CardPayment,
   HostedCheckout,
   PayResult,
+  StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import { createCheckoutRoutes } from '../../server/src/card-payments/page/routes.ts';
 import type { PageLimits } from '../../server/src/http/admission.ts';
@@ -16,7 +16,7 @@ import { TEST_CARDS } from '../../server/src/rails/simulated/acquirer.ts';
 export const NOW = new Date('2026-03-10T15:00:00.000Z');
 
 /** A pending payment of R$ 49,90 with 29:41 to go. */
-export function aPayment(changes: Partial<CardPayment> = {}): CardPayment {
+export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPayment {
   return {
     orderCode: 'PSC-0123456789ABCDEFGHJKMNPQ',
     version: 1,
@@ -43,7 +43,7 @@ export function aPayment(changes: Partial<CardPayment> = {}): CardPayment {
   };
 }
 
-type Answer = (payment: CardPayment, card: CardDetails, address?: string | null) => Promise<PayResult>;
+type Answer = (payment: StoredCardPayment, card: CardDetails, address?: string | null) => Promise<PayResult>;
 
 const UNLIMITED: PageLimits = {
   take: () => undefined,
@@ -60,7 +60,7 @@ export async function servePage({
   publicUrl = 'https://pay.example',
   limits = UNLIMITED,
 }: {
-  payment?: CardPayment;
+  payment?: StoredCardPayment;
   merchantName?: string;
   answer?: Answer;
   testCards?: typeof TEST_CARDS | null;
@@ -106,29 +106,29 @@ export async function servePage({
   };
 }
 
-export async function approve(payment: CardPayment): Promise<PayResult> {
+export async function approve(payment: StoredCardPayment): Promise<PayResult> {
   return {
     kind: 'paid',
     payment: { ...payment, status: 'paid', version: 2, paidAt: NOW, paidChargeId: 'charge' },
   };
 }
 
-export async function decline(payment: CardPayment): Promise<PayResult> {
+export async function decline(payment: StoredCardPayment): Promise<PayResult> {
   const declined = { ...payment, declinedCharges: payment.declinedCharges + 1 };
   return { kind: 'declined', reason: 'Saldo insuficiente', payment: declined };
 }
 
-export async function leaveOpen(payment: CardPayment): Promise<PayResult> {
+export async function leaveOpen(payment: StoredCardPayment): Promise<PayResult> {
   return { kind: 'processing', payment: { ...payment, openChargeId: 'charge' } };
 }
 
-export async function fail(payment: CardPayment): Promise<PayResult> {
+export async function fail(payment: StoredCardPayment): Promise<PayResult> {
   const failureReason = 'Pagamento bloqueado por suspeita de fraude';
   return { kind: 'failed', payment: { ...payment, status: 'failed', version: 2, failureReason } };
 }
 
 /** Every page that a payment in some state has, by name. */
-export const PAGES: Readonly<Record<string, CardPayment>> = {
+export const PAGES: Readonly<Record<string, StoredCardPayment>> = {
   form: aPayment(),
   processing: aPayment({ openChargeId: 'charge' }),
   paid: aPayment({ status: 'paid', paidAt: NOW, successUrl: 'https://loja.example/obrigado?pedido=7#topo' }),

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type CardPaymentClaim,
+  type CardPayment,
   type CardPaymentStatus,
   canFollow,
-  mergeCardPayment,
+  mergeUpstreamCardPayment,
   pollInterval,
-  type ShownCardPayment,
   statusSince,
+  type UpstreamCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
@@ -16,17 +16,18 @@ import { generated } from '../support/scale.ts';
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const STATUSES = ['pending', 'paid', 'expired', 'refunded', 'failed'] as const;
 
-const claim = (rest: Partial<CardPaymentClaim> = {}): CardPaymentClaim => ({
+const claim = (rest: Partial<UpstreamCardPayment> = {}): UpstreamCardPayment => ({
   orderCode: 'PEDIDO1',
   status: 'pending',
   amountCents: 4990,
   ...rest,
 });
-const known = (rest: Partial<CardPaymentClaim> = {}) => mergeCardPayment(null, claim(rest), NOW)!.payment;
+const known = (rest: Partial<UpstreamCardPayment> = {}) =>
+  mergeUpstreamCardPayment(null, claim(rest), NOW)!.payment;
 /** Pending at first, and then as told. */
-const seenAs = (...statuses: (CardPaymentStatus | 'unknown')[]): ShownCardPayment =>
-  statuses.reduce<ShownCardPayment>(
-    (payment, status) => mergeCardPayment(payment, claim({ status }), NOW)?.payment ?? payment,
+const seenAs = (...statuses: (CardPaymentStatus | 'unknown')[]): CardPayment =>
+  statuses.reduce<CardPayment>(
+    (payment, status) => mergeUpstreamCardPayment(payment, claim({ status }), NOW)?.payment ?? payment,
     known(),
   );
 
@@ -62,10 +63,10 @@ describe('what is known of a payment, held against what is said', () => {
     const kept = ['description', 'callbackUrl', 'metadata', 'checkoutUrl', 'createdAt', 'paidAt'] as const;
     fc.assert(
       fc.property(claims, (all) => {
-        let payment: ShownCardPayment | null = null;
+        let payment: CardPayment | null = null;
         let last: CardPaymentStatus | null = null;
         for (const each of all) {
-          const seen = mergeCardPayment(payment, each, NOW);
+          const seen = mergeUpstreamCardPayment(payment, each, NOW);
           if (!seen) continue;
           const { payment: now, changed } = seen;
           expect(changed === null).toBe(
@@ -87,7 +88,7 @@ describe('what is known of a payment, held against what is said', () => {
           }
           if (now.paidAt) expect(['paid', 'refunded', 'unknown']).toContain(now.status);
           // Said once more, it is nothing new.
-          expect(mergeCardPayment(now, each, NOW)).toBeNull();
+          expect(mergeUpstreamCardPayment(now, each, NOW)).toBeNull();
           payment = now;
         }
       }),
@@ -100,9 +101,9 @@ describe('what is known of a payment, held against what is said', () => {
     expect(seenAs('expired', 'refunded')).toMatchObject({ status: 'refunded', paidLate: true });
     expect(seenAs('paid')).toMatchObject({ paidLate: false });
     const late = claim({ status: 'paid', paidAt: plusMs(NOW, 60_001) });
-    expect(mergeCardPayment(known({ expiresAt: plusMs(NOW, 60_000) }), late, NOW)?.payment.paidLate).toBe(
-      true,
-    );
+    expect(
+      mergeUpstreamCardPayment(known({ expiresAt: plusMs(NOW, 60_000) }), late, NOW)?.payment.paidLate,
+    ).toBe(true);
   });
 
   test('passes on a word that the document does not have, and goes on from where it was', () => {
@@ -119,7 +120,7 @@ describe('what is known of a payment, held against what is said', () => {
       expiryDerived: true,
       createdAt: null,
     });
-    const told = mergeCardPayment(first, claim({ expiresAt: plusMs(NOW, 60_000) }), NOW)!;
+    const told = mergeUpstreamCardPayment(first, claim({ expiresAt: plusMs(NOW, 60_000) }), NOW)!;
     expect(told.changed).toBeNull();
     expect(told.payment).toMatchObject({
       status: 'paid',
@@ -132,7 +133,7 @@ describe('what is known of a payment, held against what is said', () => {
 
   test('is not paid by another amount, which is kept and shown until its own arrives', () => {
     const other = claim({ status: 'paid', amountCents: 80, paidAt: NOW, paidLate: true });
-    const seen = mergeCardPayment(known(), other, NOW)!;
+    const seen = mergeUpstreamCardPayment(known(), other, NOW)!;
     expect(seen).toMatchObject({
       payment: {
         ...{ status: 'pending', amountCents: 4990, otherPaidCents: 80, version: 2 },
@@ -140,17 +141,17 @@ describe('what is known of a payment, held against what is said', () => {
       },
       changed: { from: 'pending' },
     });
-    expect(mergeCardPayment(seen.payment, other, NOW)).toBeNull();
-    expect(mergeCardPayment(seen.payment, claim({ status: 'pending' }), NOW)).toBeNull();
-    const paid = mergeCardPayment(seen.payment, claim({ status: 'paid', paidAt: NOW }), NOW)!;
+    expect(mergeUpstreamCardPayment(seen.payment, other, NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(seen.payment, claim({ status: 'pending' }), NOW)).toBeNull();
+    const paid = mergeUpstreamCardPayment(seen.payment, claim({ status: 'paid', paidAt: NOW }), NOW)!;
     expect(paid).toMatchObject({ payment: { status: 'paid', paidAt: NOW }, changed: { from: 'pending' } });
     expect(paid.payment.otherPaidCents).toBeUndefined();
-    expect(mergeCardPayment(paid.payment, other, NOW)).toMatchObject({
+    expect(mergeUpstreamCardPayment(paid.payment, other, NOW)).toMatchObject({
       payment: { status: 'paid', otherPaidCents: 80, paidAt: NOW },
     });
     // A refund may be of a part.
     expect(
-      mergeCardPayment(paid.payment, claim({ status: 'refunded', amountCents: 80 }), NOW)!.payment,
+      mergeUpstreamCardPayment(paid.payment, claim({ status: 'refunded', amountCents: 80 }), NOW)!.payment,
     ).toMatchObject({ status: 'refunded', amountCents: 4990 });
   });
 
@@ -167,21 +168,27 @@ describe('what is known of a payment, held against what is said', () => {
     expect(known(TEXTS)).toMatchObject(TEXTS);
     const nothing = Object.fromEntries(Object.keys(TEXTS).map((name) => [name, null]));
     expect(known()).toMatchObject(nothing);
-    expect(mergeCardPayment(known(), claim(TEXTS), NOW)!.payment).toMatchObject(TEXTS);
-    expect(mergeCardPayment(known(TEXTS), claim(nothing), NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(known(), claim(TEXTS), NOW)!.payment).toMatchObject(TEXTS);
+    expect(mergeUpstreamCardPayment(known(TEXTS), claim(nothing), NOW)).toBeNull();
     const others = Object.fromEntries(Object.keys(TEXTS).map((name) => [name, 'other']));
-    expect(mergeCardPayment(known(TEXTS), claim(others), NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(known(TEXTS), claim(others), NOW)).toBeNull();
     expect(known().amountCents).toBe(4990);
-    expect(mergeCardPayment(known(), claim({ amountCents: 80 }), NOW)).toBeNull();
-    expect(mergeCardPayment(known(), claim({ amountCents: null }), NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(known(), claim({ amountCents: 80 }), NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(known(), claim({ amountCents: null }), NOW)).toBeNull();
   });
 
   test('of a customer is put together', () => {
     const ana = known({ customer: { name: 'Ana' } });
     expect(ana.customer).toEqual({ name: 'Ana' });
-    const more = mergeCardPayment(ana, claim({ customer: { name: 'Bia', email: 'ana@b.br' } }), NOW)!.payment;
+    const more = mergeUpstreamCardPayment(
+      ana,
+      claim({ customer: { name: 'Bia', email: 'ana@b.br' } }),
+      NOW,
+    )!.payment;
     expect(more).toMatchObject({ customer: { name: 'Ana', email: 'ana@b.br' }, version: 2 });
-    expect(mergeCardPayment(more, claim({ customer: { externalId: '7' } }), NOW)!.payment.customer).toEqual({
+    expect(
+      mergeUpstreamCardPayment(more, claim({ customer: { externalId: '7' } }), NOW)!.payment.customer,
+    ).toEqual({
       name: 'Ana',
       email: 'ana@b.br',
       externalId: '7',
@@ -192,7 +199,7 @@ describe('what is known of a payment, held against what is said', () => {
   test('of its end is taken with that end alone', () => {
     const ends = { paidAt: NOW, refundedAt: NOW, failureReason: 'no funds' };
     const seen = (status: CardPaymentStatus) =>
-      mergeCardPayment(known(), claim({ status, ...ends }), NOW)?.payment ?? known();
+      mergeUpstreamCardPayment(known(), claim({ status, ...ends }), NOW)?.payment ?? known();
     const nothing = { paidAt: null, refundedAt: null, failureReason: null };
     expect(seen('pending')).toMatchObject(nothing);
     expect(seen('expired')).toMatchObject(nothing);
@@ -200,9 +207,9 @@ describe('what is known of a payment, held against what is said', () => {
     expect(seen('refunded')).toMatchObject({ ...nothing, paidAt: NOW, refundedAt: NOW });
     expect(seen('failed')).toMatchObject({ ...nothing, failureReason: 'no funds' });
     const later = claim({ status: 'refunded', refundedAt: plusMs(NOW, 1), paidAt: plusMs(NOW, 1) });
-    expect(mergeCardPayment(seen('refunded'), later, NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(seen('refunded'), later, NOW)).toBeNull();
     expect(
-      mergeCardPayment(seen('failed'), claim({ status: 'failed', failureReason: 'other' }), NOW),
+      mergeUpstreamCardPayment(seen('failed'), claim({ status: 'failed', failureReason: 'other' }), NOW),
     ).toBeNull();
   });
 
@@ -213,13 +220,13 @@ describe('what is known of a payment, held against what is said', () => {
   ])('as confirmed %d ms after its expiry is paid late: %s', (ms, paidLate) => {
     const expiresAt = plusMs(NOW, 60_000);
     const paid = claim({ status: 'paid', paidAt: plusMs(expiresAt, ms) });
-    expect(mergeCardPayment(known({ expiresAt }), paid, NOW)!.payment.paidLate).toBe(paidLate);
+    expect(mergeUpstreamCardPayment(known({ expiresAt }), paid, NOW)!.payment.paidLate).toBe(paidLate);
   });
 
   test('as late where the service says so, and not where nobody knows when it was', () => {
     expect(known({ status: 'paid', paidLate: true }).paidLate).toBe(true);
     expect(
-      mergeCardPayment(seenAs('expired'), claim({ status: 'paid', paidLate: false }), NOW),
+      mergeUpstreamCardPayment(seenAs('expired'), claim({ status: 'paid', paidLate: false }), NOW),
     ).toMatchObject({ payment: { paidLate: false } });
     expect(known({ status: 'paid', expiresAt: NOW }).paidLate).toBe(false);
     expect(known({ status: 'paid', paidAt: NOW }).paidLate).toBe(false);
@@ -229,12 +236,12 @@ describe('what is known of a payment, held against what is said', () => {
   test('by a word of nobody’s remembers what it was, and by none at all is unknown', () => {
     expect(known({ status: null })).toMatchObject({ status: 'unknown', lastStatus: null });
     expect(known({ status: 'paid' })).not.toHaveProperty('lastStatus');
-    expect(mergeCardPayment(seenAs('paid'), claim({ status: null }), NOW)).toBeNull();
-    expect(mergeCardPayment(known({ status: null }), claim({ status: 'paid' }), NOW)).toMatchObject({
+    expect(mergeUpstreamCardPayment(seenAs('paid'), claim({ status: null }), NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(known({ status: null }), claim({ status: 'paid' }), NOW)).toMatchObject({
       payment: { status: 'paid', version: 2 },
       changed: { from: 'unknown' },
     });
-    expect(mergeCardPayment(known({ status: null }), claim({ status: null }), NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(known({ status: null }), claim({ status: null }), NOW)).toBeNull();
     expect(seenAs('unknown', 'pending')).toMatchObject({ status: 'pending' });
     expect(seenAs('paid', 'unknown', 'expired')).toMatchObject({ status: 'unknown', lastStatus: 'paid' });
   });
@@ -242,11 +249,11 @@ describe('what is known of a payment, held against what is said', () => {
   test('derives its expiry from its creation as soon as that is told, and else keeps to what it derived', () => {
     const LATER = plusMs(NOW, 600_000);
     const first = known();
-    expect(mergeCardPayment(first, claim(), LATER)).toBeNull();
-    const described = mergeCardPayment(first, claim({ description: 'Caneca' }), LATER)!.payment;
+    expect(mergeUpstreamCardPayment(first, claim(), LATER)).toBeNull();
+    const described = mergeUpstreamCardPayment(first, claim({ description: 'Caneca' }), LATER)!.payment;
     expect(described).toMatchObject({ expiresAt: first.expiresAt, expiryDerived: true });
     const created = plusMs(NOW, -60_000);
-    const told = mergeCardPayment(first, claim({ createdAt: created }), LATER)!.payment;
+    const told = mergeUpstreamCardPayment(first, claim({ createdAt: created }), LATER)!.payment;
     expect(told).toMatchObject({
       createdAt: created,
       expiresAt: plusMs(created, 30 * 60_000),
@@ -254,10 +261,10 @@ describe('what is known of a payment, held against what is said', () => {
     });
     // Told of anew, it is not derived anew.
     expect(
-      mergeCardPayment(told, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.payment,
+      mergeUpstreamCardPayment(told, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.payment,
     ).toMatchObject({ createdAt: created, expiresAt: told.expiresAt });
     const certain = known({ expiresAt: LATER });
-    expect(mergeCardPayment(certain, claim({ expiresAt: NOW }), NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(certain, claim({ expiresAt: NOW }), NOW)).toBeNull();
   });
 
   test('since when, is the newest that anybody has told', () => {
@@ -271,7 +278,7 @@ describe('what is known of a payment, held against what is said', () => {
   });
 
   test('is nothing where the first that is heard has no amount', () => {
-    expect(mergeCardPayment(null, claim({ amountCents: null }), NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(null, claim({ amountCents: null }), NOW)).toBeNull();
   });
 });
 
@@ -340,12 +347,12 @@ describe('what the service writes', () => {
 
 test('a payment is asked for seldomer the longer it waits, and not for ever', () => {
   const created = known({ expiresAt: plusMs(NOW, 30 * 60_000) });
-  const minutes = (payment: ShownCardPayment, passed: number) =>
+  const minutes = (payment: CardPayment, passed: number) =>
     pollInterval(payment, plusMs(NOW, passed * 60_000));
   expect([0, 0.5, 1, 5, 10, 29].map((passed) => minutes(created, passed))).toEqual([
     3_000, 3_000, 6_000, 30_000, 60_000, 60_000,
   ]);
-  const expired: ShownCardPayment = { ...created, status: 'expired' };
+  const expired: CardPayment = { ...created, status: 'expired' };
   expect([30, 60, 130, 1_000].map((passed) => minutes(expired, passed))).toEqual([
     60_000, 180_000, 600_000, 600_000,
   ]);

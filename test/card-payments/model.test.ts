@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import {
   assertCardsAvailable,
   assertTokenFree,
-  type CardPayment,
   type CardPaymentChange,
   CHECKOUT_SESSION_MS,
   type ChargeOutcome,
@@ -25,6 +24,7 @@ import {
   MAX_DECLINED_CHARGES,
   newOrderCode,
   RESOLVE_AFTER_MS,
+  type StoredCardPayment,
   startCheckoutInput,
 } from '../../server/src/card-payments/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
@@ -361,7 +361,7 @@ describe('a card payment', () => {
   });
 
   test('that is paid sells what it cost, is released after the account’s days, and given back where its attempt was paid', () => {
-    const settled = (siblings: CardPayment[]) =>
+    const settled = (siblings: StoredCardPayment[]) =>
       decideOutcome(open(create().payment), {
         ...{ chargeId: 'chg', outcome: APPROVED, siblings, account: ACCOUNT, now: NOW },
       })!;
@@ -544,7 +544,7 @@ describe('the money of a sale', () => {
     });
   });
 
-  test.each<[string, CardPayment, Partial<Balances>, Partial<Balances>]>([
+  test.each<[string, StoredCardPayment, Partial<Balances>, Partial<Balances>]>([
     [
       'from what is pending, before its release',
       SALE,
@@ -675,14 +675,14 @@ function charge(now: Date) {
   return { chargeId: 'chg', siblings: [], now };
 }
 
-function open(payment: CardPayment): CardPayment {
+function open(payment: StoredCardPayment): StoredCardPayment {
   return { ...payment, openChargeId: 'chg' };
 }
 
-function settle(payment: CardPayment, outcome: ChargeOutcome, now = NOW): CardPaymentChange | null {
+function settle(payment: StoredCardPayment, outcome: ChargeOutcome, now = NOW): CardPaymentChange | null {
   return decideOutcome(payment, { chargeId: 'chg', outcome, siblings: [], account: ACCOUNT, now });
 }
 
-function pay(payment: CardPayment, now = NOW): CardPayment {
+function pay(payment: StoredCardPayment, now = NOW): StoredCardPayment {
   return settle(open(payment), APPROVED, now)!.payment;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { aPayment, decline, fail, GOOD_CARD, leaveOpen, NOW, PAGES, servePage } from './hosted-checkout.ts';
 
 const REAL_CARD = '4539578763621486';
@@ -239,7 +239,7 @@ describe('paying', () => {
   });
 
   it('shows the charge that is already on its way', async () => {
-    const other: CardPayment = aPayment({ openChargeId: 'other' });
+    const other: StoredCardPayment = aPayment({ openChargeId: 'other' });
     await using served = await servePage({ answer: async () => ({ kind: 'in_progress', payment: other }) });
     const response = await post(served.pageUrl);
     expect(response.status).toBe(303);

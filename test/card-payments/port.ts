@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CardDetails, CheckoutGrant, ShownCardPayment } from '../../server/src/card-payments/model.ts';
+import type { CardDetails, CardPayment, CheckoutGrant } from '../../server/src/card-payments/model.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -392,12 +392,12 @@ async function pay({ service, settled }: Harness, orderCode: string, details: Ca
   return result;
 }
 
-async function find({ cardPayments, tenant }: Harness, orderCode: string): Promise<ShownCardPayment> {
+async function find({ cardPayments, tenant }: Harness, orderCode: string): Promise<CardPayment> {
   return (await cardPayments.find(tenant, orderCode))!;
 }
 
 /** When no answer from before is given any more. */
-async function later(merchant: Harness, orderCode: string): Promise<ShownCardPayment> {
+async function later(merchant: Harness, orderCode: string): Promise<CardPayment> {
   await merchant.pass(KEPT);
   return find(merchant, orderCode);
 }
@@ -407,7 +407,7 @@ async function told(merchant: Harness, orderCode: string): Promise<string[]> {
   const events = await merchant.events('card_payment');
   return events
     .filter(({ resourceId }) => resourceId === orderCode)
-    .map(({ snapshot }) => (snapshot as ShownCardPayment).status);
+    .map(({ snapshot }) => (snapshot as CardPayment).status);
 }
 
 function grant(given: Partial<CheckoutGrant> = {}): CheckoutGrant {

@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { CheckoutGrant, SoldProduct } from '../../server/src/card-payments/model.ts';
 import { createRemoteCardPayments } from '../../server/src/card-payments/remote/service.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import type { Asker } from '../../server/src/kernel/requester.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Requester } from '../../server/src/kernel/requester.ts';
 import type { Observation } from '../../server/src/upstream/mirror.ts';
-import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
+import { selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade } from '../support/facade.ts';
@@ -39,8 +39,8 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
   });
   Object.assign(facade.requests, cards.requests);
   const saw: { at: Date; stale: boolean }[] = [];
-  const asker = (rank: Asker['rank'], subject: string | null = null) =>
-    cards.serviceFor({ rank, subject, saw: (at, stale) => saw.push({ at, stale }) });
+  const requester = (rank: Requester['priority'], subject: string | null = null) =>
+    cards.serviceFor({ priority: rank, subject, onRead: (at, stale) => saw.push({ at, stale }) });
   const kept = new Map<string, Record<string, unknown>>();
   function create(valueCents: number, status = 'pending') {
     const now = facade.clock.now();
@@ -68,9 +68,9 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
     });
   return {
     ...{ facade, cards, script, saw, kept, create, page, tenant: facade.tenant, clock: facade.clock },
-    person: asker('person'),
-    payer: (token: string) => asker('payer', token),
-    webhook: async (payload: object) => tell(cards.sighting(payload)!.observation),
+    person: requester('merchant'),
+    payer: (token: string) => requester('payer', token),
+    webhook: async (payload: object) => tell(cards.readWebhook(payload)!.observation),
     events: async () =>
       (
         await database.sql
@@ -98,7 +98,7 @@ describe('a card payment, created at the service', () => {
     const { payment, replayed } = await person.create(tenant, { ...given, cancelUrl: null });
     expect(script.asked).toHaveLength(1);
     expect(script.asked[0]).toMatchObject({
-      ...{ method: 'POST', path: PATH, environment: 'live', errand: { class: 'money' } },
+      ...{ method: 'POST', path: PATH, environment: 'live', requestOptions: { priority: 'money' } },
     });
     expect(script.asked[0]!.body).toEqual({
       ...{ valueCents: 4990, description: 'Pão', callbackUrl: OURS, metadata: '{"a":1}' },
@@ -230,7 +230,7 @@ describe('a creation whose answer was lost', () => {
       return ok({ cardPayments: [...made].reverse().slice(offset, offset + 100), total: made.length });
     });
     const [intent] = await facade.intents.open(tenant, 'createCardPayment');
-    const found = await cards.requests.createCardPayment!.look(tenant, intent!);
+    const found = await cards.requests.createCardPayment!.lookUp(tenant, intent!);
     expect(found).toEqual(pages ? expect.objectContaining({ claims: made[0]!.orderCode }) : 'unclear');
     expect(script.paths).toHaveLength(looks);
   });
@@ -335,7 +335,7 @@ describe('a checkout token in front of the service', () => {
     expect(first).toMatchObject({ amountCents: 4990, description: 'Caneca', customer: { name: 'Ana' } });
     expect(second.orderCode).toBe(first.orderCode);
     expect(script.asked).toHaveLength(1);
-    expect(script.asked[0]!.errand).toEqual({ class: 'payer', subject: given.id });
+    expect(script.asked[0]!.requestOptions).toEqual({ priority: 'payer', subject: given.id });
     await expect(
       service.startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Bia' } }),
     ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
@@ -371,7 +371,8 @@ describe('a checkout token in front of the service', () => {
         payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT }),
       ).rejects.toMatchObject(UNANSWERED);
     expect(script.asked.length).toBeGreaterThan(3);
-    for (const { errand } of script.asked) expect(errand).toEqual({ class: 'payer', subject: given.id });
+    for (const { requestOptions } of script.asked)
+      expect(requestOptions).toEqual({ priority: 'payer', subject: given.id });
     expect(facade.faults).toEqual([]);
   });
 
@@ -539,9 +540,9 @@ describe('a card payment, looked up', () => {
 describe('a webhook of a card payment', () => {
   test('is a claim about whatever has an order code, and says nothing twice', async () => {
     const { cards, webhook, events, person, tenant } = await start();
-    expect(cards.sighting({ event: 'withdrawal.completed', withdrawalId: '1' })).toBeNull();
+    expect(cards.readWebhook({ event: 'withdrawal.completed', withdrawalId: '1' })).toBeNull();
     const paid = { tipo: 'card_payment.paid', orderCode: 'P1', amount: 8.2, situacao: 'paid' };
-    expect(cards.sighting(paid)).toMatchObject({ resource: 'card_payment', reference: 'P1' });
+    expect(cards.readWebhook(paid)).toMatchObject({ resource: 'card_payment', reference: 'P1' });
     await webhook(paid);
     await webhook(paid);
     await webhook({ orderCode: 'P1', status: 'pending', amount: 8.2 });
@@ -564,11 +565,11 @@ describe('a webhook of a card payment', () => {
       ['card_payment.pending', 'pending', orderCode],
     ]);
     clock.advance(MINUTE);
-    await cards.refresh(tenant, [orderCode], { class: 'lookup' });
+    await cards.refresh(tenant, [orderCode], { priority: 'lookup' });
     expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'pending', otherPaidCents: 80 });
     kept.get(orderCode)!.status = 'paid';
     clock.advance(MINUTE);
-    await cards.refresh(tenant, [orderCode], { class: 'lookup' });
+    await cards.refresh(tenant, [orderCode], { priority: 'lookup' });
     const paid = await person.find(tenant, orderCode);
     expect(paid).toMatchObject({ status: 'paid', amountCents: 820 });
     expect(paid!.otherPaidCents).toBeUndefined();
@@ -580,19 +581,19 @@ describe('a webhook of a card payment', () => {
     const [{ orderCode }, paidAt] = [payment, clock.now()];
     await webhook({ orderCode, status: 'paid', amount: 0.8 });
     clock.advance(MINUTE);
-    await cards.refresh(tenant, [orderCode], { class: 'lookup' });
-    const [known] = await selectObserved(database.sql, tenant, 'card_payment', [orderCode]);
+    await cards.refresh(tenant, [orderCode], { priority: 'lookup' });
+    const [known] = await selectMirrored(database.sql, tenant, 'card_payment', [orderCode]);
     expect(known).toMatchObject({ status: 'paid', observedAt: paidAt });
   });
 
   test('is checked when there is room', async () => {
     const { cards, tenant, create, events, script } = await start();
     const { orderCode } = create(820, 'paid');
-    await cards.refresh(tenant, [orderCode, '../x'], { class: 'lookup' });
-    expect(script.asked.map(({ errand }) => errand.class)).toEqual(['lookup']);
+    await cards.refresh(tenant, [orderCode, '../x'], { priority: 'lookup' });
+    expect(script.asked.map(({ requestOptions }) => requestOptions.priority)).toEqual(['lookup']);
     expect(await events()).toEqual([['card_payment.paid', null, orderCode]]);
     script.on('GET', PATH, () => new RateLimitError('120 a minute', 3));
-    await expect(cards.refresh(tenant, ['P2'], { class: 'lookup' })).rejects.toMatchObject({
+    await expect(cards.refresh(tenant, ['P2'], { priority: 'lookup' })).rejects.toMatchObject({
       code: 'RATE_LIMITED',
     });
   });
@@ -612,7 +613,8 @@ describe('what somebody follows', () => {
     expect(script.asked).toEqual([]);
     clock.advance(3_000);
     kept.get(codes[1]!)!.status = 'paid';
-    const asked = () => script.asked.map(({ path, errand }) => [path.slice(PATH.length + 1), errand.class]);
+    const asked = () =>
+      script.asked.map(({ path, requestOptions }) => [path.slice(PATH.length + 1), requestOptions.priority]);
     const next = await poll();
     expect(asked()).toEqual([
       [codes[0], 'poll'],

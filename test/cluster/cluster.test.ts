@@ -65,9 +65,9 @@ test('each subscriber on any instance is told each change on any instance, once 
   );
   const all = (await told()).slice(before.length);
   expect(all).toHaveLength(3 * EACH);
-  for (const follower of followers) {
-    await follower.until(all.at(-1)!);
-    expect(follower.seen).toEqual(all);
+  for (const tailer of followers) {
+    await tailer.until(all.at(-1)!);
+    expect(tailer.seen).toEqual(all);
   }
 });
 
@@ -106,10 +106,10 @@ test('a rolling restart loses nobody an update, and nobody an answer', async () 
 
   const all = (await told()).slice(before.length);
   expect([...all].sort()).toEqual(created.map((orderCode) => `${orderCode} PENDING`).sort());
-  for (const follower of followers) {
-    await follower.until(all.at(-1)!);
-    expect(follower.seen).toEqual(all);
-    expect(follower.connections()).toBeGreaterThan(1);
+  for (const tailer of followers) {
+    await tailer.until(all.at(-1)!);
+    expect(tailer.seen).toEqual(all);
+    expect(tailer.connections()).toBeGreaterThan(1);
   }
 });
 
@@ -121,8 +121,8 @@ test('what a killed one had begun is done by the others within seconds, and noth
   await merchant.request(CONFIGURE, { input: { url: receiver.url } });
   await pull('credit', { amountCents: 10_000_000 });
   const subaccounts = await Promise.all(['ana', 'bia', 'caio'].map((name) => openSubaccount(merchant, name)));
-  const follower = follow(at(cluster.instances[1]!));
-  await follower.begun;
+  const tailer = follow(at(cluster.instances[1]!));
+  await tailer.begun;
 
   // Whatever the tests before this one have created expires at once, on every instance.
   await pull('clock', { seconds: 31 * 60 });
@@ -159,9 +159,9 @@ test('what a killed one had begun is done by the others within seconds, and noth
   );
   // Whoever follows another instance was told of each expiry, and once.
   const all = await told();
-  await follower.until(all.at(-1)!);
-  expect(follower.seen).toEqual(all.slice(-follower.seen.length));
-  expect(follower.seen).toHaveLength(payments.length);
+  await tailer.until(all.at(-1)!);
+  expect(tailer.seen).toEqual(all.slice(-tailer.seen.length));
+  expect(tailer.seen).toHaveLength(payments.length);
   expect(logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 

@@ -105,10 +105,10 @@ test('A rolling restart behind nginx and behind Caddy fails no request, and lose
 
   expect(failures, complaints.join('\n')).toEqual([]);
   for (const name of Object.keys(urls)) expect(counts[name]).toBeGreaterThan(100);
-  for (const follower of followers) {
-    await follower.until(created);
-    expect([...follower.seen].sort()).toEqual([...created].sort());
-    expect(follower.connections()).toBeGreaterThan(1);
+  for (const tailer of followers) {
+    await tailer.until(created);
+    expect([...tailer.seen].sort()).toEqual([...created].sort());
+    expect(tailer.connections()).toBeGreaterThan(1);
   }
   process.stdout.write(`${JSON.stringify(counts)} requests, none failed; ${created.length} payments\n`);
 });

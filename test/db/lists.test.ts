@@ -11,9 +11,9 @@ import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import {
+  type OwnPayout,
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
-  type Payout,
   type PayoutFilter,
   type PayoutMethod,
   type PayoutRange,
@@ -37,10 +37,10 @@ import {
   listSubaccounts,
 } from '../../server/src/subaccounts/store.ts';
 import {
-  countObserved,
-  listObserved,
-  type Observed,
-  saveObserved,
+  countMirrored,
+  listMirrored,
+  type MirroredRow,
+  saveMirrored,
 } from '../../server/src/upstream/mirror-store.ts';
 import {
   countDeliveries,
@@ -116,7 +116,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /** The payout of a place, always of the same method and instant. */
-function payoutOf(tenant: Tenant, place: number, variant: number): Payout {
+function payoutOf(tenant: Tenant, place: number, variant: number): OwnPayout {
   const method = PAYOUT_METHODS[place % 4]!;
   const of = (status: PayoutStatus) =>
     status === 'processing' && method !== 'pix_turbo' ? 'pending' : status;
@@ -174,11 +174,11 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
   }
   if (what === 'observed') {
     const resource = (['card_payment', 'subaccount_payout'] as const)[variant % 2]!;
-    return saveObserved(
+    return saveMirrored(
       db,
       tenant,
       ids.map(
-        (id, index): Observed => ({
+        (id, index): MirroredRow => ({
           ...{ resource, id, version: 1, status: ['paid', 'pending', 'unknown'][variant % 3]!, final: false },
           parent: resource === 'card_payment' ? null : `sacc_${places[index]! % 3}`,
           ...{ snapshot: {}, observedAt: START },
@@ -240,7 +240,7 @@ describeOnDatabase('A total', (open) => {
                 if (!(error instanceof Undone)) throw error;
               });
           expect(await brokenTotals(database)).toEqual([]);
-          const { rows } = await sql<Payout & { requestedAt: Date }>`
+          const { rows } = await sql<OwnPayout & { requestedAt: Date }>`
             select status, method, requested_at as "requestedAt" from payout
             where account_id = ${tenant.accountId}`.execute(database.sql);
           for (const filter of asked)
@@ -256,9 +256,9 @@ describeOnDatabase('A total', (open) => {
                 .length,
             );
           for (const filter of [{}, { status: ['paid', 'unknown'] }, { parent: 'sacc_1' }])
-            expect(await countObserved(database.sql, tenant, 'subaccount_payout', filter)).toBe(
+            expect(await countMirrored(database.sql, tenant, 'subaccount_payout', filter)).toBe(
               (
-                await listObserved(database.sql, tenant, 'subaccount_payout', {
+                await listMirrored(database.sql, tenant, 'subaccount_payout', {
                   ...filter,
                   ...{ before: null, limit: 100 },
                 })
@@ -307,7 +307,7 @@ describeOnDatabase('A total', (open) => {
 });
 
 function fulfils(
-  row: Pick<Payout, 'status' | 'method' | 'requestedAt'>,
+  row: Pick<OwnPayout, 'status' | 'method' | 'requestedAt'>,
   { status, method, requestedAfter, requestedBefore }: PayoutFilter,
 ): boolean {
   return (
@@ -502,12 +502,12 @@ describeOnDatabase('A page', (open) => {
     'of deliveries of rare statuses': (db, of) =>
       listDeliveries(db, of, { ...page, status: ['exhausted', 'pending'] }),
     'of deliveries, its total': (db, of) => countDeliveries(db, of, { status: ['delivered'] }),
-    'of what was observed of card payments': (db, of) => listObserved(db, of, 'card_payment', page),
+    'of what was observed of card payments': (db, of) => listMirrored(db, of, 'card_payment', page),
     'of what was observed of card payments of a rare status': (db, of) =>
-      listObserved(db, of, 'card_payment', { ...page, status: ['failed', 'unknown'] }),
-    'of what was observed of card payments, its total': (db, of) => countObserved(db, of, 'card_payment', {}),
+      listMirrored(db, of, 'card_payment', { ...page, status: ['failed', 'unknown'] }),
+    'of what was observed of card payments, its total': (db, of) => countMirrored(db, of, 'card_payment', {}),
     'of what was observed of a subaccount’s payouts of a rare status': (db, of) =>
-      listObserved(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
+      listMirrored(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
   });
   const middle = ROWS / 2;
   const asked = askedOf(ROWS);
@@ -521,7 +521,7 @@ describeOnDatabase('A page', (open) => {
       subaccounts: (db, of) => listSubaccounts(db, of, window),
       'a statement': (db, of) => listEntries(db, of, SUBACCOUNT, window),
       'a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, window),
-      'what was observed': (db, of) => listObserved(db, of, 'card_payment', { before: null, ...window }),
+      'what was observed': (db, of) => listMirrored(db, of, 'card_payment', { before: null, ...window }),
     };
     return Object.entries(all).map(([name, ask]) => [`of ${name} at offset ${offset}`, ask]);
   }
@@ -701,7 +701,7 @@ test('Payouts of a period are in the order of their instants, also where a clock
   });
   onTestFinished(() => database.close());
   const tenant: Tenant = await openAccount(database);
-  const at = (minutes: number): Payout => ({
+  const at = (minutes: number): OwnPayout => ({
     ...payoutOf(tenant, 0, 0),
     withdrawalId: objectId(),
     code: `SAQ-${minutes}`,

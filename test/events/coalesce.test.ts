@@ -20,12 +20,12 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
 
   test('gives the state at once and then each change, to who reads as fast as things happen', async () => {
     const core = await startCore({ database });
-    await core.levers.credit(core.tenant, 100);
+    await core.controls.credit(core.tenant, 100);
     const updates = await follow(core);
     expect(await balance(updates)).toBe(100);
     for (const expected of [200, 300, 400]) {
       const next = balance(updates);
-      await core.levers.credit(core.tenant, 100);
+      await core.controls.credit(core.tenant, 100);
       expect(await next).toBe(expected);
     }
     await updates.return!();
@@ -38,25 +38,25 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
     expect(await balance(updates)).toBe(0);
     const first = balance(updates);
     await joined;
-    await core.levers.credit(core.tenant, 1);
+    await core.controls.credit(core.tenant, 1);
     expect(await first).toBe(1);
 
     const heard = heardOf(core, QUEUE_LIMIT + 9);
-    for (let count = 0; count < QUEUE_LIMIT + 9; count += 1) await core.levers.credit(core.tenant, 1);
+    for (let count = 0; count < QUEUE_LIMIT + 9; count += 1) await core.controls.credit(core.tenant, 1);
     await heard;
     expect(await balance(updates)).toBe(QUEUE_LIMIT + 10);
 
     const next = balance(updates);
-    await core.levers.credit(core.tenant, 1);
+    await core.controls.credit(core.tenant, 1);
     expect(await next).toBe(QUEUE_LIMIT + 11);
     await updates.return!();
   });
 
   test('behind a cursor gives the newest, and nothing that was seen then', async () => {
     const core = await startCore({ database });
-    await core.levers.credit(core.tenant, 100);
+    await core.controls.credit(core.tenant, 100);
     const seen = await readHead(database.sql, core.tenant);
-    for (let count = 0; count < 150; count += 1) await core.levers.credit(core.tenant, 1);
+    for (let count = 0; count < 150; count += 1) await core.controls.credit(core.tenant, 1);
     const updates = await follow(core, seen);
     expect(await balance(updates)).toBe(250);
     await updates.return!();
@@ -66,20 +66,20 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
     await unseen(core);
     const again = await follow(core, head);
     const next = balance(again);
-    await core.levers.credit(core.tenant, 1);
+    await core.controls.credit(core.tenant, 1);
     expect(await next).toBe(251);
     await again.return!();
   });
 
   test('gives no state twice in a row', async () => {
     const core = await startCore({ database });
-    await core.levers.credit(core.tenant, 100);
+    await core.controls.credit(core.tenant, 100);
     const updates = await follow(core);
     expect(await balance(updates)).toBe(100);
     const next = balance(updates);
     await unseen(core);
     await unseen(core);
-    await core.levers.credit(core.tenant, 1);
+    await core.controls.credit(core.tenant, 1);
     expect(await next).toBe(101);
     await updates.return!();
   });
@@ -96,12 +96,12 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
 
 /** The merchant's balance alone, as `walletUpdates` follows the whole wallet. */
 function follow(
-  { database, follower, tenant, wallet }: Pick<Core, 'database' | 'follower' | 'tenant' | 'wallet'>,
+  { database, tailer, tenant, wallet }: Pick<Core, 'database' | 'tailer' | 'tenant' | 'wallet'>,
   after?: number,
 ): Promise<AsyncIterableIterator<number>> {
   return subscribe<number>({
     database,
-    follower,
+    tailer: tailer,
     cursorsFor,
     tenant,
     topic: { resource: 'wallet' },
@@ -137,12 +137,12 @@ let sales = 0;
 /** `joined` resolves when the subscription waits at the live end. */
 function observed(core: Core): { instance: Core; joined: Promise<void> } {
   const { promise, resolve } = deferred();
-  const join: Core['follower']['join'] = (tenant, listener) => {
-    const leave = core.follower.join(tenant, listener);
+  const join: Core['tailer']['join'] = (tenant, listener) => {
+    const leave = core.tailer.join(tenant, listener);
     if (leave) resolve();
     return leave;
   };
-  return { instance: { ...core, follower: { ...core.follower, join } }, joined: promise };
+  return { instance: { ...core, tailer: { ...core.tailer, join } }, joined: promise };
 }
 
 function unexpected(): never {
@@ -157,7 +157,7 @@ async function heardOf(core: Core, count: number): Promise<void> {
     heard += 1;
     if (heard === count) resolve();
   };
-  const leave = await core.follower.listen(core.tenant, { resource: 'wallet' }, hear, unexpected);
+  const leave = await core.tailer.listen(core.tenant, { resource: 'wallet' }, hear, unexpected);
   await promise;
   leave();
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../server/src/access/model.ts';
 import { createCredentialWatch, type Opened } from '../../server/src/events/credential.ts';
-import type { Follower } from '../../server/src/events/log-tailer.ts';
+import type { LogTailer } from '../../server/src/events/log-tailer.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { type PaymentError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -39,7 +39,7 @@ function start() {
     /** What happens before something is listened to. */
     listen: async (): Promise<void> => undefined,
   };
-  const follower: Pick<Follower, 'listen'> = {
+  const tailer: Pick<LogTailer, 'listen'> = {
     async listen(tenant, { resource, resourceId }, heard, setBack) {
       expect(resource).toBe('credential');
       await at.listen();
@@ -56,7 +56,7 @@ function start() {
         return caller();
       },
     },
-    follower: follower as Follower,
+    tailer: tailer as LogTailer,
     clock,
     onFault: (fault) => faults.push(fault),
   });

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
+import type { Appended } from '../../server/src/events/log.ts';
 import {
   announcement,
-  createFollower,
-  type Follower,
+  createLogTailer,
   type Listener,
+  type LogTailer,
   STREAM_CHANNEL,
 } from '../../server/src/events/log-tailer.ts';
-import type { Appended } from '../../server/src/events/log.ts';
 import { SLICE } from '../../server/src/kernel/slices.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -26,30 +26,30 @@ beforeAll(async () => {
 afterAll(() => database?.close());
 
 test('what continues the live end is delivered as it was committed, and nothing is read', async () => {
-  const { tenant, follower, heard, reads } = await listening();
-  follower.wake(tenant, await commit(tenant, 2));
-  follower.wake(tenant, await commit(tenant, 1));
+  const { tenant, tailer, heard, reads } = await listening();
+  tailer.wake(tenant, await commit(tenant, 2));
+  tailer.wake(tenant, await commit(tenant, 1));
   expect(heard()).toEqual([1, 2, 3]);
   expect(reads()).toBe(0);
 });
 
 test('what does not continue it is read, with what lies between', async () => {
-  const { tenant, follower, heard, reads, idle } = await listening();
+  const { tenant, tailer, heard, reads, idle } = await listening();
   await commit(tenant, 1);
-  follower.wake(tenant, await commit(tenant, 1));
+  tailer.wake(tenant, await commit(tenant, 1));
   // It is being read already: this is not told before.
-  follower.wake(tenant, await commit(tenant, 1));
+  tailer.wake(tenant, await commit(tenant, 1));
   await idle();
   expect(heard()).toEqual([1, 2, 3]);
   expect(reads()).toBeGreaterThan(0);
-  follower.wake(tenant, await commit(tenant, 1));
+  tailer.wake(tenant, await commit(tenant, 1));
   expect(heard()).toEqual([1, 2, 3, 4]);
 });
 
 test('an announcement of what is there already is none to look for; any other is', async () => {
-  const { tenant, follower, heard, reads, idle } = await listening();
-  await follower.start();
-  follower.wake(tenant, await commit(tenant, 2));
+  const { tenant, tailer, heard, reads, idle } = await listening();
+  await tailer.start();
+  tailer.wake(tenant, await commit(tenant, 2));
   await announce(tenant, 2);
   expect(reads()).toBe(0);
   await commit(tenant, 1);
@@ -64,7 +64,7 @@ test('an announcement of what is there already is none to look for; any other is
 });
 
 test('thousands hear of a change in slices, between which others have their turn, and all hear all in order', async () => {
-  const { tenant, follower, idle } = await listening();
+  const { tenant, tailer, idle } = await listening();
   const versions: number[][] = [];
   const listener = (after: number, mark = 0): Listener => {
     const own: number[] = [];
@@ -74,27 +74,27 @@ test('thousands hear of a change in slices, between which others have their turn
       after,
       mark,
       topic: { resource: 'credential' },
-      heard,
-      setBack: unexpected,
-      dropped: unexpected,
+      onEvent: heard,
+      onSetBack: unexpected,
+      onDropped: unexpected,
     };
   };
   const heard = () => versions.filter((own) => own.length > 0).length;
-  for (let count = 0; count < 3 * SLICE; count += 1) follower.join(tenant, listener(0));
+  for (let count = 0; count < 3 * SLICE; count += 1) tailer.join(tenant, listener(0));
   await idle();
 
   const [first, second] = [await commit(tenant, 1), await commit(tenant, 1)];
-  follower.wake(tenant, first);
+  tailer.wake(tenant, first);
   // One listener more than these was there before them.
   expect(heard()).toBe(SLICE - 1);
-  follower.wake(tenant, second);
+  tailer.wake(tenant, second);
   // What it lacks is being delivered: it has to be read in the log.
-  expect(follower.join(tenant, listener(0))).toBeNull();
+  expect(tailer.join(tenant, listener(0))).toBeNull();
   versions.pop();
   // With that one it hears the next, as the last of all.
   const heardNext = deferred();
   const late = { ...listener(1, first.events[0]!.mark), heard: () => heardNext.resolve() };
-  expect(follower.join(tenant, late)).not.toBeNull();
+  expect(tailer.join(tenant, late)).not.toBeNull();
   versions.pop();
   await turn();
   expect(heard()).toBe(2 * SLICE - 1);
@@ -116,14 +116,14 @@ async function listening() {
       ended += 1;
     },
   );
-  const follower: Follower = createFollower({
+  const tailer: LogTailer = createLogTailer({
     database: counted,
     clock,
     onError: (error) => expect.unreachable(String(error)),
   });
-  onTestFinished(() => follower.close());
+  onTestFinished(() => tailer.close());
   const events: StoredEvent[] = [];
-  await follower.listen(tenant, { resource: 'credential' }, (event) => events.push(event), unexpected);
+  await tailer.listen(tenant, { resource: 'credential' }, (event) => events.push(event), unexpected);
   const idle = async () => {
     do await turn();
     while (begun > ended);
@@ -133,7 +133,7 @@ async function listening() {
   const before = begun;
   return {
     tenant,
-    follower,
+    tailer,
     idle,
     heard: () => events.map(({ version }) => version),
     reads: () => begun - before,

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
-import { createFollower } from '../../server/src/events/log-tailer.ts';
 import type { Topic } from '../../server/src/events/log.ts';
+import { createLogTailer } from '../../server/src/events/log-tailer.ts';
 import { subscribe } from '../../server/src/events/subscribe.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { CursorExpiredError } from '../../server/src/kernel/errors.ts';
@@ -39,12 +39,12 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
   test.each(sampled(GOES_ON, 2))(
     'and goes on %s ends who follows it with CURSOR_EXPIRED, once',
     async (_, count) => {
-      const { core, follower, others } = await startTwo(database);
+      const { core, tailer, others } = await startTwo(database);
       await emit(core, HEAD);
       const ends: unknown[] = [];
-      const everything = await watch(core, { follower, onEnd: (failure) => ends.push(failure) });
-      const one = await watch(core, { follower, topic: { ...TOPIC, resourceId: 'key_1' } });
-      const newest = await watch(core, { follower, coalesce: () => false });
+      const everything = await watch(core, { tailer, onEnd: (failure) => ends.push(failure) });
+      const one = await watch(core, { tailer, topic: { ...TOPIC, resourceId: 'key_1' } });
+      const newest = await watch(core, { tailer, coalesce: () => false });
       const next = [everything, one, newest].map((each) => failureOf(each.updates.next()));
       for (const each of [everything, one, newest]) await each.joined;
 
@@ -57,7 +57,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
       expect(core.faults).toEqual([]);
 
       // The next one begins at once, and misses nothing from then on.
-      const again = await watch(core, { follower });
+      const again = await watch(core, { tailer });
       const first = again.updates.next();
       await again.joined;
       await emit(core, 1);
@@ -84,23 +84,23 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
   );
 
   test('gives no lost event to who has not read it when that is noticed', async () => {
-    const { core, follower } = await startTwo(database);
+    const { core, tailer } = await startTwo(database);
     await emit(core, 1);
-    const { updates, joined } = await watch(core, { follower });
+    const { updates, joined } = await watch(core, { tailer });
     const first = updates.next();
     await joined;
     await emit(core, HEAD - 1);
     expect((await first).value.version).toBe(2);
     await setBackLog(database, core.tenant, KEPT);
     await emit(core, 1);
-    await expect.poll(() => follower.listening(core.tenant)).toBe(0);
+    await expect.poll(() => tailer.listening(core.tenant)).toBe(0);
     await expect(updates.next()).rejects.toBeInstanceOf(CursorExpiredError);
   });
 
   test('does not pass a commit of its own for the next event, where others have used the versions between', async () => {
-    const { core, follower, others } = await startTwo(database);
+    const { core, tailer, others } = await startTwo(database);
     await emit(core, HEAD);
-    const { updates, joined } = await watch(core, { follower });
+    const { updates, joined } = await watch(core, { tailer });
     const next = failureOf(updates.next());
     await joined;
     await setBackLog(database, core.tenant, KEPT);
@@ -129,11 +129,11 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
           happened = happen();
           return happened;
         });
-        const follower = freshFollower(core, slow);
+        const tailer = freshFollower(core, slow);
         const seen: number[] = [];
         let isOver = false;
         const reading = (async () => {
-          const { updates } = await watch({ ...core, database: slow }, { follower, after: cursor });
+          const { updates } = await watch({ ...core, database: slow }, { tailer, after: cursor });
           for await (const { mark, version } of updates) {
             seen.push(mark);
             if (version === HEAD + 2) return null;
@@ -143,7 +143,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
           .finally(() => {
             isOver = true;
           });
-        while (!happened && follower.listening(core.tenant) === 0 && !isOver) await turn();
+        while (!happened && tailer.listening(core.tenant) === 0 && !isOver) await turn();
         reached = happened !== undefined;
         happened ??= happen();
         await happened;
@@ -175,9 +175,9 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
   });
 
   test('follows events of the release before, which have no mark', async () => {
-    const { core, follower } = await startTwo(database);
+    const { core, tailer } = await startTwo(database);
     await emit(core, 1);
-    const { updates, joined } = await watch(core, { follower, after: (await cursorsOf(core))[0]! });
+    const { updates, joined } = await watch(core, { tailer, after: (await cursorsOf(core))[0]! });
     const next = updates.next();
     await joined;
     await appendUnmarked(database, core, 2);
@@ -221,19 +221,19 @@ async function startTwo(database: Database) {
     clock: createManualClock(),
     announces: false,
   });
-  return { core, others, follower: core.follower };
+  return { core, others, tailer: core.tailer };
 }
 
 /** Changes only, never over; `joined` resolves when it waits at the live end. */
 async function watch(
-  { database, follower: own, tenant }: Pick<Core, 'database' | 'follower' | 'tenant'>,
+  { database, tailer: own, tenant }: Pick<Core, 'database' | 'tailer' | 'tenant'>,
   {
-    follower = own,
+    tailer = own,
     topic = TOPIC,
     after = null,
     ...options
   }: {
-    follower?: Core['follower'];
+    tailer?: Core['tailer'];
     topic?: Topic;
     after?: string | null;
     coalesce?: () => boolean;
@@ -243,10 +243,10 @@ async function watch(
   const { promise, resolve } = deferred();
   const updates: AsyncIterableIterator<StoredEvent> = await subscribe<StoredEvent>({
     ...{ database, cursorsFor, tenant, topic, after, ...options },
-    follower: {
-      ...follower,
+    tailer: {
+      ...tailer,
       join(...of) {
-        const leave = follower.join(...of);
+        const leave = tailer.join(...of);
         if (leave) resolve();
         return leave;
       },
@@ -317,13 +317,13 @@ async function emit({ committer, tenant }: Core, count: number): Promise<void> {
 }
 
 function freshFollower({ clock, faults }: Core, database: Database) {
-  const follower = createFollower({ database, clock, onError: (error) => faults.push(error) });
-  const started = follower.start();
+  const tailer = createLogTailer({ database, clock, onError: (error) => faults.push(error) });
+  const started = tailer.start();
   onTestFinished(async () => {
     await started;
-    await follower.close();
+    await tailer.close();
   });
-  return follower;
+  return tailer;
 }
 
 function turn(): Promise<void> {

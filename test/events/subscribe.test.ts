@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { CardPayment, CardPaymentStatus } from '../../server/src/card-payments/model.ts';
+import type { CardPaymentStatus, StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { createCredentialWatch } from '../../server/src/events/credential.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
-import { createFollower } from '../../server/src/events/log-tailer.ts';
 import { readHead, type Topic } from '../../server/src/events/log.ts';
+import { createLogTailer } from '../../server/src/events/log-tailer.ts';
 import { SlowConsumerError, subscribe } from '../../server/src/events/subscribe.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import {
@@ -86,7 +86,7 @@ describeOnBothEngines('a subscription', (open) => {
         const { instance, passed } = slowStart(core, at, pay);
 
         const updates = await follow(instance, payment.orderCode);
-        const first = (await updates.next()).value as CardPayment;
+        const first = (await updates.next()).value as StoredCardPayment;
         const second = first.status === 'paid' ? null : updates.next();
         reached = passed() > at;
         await pay();
@@ -290,7 +290,7 @@ describeOnBothEngines('a subscription', (open) => {
       const neverRead = await watch(instance, { resource: 'credential' });
       const waiting = [aborted.next(), returned.next()];
       await emit(core, 1);
-      instance.follower.wake(core.tenant);
+      instance.tailer.wake(core.tenant);
       await Promise.all(waiting);
 
       const last = [aborted.next(), returned.next()];
@@ -302,7 +302,7 @@ describeOnBothEngines('a subscription', (open) => {
       while (underWay > 0) await readHead(database.sql, core.tenant);
       statements = 0;
       await emit(core, 1);
-      instance.follower.wake(core.tenant);
+      instance.tailer.wake(core.tenant);
       core.clock.advance(POLL_MS);
       await readHead(database.sql, core.tenant);
       expect(statements).toBe(0);
@@ -341,7 +341,7 @@ describeOnBothEngines('a subscription', (open) => {
       if (heard.push(version) === 3) three.resolve();
     };
     for (const each of [fail, hear])
-      await core.follower.listen(core.tenant, { resource: 'credential' }, each, unexpected);
+      await core.tailer.listen(core.tenant, { resource: 'credential' }, each, unexpected);
     await emit(core, 3);
     await three.promise;
     expect(heard).toEqual([1, 2, 3]);
@@ -481,13 +481,13 @@ describe('two instances on one PostgreSQL', () => {
     const [writers, each] = [12, 20];
     const total = writers * each;
     const heard = await Promise.all(
-      [one, two].map(async ({ follower, tenant }) => {
+      [one, two].map(async ({ tailer, tenant }) => {
         const versions: number[] = [];
         const all = deferred();
         const hear = ({ version }: StoredEvent) => {
           if (versions.push(version) === total) all.resolve();
         };
-        await follower.listen(tenant, { resource: 'credential' }, hear, unexpected);
+        await tailer.listen(tenant, { resource: 'credential' }, hear, unexpected);
         return { versions, all: all.promise };
       }),
     );
@@ -524,7 +524,7 @@ describe('two instances on one PostgreSQL', () => {
     const caller = await two.access.authenticate(authorization);
     const watchCredential = createCredentialWatch({
       access: two.access,
-      follower: two.follower,
+      tailer: two.tailer,
       clock: two.clock,
       onFault: (fault) => two.faults.push(fault),
     });
@@ -538,7 +538,7 @@ describe('two instances on one PostgreSQL', () => {
 
 // ── Builders ────────────────────────────────────────────────────────────────────────────────────
 
-type Instance = Pick<Core, 'database' | 'follower' | 'tenant' | 'cardPayments'>;
+type Instance = Pick<Core, 'database' | 'tailer' | 'tenant' | 'cardPayments'>;
 
 /** A version stands for its cursor. */
 type After = string | number;
@@ -549,21 +549,21 @@ function cursorOf({ tenant }: Pick<Core, 'tenant'>, version: number): string {
 
 /** Follows one payment as `cardPaymentUpdates` does, until one of the `last` statuses; `cursors` collects what it was given. */
 function follow(
-  { database, follower, tenant, cardPayments }: Instance,
+  { database, tailer, tenant, cardPayments }: Instance,
   orderCode: string,
   {
     after,
     last = ['paid', 'failed', 'refunded'],
     cursors = [],
   }: { after?: After; last?: CardPaymentStatus[]; cursors?: string[] } = {},
-): Promise<AsyncIterableIterator<CardPayment>> {
-  const given = (payment: CardPayment, cursor: string) => {
+): Promise<AsyncIterableIterator<StoredCardPayment>> {
+  const given = (payment: StoredCardPayment, cursor: string) => {
     cursors.push(cursor);
     return payment;
   };
-  return subscribe<CardPayment>({
+  return subscribe<StoredCardPayment>({
     database,
-    follower,
+    tailer: tailer,
     cursorsFor,
     tenant,
     topic: { resource: 'card_payment', resourceId: orderCode },
@@ -574,15 +574,15 @@ function follow(
       const { version, payment } = found;
       return { version, first: (cursor) => given(payment, cursor), over: last.includes(payment.status) };
     },
-    toItem: (event, cursor) => given(event.snapshot as CardPayment, cursor),
-    isLast: (event) => last.includes((event.snapshot as CardPayment).status),
+    toItem: (event, cursor) => given(event.snapshot as StoredCardPayment, cursor),
+    isLast: (event) => last.includes((event.snapshot as StoredCardPayment).status),
     signal: new AbortController().signal,
   });
 }
 
 /** Changes only, never over. */
 function watch(
-  { database, follower, tenant }: Pick<Core, 'database' | 'follower' | 'tenant'>,
+  { database, tailer, tenant }: Pick<Core, 'database' | 'tailer' | 'tenant'>,
   topic: Topic,
   {
     after,
@@ -592,7 +592,7 @@ function watch(
 ): Promise<AsyncIterableIterator<StoredEvent>> {
   return subscribe<StoredEvent>({
     database,
-    follower,
+    tailer: tailer,
     cursorsFor,
     tenant,
     topic,
@@ -633,13 +633,13 @@ function slowStart(core: Core, at: number, happen: () => Promise<unknown>) {
 
 /** A follower of its own over the same log, heard by the core's NOTIFY and polled by its clock. */
 function freshFollower({ clock, faults }: Core, database: Database) {
-  const follower = createFollower({ database, clock, onError: (error) => faults.push(error) });
-  const started = follower.start();
+  const tailer = createLogTailer({ database, clock, onError: (error) => faults.push(error) });
+  const started = tailer.start();
   onTestFinished(async () => {
     await started;
-    await follower.close();
+    await tailer.close();
   });
-  return { database, follower };
+  return { database, tailer };
 }
 
 function restarted(core: Core): Core {
@@ -647,14 +647,14 @@ function restarted(core: Core): Core {
 }
 
 /** `joined` resolves when a subscription has read what there was and waits at the live end. */
-function observed<Some extends Pick<Core, 'follower'>>(instance: Some): Some & { joined: Promise<void> } {
+function observed<Some extends Pick<Core, 'tailer'>>(instance: Some): Some & { joined: Promise<void> } {
   const { promise, resolve } = deferred();
-  const join: Core['follower']['join'] = (tenant, listener) => {
-    const leave = instance.follower.join(tenant, listener);
+  const join: Core['tailer']['join'] = (tenant, listener) => {
+    const leave = instance.tailer.join(tenant, listener);
     if (leave) resolve();
     return leave;
   };
-  return { ...instance, follower: { ...instance.follower, join }, joined: promise };
+  return { ...instance, tailer: { ...instance.tailer, join }, joined: promise };
 }
 
 function unexpected(): never {
@@ -686,10 +686,10 @@ async function dashboard(core: Core) {
   const caller = await core.access.authenticate(authorization);
   /** What is returned may be called again, for something else by the same credential. */
   function watched(database = core.database, authenticate = core.access.authenticate) {
-    const { follower } = freshFollower(core, database);
+    const { tailer } = freshFollower(core, database);
     const watchCredential = createCredentialWatch({
       access: { authenticate },
-      follower,
+      tailer,
       clock: core.clock,
       onFault: (fault) => core.faults.push(fault),
     });
@@ -698,7 +698,7 @@ async function dashboard(core: Core) {
       const stop = await watchCredential(authorization, caller, {
         credentialEnded: (error) => ended.abort(error),
       });
-      return { signal: ended.signal, stop, listening: () => follower.listening(core.tenant) };
+      return { signal: ended.signal, stop, listening: () => tailer.listening(core.tenant) };
     };
   }
   return {

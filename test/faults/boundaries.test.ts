@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase, dropPostgresDatabase, inThisRun } from '../support/database.ts';
 import { scale } from '../support/scale.ts';
-import { chosenSeed, createRandom, shuffled } from './random.ts';
 import { createSpares, openStand, type Stand, type Story } from './fixture.ts';
+import { chosenSeed, createRandom, shuffled } from './random.ts';
 
 const BOUNDARIES = scale('BOUNDARIES');
 const KILLS = scale('BOUNDARY_KILLS');

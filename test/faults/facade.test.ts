@@ -6,6 +6,7 @@ import { createClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 import { spawnServer } from './child.ts';
+import { type Kind, send, type Wish } from './expectations.ts';
 import {
   booksOfFacade,
   booksOfService,
@@ -22,7 +23,6 @@ import {
 } from './facade-audit.ts';
 import { createFacade, type Facade } from './facades.ts';
 import { chosenSeed, createRandom, type Random, shuffled } from './random.ts';
-import { type Kind, send, type Wish } from './expectations.ts';
 
 /** Requests of the facades that come to the service, or are lost on their way. */
 const CALLS = scale('FAULTY_CALLS');

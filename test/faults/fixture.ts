@@ -2,14 +2,14 @@ import { expect } from 'vitest';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { audit } from './audit.ts';
 import { type ChildServer, ServerDied, spawnServer } from './child.ts';
-import type { Errand } from './load.ts';
 import { CARDS, createCustomers } from './customers.ts';
 import { complaintsOfPosted } from './ledger-check.ts';
+import type { Errand } from './load.ts';
+import { createWithdrawers, DESTINATIONS, PIX_KEYS } from './payout-clients.ts';
 import type { Random } from './random.ts';
 import { type As, clientOf, createShoppers } from './shoppers.ts';
 import { createSubscriber } from './subscriber.ts';
 import { ASKED } from './watch.mjs';
-import { createWithdrawers, DESTINATIONS, PIX_KEYS } from './payout-clients.ts';
 
 const KEYS = { live: 'ps_live_bounded0123456789', sandbox: 'ps_test_bounded0123456789' };
 const SECOND_MS = 1_000;
@@ -69,9 +69,9 @@ export async function openStand({
   const as: As = (credential) => speak(credential);
   const isAlive = () => server !== undefined && !server.dead;
 
-  async function run(errand: Errand): Promise<void> {
-    while (errand.isOpen(server)) {
-      await errand.step(server, as(KEYS.live) as never);
+  async function run(requestOptions: Errand): Promise<void> {
+    while (requestOptions.isOpen(server)) {
+      await requestOptions.step(server, as(KEYS.live) as never);
       await server.ask('settle', null);
     }
   }
@@ -126,8 +126,8 @@ export async function openStand({
       for (const subscriber of subscribers) await subscriber.attach(endpoint, KEYS.live);
       await server.ask('settle', null);
       await look();
-      for (const errand of open) await run(errand);
-      open = open.filter((errand) => errand.isOpen(server));
+      for (const requestOptions of open) await run(requestOptions);
+      open = open.filter((requestOptions) => requestOptions.isOpen(server));
       return readyMs;
     },
 
@@ -135,12 +135,12 @@ export async function openStand({
     async tell({ newErrand, beforeMs = 0, thenMs = [], refused = false }: Story): Promise<void> {
       if (beforeMs > 0) await pass(beforeMs);
       refusing = refused;
-      const errand = newErrand(as);
-      open.push(errand);
-      await run(errand);
+      const requestOptions = newErrand(as);
+      open.push(requestOptions);
+      await run(requestOptions);
       for (const ms of thenMs) await pass(ms);
       refusing = false;
-      open = open.filter((each) => each !== errand);
+      open = open.filter((each) => each !== requestOptions);
     },
 
     /** The boundaries that it has come to since this was last asked. */

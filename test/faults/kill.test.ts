@@ -8,11 +8,11 @@ import { startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 import { type Audit, audit } from './audit.ts';
 import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.ts';
-import { createCrowd } from './load.ts';
 import { createCustomers } from './customers.ts';
 import { complaintsOfPosted, refusingSomeOnce } from './ledger-check.ts';
-import { chosenSeed, createRandom, type Random } from './random.ts';
+import { createCrowd } from './load.ts';
 import { createWithdrawers } from './payout-clients.ts';
+import { chosenSeed, createRandom, type Random } from './random.ts';
 
 const KILLS = scale('KILLS');
 const CLIENTS = 8;
@@ -139,7 +139,7 @@ test.each(inThisRun(engines))(
     const { orders, refunds } = customers.tally();
     const { withdrawals, clients, clientPayouts } = withdrawers.tally();
     const done = [orders, withdrawals, clients, clientPayouts];
-    // Each of these is announced; none may be among the few errands of lives that all ended early.
+    // Each of these is announced; none may be among the few requests of lives that all ended early.
     if (withdrawals + clientPayouts > 0) expect(sent, `PSA_FAULTS_SEED=${seed}`).toBeGreaterThan(0);
     if (KILLS >= 50) for (const many of done) expect(many).toBeGreaterThan(KILLS / 4);
     expect(

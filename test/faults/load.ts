@@ -9,16 +9,16 @@ export interface Errand {
   step(server: ChildServer, api: GraphQLClient): Promise<void>;
 }
 
-/** Clients that do each other's errands: whoever is free takes up the oldest that is open, or a new one. */
+/** Clients that do each other's requests: whoever is free takes up the oldest that is open, or a new one. */
 export function createCrowd(liveKey: string, newErrand: () => Errand) {
   const errands: Errand[] = [];
   const busy = new Set<Errand>();
   let acknowledged = 0;
 
   function begun(): Errand {
-    const errand = newErrand();
-    errands.push(errand);
-    return errand;
+    const requestOptions = newErrand();
+    errands.push(requestOptions);
+    return requestOptions;
   }
 
   async function work(
@@ -29,12 +29,14 @@ export function createCrowd(liveKey: string, newErrand: () => Errand) {
   ): Promise<void> {
     const api = createClient(`${url}/graphql`, liveKey);
     while (!server.dead) {
-      const open = errands.find((errand) => !busy.has(errand) && errand.isOpen(server));
-      const errand = open ?? (takesNew() ? begun() : null);
-      if (!errand) return;
-      busy.add(errand);
+      const open = errands.find(
+        (requestOptions) => !busy.has(requestOptions) && requestOptions.isOpen(server),
+      );
+      const requestOptions = open ?? (takesNew() ? begun() : null);
+      if (!requestOptions) return;
+      busy.add(requestOptions);
       try {
-        await errand.step(server, api);
+        await requestOptions.step(server, api);
         acknowledged += 1;
         heard();
       } catch (error) {
@@ -45,7 +47,7 @@ export function createCrowd(liveKey: string, newErrand: () => Errand) {
         if (!broken && !cutOff) throw error;
         await server.death;
       } finally {
-        busy.delete(errand);
+        busy.delete(requestOptions);
       }
     }
   }
@@ -55,7 +57,7 @@ export function createCrowd(liveKey: string, newErrand: () => Errand) {
     async crowd(server: ChildServer, url: string, clients: number, onAnswer: () => void) {
       await Promise.all(Array.from({ length: clients }, () => work(server, url, () => true, onAnswer)));
     },
-    /** Until everything that was begun is answered, and at least so many errands were begun in all. */
+    /** Until everything that was begun is answered, and at least so many requests were begun in all. */
     finish: (server: ChildServer, url: string, least: number) =>
       work(
         server,

@@ -2,8 +2,8 @@ import type { PayoutMethod, PayoutStatus } from '../../server/src/payouts/model.
 import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit, AuditedPayout } from './audit.ts';
 import type { ChildServer } from './child.ts';
-import { type Errand, repeated } from './load.ts';
 import { GIVE, OPEN, PAY_OUT, WITHDRAW } from './documents.ts';
+import { type Errand, repeated } from './load.ts';
 import type { Random } from './random.ts';
 
 /** A payout of the main account as its client knows it. No two have the same amount. */

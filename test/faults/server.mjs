@@ -21,7 +21,7 @@ let moment = null;
 let last = null;
 /** @type {Set<string>} */
 let passed = new Set();
-/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/runtime.ts').Embedded }} */
+/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/runtime.ts').EmbeddedServices }} */
 let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
 let live;
@@ -101,8 +101,8 @@ const answers = {
   },
   refund: ({ orderCode }) => app.embedded.cardPayments.refund(live, orderCode),
   async credit({ name, cents, litoshi }) {
-    await app.embedded.levers.credit(live, cents, { name });
-    await app.embedded.levers.creditLtc(live, litoshi, { name });
+    await app.embedded.controls.credit(live, cents, { name });
+    await app.embedded.controls.creditLtc(live, litoshi, { name });
   },
   settle: () => app.work.settled(),
   pass({ ms }) {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Answer, onAnswer, type Waiting } from '../../server/src/graphql/shared-execution.ts';
+import { onAnswer, type SerializedResult, type Waiting } from '../../server/src/graphql/shared-execution.ts';
 import { SLICE } from '../../server/src/kernel/slices.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
@@ -126,8 +126,8 @@ function isEvent(data: unknown): boolean {
 }
 
 test('an answer that thousands wait for is passed on in slices, between which others have their turn', async () => {
-  const { promise, resolve } = deferred<Answer>();
-  const answer = { rest: Buffer.from('x') } as Answer;
+  const { promise, resolve } = deferred<SerializedResult>();
+  const answer = { rest: Buffer.from('x') } as SerializedResult;
   const served: unknown[] = [];
   const who: Waiting = { resume: (each) => served.push(each), fail: (error) => served.push(error) };
   for (let count = 0; count < 2 * SLICE + 1; count += 1) onAnswer(promise, who);

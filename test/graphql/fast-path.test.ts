@@ -385,7 +385,7 @@ describe('what is refused is refused as by Yoga', () => {
   test('a fault of ours, in part and in whole', async () => {
     const broken = await startApp({ compileAfter: 1 });
     try {
-      const services = broken.servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+      const services = broken.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
       services.wallet.read = async () => ({}) as never;
       services.payouts.count = async () => {
         throw new Error('broken');

@@ -17,7 +17,7 @@ beforeEach(async () => {
   const clock = createManualClock();
   const database = await openPostgres({ databaseUrl: network.url, clock, log: silent, waitMs: 1_000 });
   app = await startApp({ clock, database });
-  await app.levers.credit({ accountId: await account(), environment: 'live' }, 100_000);
+  await app.controls.credit({ accountId: await account(), environment: 'live' }, 100_000);
 });
 
 afterEach(async () => {

@@ -1,15 +1,18 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Exchange } from '../../server/src/http/routes.ts';
+import type { RequestContext } from '../../server/src/http/routes.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import { deferred } from '../support/deferred.ts';
 
 /** Asks for either kind of answer, and stops the server once the answer has begun. Returns what arrived. */
-async function stoppedWhile(begin: (exchange: Exchange) => void, goOn: (exchange: Exchange) => void) {
+async function stoppedWhile(
+  begin: (exchange: RequestContext) => void,
+  goOn: (exchange: RequestContext) => void,
+) {
   const faults: unknown[] = [];
   const server = createHttpServer({ onFault: (fault) => void faults.push(fault) });
-  const exchange = deferred<Exchange>();
+  const exchange = deferred<RequestContext>();
   server.serve([
     {
       methods: ['GET'],
@@ -44,7 +47,7 @@ async function stoppedWhile(begin: (exchange: Exchange) => void, goOn: (exchange
 it('does not let the end of one answer break off another that is still on its way', async () => {
   const LARGE = 8_000_000;
   const server = createHttpServer({ onFault: (fault) => expect.fail(String(fault)) });
-  const answers = new Map<string, Exchange>();
+  const answers = new Map<string, RequestContext>();
   const both = deferred();
   server.serve([
     {

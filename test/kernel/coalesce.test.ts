@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createSharedReads } from '../../server/src/kernel/coalesce.ts';
+import { createCoalescedReads } from '../../server/src/kernel/coalesce.ts';
 import { type Deferred, deferred } from '../support/deferred.ts';
 
 /** Reads that end when the test says so, in the order in which they began. */
 function createReads() {
   const begun: (Deferred<string> & { key: string })[] = [];
-  const share = createSharedReads<string>();
+  const share = createCoalescedReads<string>();
   const ask = (key: string) =>
     share(key, () => {
       const reading = deferred<string>();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
-import { wordTold } from '../../server/src/kernel/lenient-json.ts';
+import { readWord } from '../../server/src/kernel/lenient-json.ts';
 import { readPayout } from '../../server/src/payouts/wire.ts';
 import { readSubaccountPayout } from '../../server/src/subaccounts/wire.ts';
 
@@ -42,5 +42,5 @@ describe('a status that another service writes in its own way', () => {
 });
 
 test('what is no word is none', () => {
-  for (const value of [null, undefined, '', 7, {}, 'x'.repeat(51)]) expect(wordTold(value)).toBeNull();
+  for (const value of [null, undefined, '', 7, {}, 'x'.repeat(51)]) expect(readWord(value)).toBeNull();
 });

@@ -3,12 +3,12 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
+import { pass } from '../support/advance-clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved, approvedLate, approvedSoon, declined } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
-import { pass } from '../support/advance-clock.ts';
 import { generated } from '../support/scale.ts';
 import { FEES, MARKUP } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
@@ -185,16 +185,16 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
           return orderCode && pull(app.cardPayments.refund(tenant, orderCode));
         }
         case 'credit':
-          return pull(app.levers.credit(tenant, step.amountCents));
+          return pull(app.controls.credit(tenant, step.amountCents));
         case 'creditLtc':
-          return pull(app.levers.creditLtc(tenant, step.litoshi));
+          return pull(app.controls.creditLtc(tenant, step.litoshi));
         case 'dispute': {
-          const id = await pull(app.levers.openDispute(tenant, { amountCents: step.amountCents }));
+          const id = await pull(app.controls.openDispute(tenant, { amountCents: step.amountCents }));
           return id && disputes.push(id);
         }
         case 'closeDispute': {
           const id = disputes[step.which];
-          return id && pull(app.levers.closeDispute(tenant, id, step.outcome));
+          return id && pull(app.controls.closeDispute(tenant, id, step.outcome));
         }
         case 'testPayment':
           return ask(TEST_PAYMENT, { valueCents: step.amountCents, pending: step.pending });
@@ -220,7 +220,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
         for (const name of ['Bia', 'Caio'])
           subaccountIds.push((await ask(OPEN, { name })).subaccount.subaccountId);
         if (tenant.environment === 'sandbox') await ask(TEST_PAYMENT, { valueCents: 30_000 });
-        else await app.levers.credit(tenant, 30_000);
+        else await app.controls.credit(tenant, 30_000);
         await ask(TRANSFER, { subaccountId: subaccountIds[0], amountCents: 10_000 });
       },
       take,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   applyToBalances,
   type Balances,
-  intoBalance,
+  creditWithRecovery,
   type LedgerAccountName,
   ledgerTransaction,
   NO_BALANCES,
@@ -135,7 +135,7 @@ describe('cents that come in', () => {
     [1_500, 1_000, { merchant_balance: 0, merchant_receivable: -500 }],
   ])('where %d are owed, %d settle that first: %j', (owed, amount, expected) => {
     const before = { ...NO_BALANCES, merchant_receivable: 0 - owed };
-    const transaction = ledgerTransaction('t', intoBalance('received', amount, before));
+    const transaction = ledgerTransaction('t', creditWithRecovery('received', amount, before));
     expect(applyToBalances(before, transaction)).toEqual({ ...before, ...expected, received: -amount });
   });
 });

@@ -51,12 +51,12 @@ describeOnBothEngines('the ledger', (open) => {
   });
 
   test('tells the version of the log that its balances stand for, and what the subaccounts sum to', async () => {
-    const { tenant, levers, subaccounts } = await startCore({ database });
+    const { tenant, controls, subaccounts } = await startCore({ database });
     const nothing = { balances: NO_BALANCES, version: 0, subaccountsCents: 0 };
     expect(await readBalancesAndVersion(database.sql, tenant)).toEqual(nothing);
     expect(await readBalancesAndSubaccounts(database.sql, tenant)).toEqual(nothing);
 
-    await levers.credit(tenant, 500);
+    await controls.credit(tenant, 500);
     const { subaccount } = await subaccounts.create(tenant, { name: 'Ana' });
     await subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: 200 });
     const balances = {

@@ -37,15 +37,15 @@ describeOnDatabase('windows', (open) => {
     const clock = createManualClock();
     const windows = windowsOf({ limit: 3, clock });
     const start = clock.now().getTime();
-    expect(windows.look('a')).toEqual({ limit: 3, remaining: 3, resetAt: new Date(start + 60_000) });
+    expect(windows.peek('a')).toEqual({ limit: 3, remaining: 3, resetAt: new Date(start + 60_000) });
     expect(await windows.take('a')).toBe(true);
     clock.advance(59_999);
     expect(await admitted([1, 2, 3].map(() => windows.take('a')))).toBe(2);
-    expect(windows.look('a')).toEqual({ limit: 3, remaining: 0, resetAt: new Date(start + 60_000) });
+    expect(windows.peek('a')).toEqual({ limit: 3, remaining: 0, resetAt: new Date(start + 60_000) });
     expect(await windows.take('b')).toBe(true);
     clock.advance(1);
     expect(await windows.take('a')).toBe(true);
-    expect(windows.look('a')).toEqual({ limit: 3, remaining: 2, resetAt: new Date(start + 120_000) });
+    expect(windows.peek('a')).toEqual({ limit: 3, remaining: 2, resetAt: new Date(start + 120_000) });
   });
 
   test('are counted by each instance for itself while the database takes no writes', async () => {
@@ -58,7 +58,7 @@ describeOnDatabase('windows', (open) => {
     expect(await windows.take('key')).toBe(true);
     isReadOnly = true;
     expect(await admitted(Array.from({ length: 20 }, () => windows.take('key')))).toBe(9);
-    expect(windows.look('key').remaining).toBe(0);
+    expect(windows.peek('key').remaining).toBe(0);
     clock.advance(60_000);
     expect(await admitted(Array.from({ length: 20 }, () => windows.take('key')))).toBe(10);
     expect(await windows.take('other')).toBe(true);
@@ -73,7 +73,7 @@ describeOnDatabase('windows', (open) => {
       expect(await admitted(takes), minute).toBe(50);
       for (const instance of instances) {
         expect(await instance.take('key')).toBe(false);
-        expect(instance.look('key').remaining).toBe(0);
+        expect(instance.peek('key').remaining).toBe(0);
       }
       clock.advance(60_000);
     }
@@ -87,11 +87,11 @@ describeOnDatabase('windows', (open) => {
     expect(await one.take('key')).toBe(true);
     for (let taken = 1; taken < 20; taken += 1) expect(one.take('key')).toBe(true);
     expect(statements).toHaveLength(1);
-    expect(one.look('key').remaining).toBe(80);
+    expect(one.peek('key').remaining).toBe(80);
     expect(await other.take('key')).toBe(true);
     // What the other has in hand is not this one's, and its remaining says so at the next look at the database.
     expect(await one.take('key')).toBe(true);
-    expect(one.look('key').remaining).toBe(59);
+    expect(one.peek('key').remaining).toBe(59);
     let sum = 22;
     for (const instance of [one, other]) while (await instance.take('key')) sum += 1;
     expect(sum).toBe(100);
@@ -108,9 +108,9 @@ describeOnDatabase('windows', (open) => {
     for (let start = 0; start < 50; start += 1) {
       last = restarted();
       expect(await last.take('key')).toBe(true);
-      await last.giveBack();
+      await last.release();
     }
-    await last.giveBack();
+    await last.release();
     const next = restarted();
     let sum = 50;
     while (await next.take('key')) sum += 1;
@@ -121,7 +121,7 @@ describeOnDatabase('windows', (open) => {
     expect(await late.take('key')).toBe(true);
     clock.advance(60_000);
     expect(await restarted().take('key')).toBe(true);
-    await late.giveBack();
+    await late.release();
     const { used } = await database.sql
       .selectFrom('rate_window')
       .select('used')
@@ -247,7 +247,7 @@ describe('windows on one PostgreSQL with a pool each', () => {
     const orders = [keys, keys.toReversed(), keys.toSorted()];
     for (const [index, instance] of instances.entries())
       await Promise.all(orders[index]!.map((key) => instance.take(key)));
-    await Promise.all(instances.map((instance) => instance.giveBack()));
+    await Promise.all(instances.map((instance) => instance.release()));
     const { rows } = await sql<{ used: number }>`
       select distinct used from rate_window where starts_with(key, 'b back')`.execute(databases[0]!.sql);
     expect(rows).toEqual([{ used: 3 }]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Exchange } from '../../server/src/http/routes.ts';
+import type { RequestContext } from '../../server/src/http/routes.ts';
 import { createMetrics, createMetricsRoutes } from '../../server/src/ops/metrics.ts';
 import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -57,7 +57,7 @@ async function everything(): Promise<Scraped> {
   const [route] = createMetricsRoutes(metrics.registry, upstream.registry);
   const said = new Promise<string>((resolve) => {
     const response = { writeHead: () => undefined, end: resolve };
-    void route!.handle({ response } as unknown as Exchange);
+    void route!.handle({ response } as unknown as RequestContext);
   });
   return readMetrics(await said);
 }

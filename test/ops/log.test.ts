@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { UnavailableError, UpstreamError } from '../../server/src/kernel/errors.ts';
-import { traceWith } from '../../server/src/kernel/traces.ts';
+import { setTracer } from '../../server/src/kernel/traces.ts';
 import { createLog } from '../../server/src/ops/log.ts';
 import { createFieldLog, createRequestLog } from '../../server/src/ops/request-log.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -67,8 +67,8 @@ test('nor in any other text of an error: of those that it gathers, and what a da
 test('a line says its trace, where traces are written', () => {
   const { lines, log } = captured();
   log.info({}, 'before');
-  traceWith({ traceId: () => 'abc' } as Parameters<typeof traceWith>[0]);
-  onTestFinished(() => traceWith(null));
+  setTracer({ traceId: () => 'abc' } as Parameters<typeof setTracer>[0]);
+  onTestFinished(() => setTracer(null));
   log.info({}, 'within');
   expect(parsed(lines).map(({ traceId }) => traceId)).toEqual([undefined, 'abc']);
 });

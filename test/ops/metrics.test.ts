@@ -11,7 +11,7 @@ import { createManualClock } from '../support/clock.ts';
 import { deferred } from '../support/deferred.ts';
 import { readMetrics } from '../support/scrape.ts';
 
-const NOBODY = { rank: 'person', subject: null, saw: () => undefined } as const;
+const NOBODY = { priority: 'merchant', subject: null, onRead: () => undefined } as const;
 
 const STATE: UpstreamState = {
   circuit: 'open',
@@ -96,7 +96,7 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   for (const stream of streams) await stream.data();
   // The first answer may have been given before it was at the live end.
   const next = Promise.all(streams.map((stream) => stream.data()));
-  await app.levers.credit({ accountId, environment: 'live' }, 10_000);
+  await app.controls.credit({ accountId, environment: 'live' }, 10_000);
   await next;
   await app.rest().get('/wallet');
   await app.rest().get('/subaccounts/hidden');

@@ -92,7 +92,7 @@ test('one trace from a facade’s query through the service, with its SQL, and n
       amount: { fixedCents: 4990 }, description: "segredo", customer: { email: "ana.secret@example.com", name: "Ana Secreta" }
     }) { ... on CheckoutTokenSuccess { token } ... on UserError { message } }
   }`);
-  await pair.service.levers.credit({ accountId: pair.accountIds.service, environment: 'live' }, 100_000);
+  await pair.service.controls.credit({ accountId: pair.accountIds.service, environment: 'live' }, 100_000);
   await pair.facade.client(pair.keys.live, TRACEPARENT).request(REQUEST_PAYOUT, {
     input: {
       amountCents: 2_500,

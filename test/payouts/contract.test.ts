@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../server/src/events/event.ts';
 import { readAfter } from '../../server/src/events/log.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UpstreamError } from '../../server/src/kernel/errors.ts';
-import type { Payout, RequestPayoutInput } from '../../server/src/payouts/model.ts';
+import type { OwnPayout, RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import type { Bank, Transfer } from '../../server/src/rails/bank.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
@@ -200,7 +200,7 @@ function pix(input: Partial<RequestPayoutInput> = {}): RequestPayoutInput {
   return { method: 'pix', amountCents: 1_000, destination: KEY, ...input };
 }
 
-function again(core: Core, { withdrawalId }: Payout): Promise<Payout | null> {
+function again(core: Core, { withdrawalId }: OwnPayout): Promise<OwnPayout | null> {
   return core.payouts.find(core.tenant, withdrawalId);
 }
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { createLog } from '../../server/src/ops/log.ts';
-import type { Payout } from '../../server/src/payouts/model.ts';
+import type { OwnPayout } from '../../server/src/payouts/model.ts';
 import { savePayouts } from '../../server/src/payouts/store.ts';
 import { startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -35,7 +35,7 @@ describeOnDatabase('a PIX key stays out of the log', (open) => {
       destination: KEY,
     });
     await core.work.settled();
-    const wrong: Payout = { ...payout, withdrawalId: '1'.repeat(24), code: 'SAQ-1', feeCents: 2_000 };
+    const wrong: OwnPayout = { ...payout, withdrawalId: '1'.repeat(24), code: 'SAQ-1', feeCents: 2_000 };
     const fault: Error & { detail?: string } = await savePayouts(database.sql, core.tenant, [wrong]).then(
       () => expect.unreachable(),
       (error) => error,

@@ -7,19 +7,19 @@ import {
   isFinal,
   isSettled,
   maskDestination,
-  mergeClaim,
+  mergeUpstreamPayout,
   NOT_TOLD,
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
-  type PayoutClaim,
+  type Payout,
   payoutFromJson,
-  type ShownPayout,
+  type UpstreamPayout,
 } from '../../server/src/payouts/model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../../server/src/payouts/wire.ts';
 
 const ID = '65f000000000000000000001';
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
-const CLAIM: PayoutClaim = {
+const CLAIM: UpstreamPayout = {
   withdrawalId: ID,
   code: 'SAQ-1',
   method: 'pix_turbo',
@@ -36,16 +36,16 @@ const CLAIM: PayoutClaim = {
 const SAME: Source = { by: 'service', at: new Date(1), knownAt: new Date(1) };
 
 /** What is known after these, one after the other; each with what was published of it. */
-function knownAfter(...claims: Partial<PayoutClaim>[]): ShownPayout[] {
-  let known: ShownPayout | null = null;
+function knownAfter(...claims: Partial<UpstreamPayout>[]): Payout[] {
+  let known: Payout | null = null;
   return claims.flatMap((claim) => {
-    const merged = mergeClaim(known, { ...CLAIM, ...claim }, SAME);
+    const merged = mergeUpstreamPayout(known, { ...CLAIM, ...claim }, SAME);
     known = merged ?? known;
     return merged ?? [];
   });
 }
 
-const statuses = (...claims: Partial<PayoutClaim>[]) => knownAfter(...claims).map(({ status }) => status);
+const statuses = (...claims: Partial<UpstreamPayout>[]) => knownAfter(...claims).map(({ status }) => status);
 
 describe('what is known of a payout', () => {
   test.each([
@@ -135,7 +135,7 @@ describe('what is known of a payout', () => {
       endToEndId: 'E1',
       deniedReason: 'Conta encerrada',
     };
-    expect(mergeClaim(known, { ...CLAIM, status: 'completed' }, SAME)).toMatchObject({
+    expect(mergeUpstreamPayout(known, { ...CLAIM, status: 'completed' }, SAME)).toMatchObject({
       litoshi: 5,
       endToEndId: 'E1',
       deniedReason: 'Conta encerrada',
@@ -158,7 +158,7 @@ describe('what is known of a payout', () => {
   });
 
   test('is nothing without an amount', () => {
-    expect(mergeClaim(null, { ...CLAIM, amountCents: null }, SAME)).toBeNull();
+    expect(mergeUpstreamPayout(null, { ...CLAIM, amountCents: null }, SAME)).toBeNull();
   });
 
   test('is not processing any more where it turns out not to be turbo', () => {
@@ -170,10 +170,12 @@ describe('what is known of a payout', () => {
   });
 
   test('has a version for each status that is told, and none for what comes to be known besides', () => {
-    const known = mergeClaim(null, { ...CLAIM, status: 'pending', feeCents: null }, SAME)!;
-    const detailed = mergeClaim(known, { ...CLAIM, status: 'pending', feeCents: 100 }, SAME)!;
+    const known = mergeUpstreamPayout(null, { ...CLAIM, status: 'pending', feeCents: null }, SAME)!;
+    const detailed = mergeUpstreamPayout(known, { ...CLAIM, status: 'pending', feeCents: 100 }, SAME)!;
     expect(detailed).toMatchObject({ version: 1, feeCents: 100 });
-    expect(mergeClaim(detailed, { ...CLAIM, status: 'completed' }, SAME)).toMatchObject({ version: 2 });
+    expect(mergeUpstreamPayout(detailed, { ...CLAIM, status: 'completed' }, SAME)).toMatchObject({
+      version: 2,
+    });
   });
 
   test('never goes back, whatever is told in whatever order', () => {
@@ -208,14 +210,14 @@ describe('what is known of a payout', () => {
 
 describe('what the service and its webhooks say of an end', () => {
   const at = (seconds: number) => new Date(Date.UTC(2026, 2, 2, 12, 0, seconds));
-  type Step = [by: Source['by'], seconds: number, status: PayoutClaim['status']];
+  type Step = [by: Source['by'], seconds: number, status: UpstreamPayout['status']];
 
   /** After these, one after the other, each as it comes. */
-  function afterSteps(...steps: Step[]): ShownPayout {
-    let known: ShownPayout | null = null;
+  function afterSteps(...steps: Step[]): Payout {
+    let known: Payout | null = null;
     let knownAt: Date | null = null;
     for (const [by, seconds, status] of steps) {
-      const merged: ShownPayout | null = mergeClaim(
+      const merged: Payout | null = mergeUpstreamPayout(
         known,
         { ...CLAIM, status, deniedReason: status === 'denied' ? 'Conta encerrada' : null },
         { by, at: at(seconds), knownAt },
@@ -226,7 +228,7 @@ describe('what the service and its webhooks say of an end', () => {
     return known!;
   }
 
-  test.each<[Step[], PayoutClaim['status'], boolean]>([
+  test.each<[Step[], UpstreamPayout['status'], boolean]>([
     // A webhook alone never makes it final; the service does.
     [[['event', 0, 'completed']], 'completed', false],
     [

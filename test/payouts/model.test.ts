@@ -15,8 +15,8 @@ import {
   netLitoshi,
   newPayoutCode,
   nextStatuses,
+  type OwnPayout,
   PAYOUT_METHODS,
-  type Payout,
   type PayoutChange,
   type PayoutMethod,
   payoutFromJson,
@@ -305,7 +305,7 @@ describe('what the bank says', () => {
             change = decideOutcome(payout, { outcome, environment: 'live', balances, now: NOW });
             if (isFinal(payout.status)) expect(change).toBeNull();
             if (change === null) continue;
-            let status: Payout['status'] | null = payout.status;
+            let status: OwnPayout['status'] | null = payout.status;
             for (const step of change.steps) {
               expect(step.previous).toBe(status);
               expect(nextStatuses({ method, status: status! })).toContain(step.payout.status);
@@ -348,7 +348,7 @@ describe('what the bank says', () => {
     expect(change).toMatchObject({ payout, steps: [], transactions: [], sendAt: plusMs(NOW, afterMs) });
   });
 
-  const told = (payout: Payout, outcome: TransferOutcome, balances = RICH) =>
+  const told = (payout: OwnPayout, outcome: TransferOutcome, balances = RICH) =>
     decideOutcome(payout, { outcome, environment: 'live', balances, now: NOW })!;
   const ARRIVED: TransferOutcome = { status: 'completed', receipt: { endToEndId: 'E1' } };
 

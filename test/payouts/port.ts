@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../server/src/kernel/errors.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import type { PayoutRange, RequestPayoutInput, ShownPayout } from '../../server/src/payouts/model.ts';
+import type { Payout, PayoutRange, RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import { fund } from '../support/funds.ts';
 import type { Harness, StartHarness } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
@@ -507,7 +507,7 @@ export function describePort(startMerchant: StartHarness): void {
     test('newest first, from either end, and filtered', async () => {
       const merchant = await start();
       const { payouts, tenant } = merchant;
-      const made: ShownPayout[] = [];
+      const made: Payout[] = [];
       for (const input of [{}, { method: 'pix_turbo' }, {}, { method: 'usd', destination: USDT }] as const) {
         made.push((await request(merchant, input)).payout);
         await merchant.pass(MINUTE);
@@ -546,7 +546,7 @@ export function describePort(startMerchant: StartHarness): void {
 }
 
 /** One that the service has named. */
-type NamedPayout = ShownPayout & { withdrawalId: string; code: string };
+type NamedPayout = Payout & { withdrawalId: string; code: string };
 
 async function request({ payouts, tenant }: Harness, input: Partial<RequestPayoutInput> = {}) {
   const requested = await payouts.request(tenant, {
@@ -557,16 +557,13 @@ async function request({ payouts, tenant }: Harness, input: Partial<RequestPayou
   return { ...requested, payout: shown(requested.payout) as NamedPayout };
 }
 
-async function again(
-  { payouts, tenant }: Harness,
-  { withdrawalId }: NamedPayout,
-): Promise<ShownPayout | null> {
+async function again({ payouts, tenant }: Harness, { withdrawalId }: NamedPayout): Promise<Payout | null> {
   const payout = await payouts.find(tenant, withdrawalId);
   return payout && shown(payout);
 }
 
 /** As callers see it. */
-function shown({ inputHash: _, claimedAt: __, ...payout }: ShownPayout): ShownPayout {
+function shown({ inputHash: _, claimedAt: __, ...payout }: Payout): Payout {
   return payout;
 }
 

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
-import type { Asker } from '../../server/src/kernel/requester.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -11,11 +10,12 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
+import type { Requester } from '../../server/src/kernel/requester.ts';
 import { isSettled, payoutIdOf, type RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
-import { claimPoll, selectObserved } from '../../server/src/upstream/mirror-store.ts';
+import { claimPoll, selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
-import type { Wallet } from '../../server/src/wallet/model.ts';
+import type { OwnWallet } from '../../server/src/wallet/model.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade } from '../support/facade.ts';
@@ -27,7 +27,7 @@ const KEY = 'ana@padaria.example';
 const MASKED = 'a***@padaria.example';
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 
-const WALLET: Wallet = {
+const WALLET: OwnWallet = {
   environment: 'live',
   balanceCents: 50_000,
   disputeBlockedCents: 0,
@@ -86,7 +86,11 @@ describeOnDatabase('payouts in front of another service', (open) => {
     };
     const remote = create(facade);
     const seen: { at: Date; stale: boolean }[] = [];
-    const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => seen.push({ at, stale }) };
+    const requester: Requester = {
+      priority: 'merchant',
+      subject: null,
+      onRead: (at, stale) => seen.push({ at, stale }),
+    };
 
     function add({ amount = 100, method = 'pix', ...told }: Partial<Told> = {}): Told {
       made += 1;
@@ -105,12 +109,12 @@ describeOnDatabase('payouts in front of another service', (open) => {
     }
 
     return {
-      ...{ upstream, facade, remote, clock, tenant, list, add, seen, asker },
-      service: remote.serviceFor(asker),
+      ...{ upstream, facade, remote, clock, tenant, list, add, seen, requester },
+      service: remote.serviceFor(requester),
       /** Another instance on the same database. */
       other: async () => {
         const there = await startFacade({ database, upstream, tenant, clock });
-        return { facade: there, service: create(there).serviceFor(asker), remote: create(there) };
+        return { facade: there, service: create(there).serviceFor(requester), remote: create(there) };
       },
       answering(scripts: { post?: Script; get?: Script | null }) {
         if (scripts.post) post = scripts.post;
@@ -123,13 +127,13 @@ describeOnDatabase('payouts in front of another service', (open) => {
       },
       /** What a webhook says. */
       async tell(payload: object) {
-        const { observation, inputHash } = remote.sighting(payload)!;
+        const { observation, inputHash } = remote.readWebhook(payload)!;
         await facade.committer.change({
           tenant,
           read: observation.read,
           decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
         });
-        if (inputHash) await facade.intents.lookSoon(tenant, inputHash);
+        if (inputHash) await facade.intents.lookUpSoon(tenant, inputHash);
         await facade.work.settled();
       },
       doubts: async () => (await facade.intents.open(tenant, 'requestPayout')).map(({ finding }) => finding),
@@ -190,7 +194,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
         {
           path: '/v1/payouts',
           body: { amount: 100, method: 'pix', walletAddress: KEY, idempotencyKey: 'one' },
-          errand: { class: 'money' },
+          requestOptions: { priority: 'money' },
         },
       ]);
       expect(await service.request(tenant, pix({ idempotencyKey: 'one' }))).toEqual({
@@ -806,7 +810,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       const { service, remote, tenant, upstream } = await start();
       expect(await service.find(tenant, name)).toBeNull();
       expect(upstream.asked).toEqual([]);
-      await remote.refresh(tenant, [name], { class: 'lookup' });
+      await remote.refresh(tenant, [name], { priority: 'lookup' });
       expect(upstream.asked.filter((asked) => !asked.includes('?'))).toEqual([]);
     });
 
@@ -1003,9 +1007,9 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await there.poll(tenant, following(id));
       expect(gets()).toHaveLength(2);
       clock.advance(1_000);
-      await there.poll(tenant, { ...following(id), nudged: true });
+      await there.poll(tenant, { ...following(id), isChanged: true });
       expect(gets()).toHaveLength(3);
-      expect(upstream.requests.at(-1)!.errand.class).toBe('poll');
+      expect(upstream.requests.at(-1)!.requestOptions.priority).toBe('poll');
     });
 
     test('sees what was requested elsewhere', async () => {
@@ -1035,7 +1039,9 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await service.list(tenant, page);
       answering({ get: lost });
       await expect(remote.poll(tenant, following(id))).rejects.toBeInstanceOf(UpstreamFault);
-      await expect(remote.refresh(tenant, [id], { class: 'lookup' })).rejects.toBeInstanceOf(UpstreamFault);
+      await expect(remote.refresh(tenant, [id], { priority: 'lookup' })).rejects.toBeInstanceOf(
+        UpstreamFault,
+      );
     });
   });
 
@@ -1054,7 +1060,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     test('is a claim, held against what is known; late, double and out of order it changes nothing', async () => {
       const { remote, tenant, facade, events, service, gets } = await start();
       const apply = async (payload: unknown) => {
-        const { observation, reference } = remote.sighting(payload)!;
+        const { observation, reference } = remote.readWebhook(payload)!;
         expect(reference).toBe(EVENT.withdrawalId);
         await facade.committer.change({
           tenant,
@@ -1091,7 +1097,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await service.list(tenant, page);
       clock.advance(1_000);
       const processedAt = clock.now().toISOString();
-      const { observation } = remote.sighting({ ...EVENT, withdrawalId: id, processedAt })!;
+      const { observation } = remote.readWebhook({ ...EVENT, withdrawalId: id, processedAt })!;
       await facade.committer.change({
         tenant,
         read: (reader) => observation.read(reader),
@@ -1105,7 +1111,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     test('of anything else is not ours', async () => {
       const { remote } = await start();
       for (const payload of [null, {}, { event: 'card_payment.paid' }, { event: 'withdrawal.requested' }])
-        expect(remote.sighting(payload)).toBeNull();
+        expect(remote.readWebhook(payload)).toBeNull();
     });
 
     test('is not confirmed by a service that goes on saying something older', async () => {
@@ -1119,8 +1125,8 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(listed).toContain('completed');
       clock.advance(MINUTE);
       const askedAt = clock.now();
-      await remote.refresh(tenant, [id], { class: 'lookup' });
-      const [known] = await selectObserved(database.sql, tenant, 'payout', [id]);
+      await remote.refresh(tenant, [id], { priority: 'lookup' });
+      const [known] = await selectMirrored(database.sql, tenant, 'payout', [id]);
       expect(known).toMatchObject({ status: 'completed' });
       expect(known!.observedAt.getTime()).toBeLessThan(askedAt.getTime());
     });
@@ -1128,8 +1134,10 @@ describeOnDatabase('payouts in front of another service', (open) => {
     test('is checked against the service', async () => {
       const { remote, tenant, add, events, upstream } = await start();
       const { id } = add();
-      await remote.refresh(tenant, [id], { class: 'lookup' });
-      expect(upstream.requests.map(({ errand }: UpstreamRequest) => errand.class)).toEqual(['lookup']);
+      await remote.refresh(tenant, [id], { priority: 'lookup' });
+      expect(upstream.requests.map(({ requestOptions }: UpstreamRequest) => requestOptions.priority)).toEqual(
+        ['lookup'],
+      );
       expect(await events()).toHaveLength(1);
     });
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
-import type { Payout } from '../../server/src/payouts/model.ts';
+import type { OwnPayout } from '../../server/src/payouts/model.ts';
 import { payoutRequestWire, payoutToWire, payoutWebhook, payoutWire } from '../../server/src/payouts/wire.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -221,7 +221,7 @@ describe('GET /v1/payouts', () => {
   });
 });
 
-const PAYOUT: Payout = {
+const PAYOUT: OwnPayout = {
   withdrawalId: '0123456789abcdef01234567',
   code: 'SAQ-8NY3SQZHKXF9',
   version: 1,

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
-import { placeProducts, type ShownProduct } from '../../server/src/products/model.ts';
+import { type Product, placeProducts } from '../../server/src/products/model.ts';
 import { createRemoteProducts } from '../../server/src/products/remote/service.ts';
 import { createRemoteSandbox } from '../../server/src/sandbox/remote/service.ts';
 import { openFreshDatabase } from '../support/database.ts';
@@ -25,8 +25,8 @@ async function start({ looksUp = true }: { looksUp?: boolean } = {}) {
   const catalogue: Record<string, unknown>[] = [];
   const saw: { stale: boolean }[] = [];
   const products = createRemoteProducts(facade).serviceFor({
-    ...{ rank: 'person', subject: null },
-    saw: (_, stale) => saw.push({ stale }),
+    ...{ priority: 'merchant', subject: null },
+    onRead: (_, stale) => saw.push({ stale }),
   });
   const add = (rest: Record<string, unknown> = {}) => {
     const product = {
@@ -213,7 +213,7 @@ describe('the catalogue', () => {
     });
     fc.assert(
       fc.property(fc.uniqueArray(product, { selector: ({ id }) => id }), (all) => {
-        const listed = all.map((each): ShownProduct => ({ ...BREAD, description: null, ...each }));
+        const listed = all.map((each): Product => ({ ...BREAD, description: null, ...each }));
         const places = placeProducts(listed).map(({ place }) => place);
         expect(places).toEqual([...new Set(places)].sort((left, right) => right - left));
         for (const place of places) expect(Number.isSafeInteger(place) && place >= 0).toBe(true);
@@ -227,9 +227,9 @@ describe('a test payment at the service', () => {
     const script = createScriptedService();
     const facade = await startFacade({ database, upstream: script.upstream });
     const service = createRemoteSandbox(facade).serviceFor({
-      rank: 'person',
+      priority: 'merchant',
       subject: null,
-      saw: () => undefined,
+      onRead: () => undefined,
     });
     return {
       service,

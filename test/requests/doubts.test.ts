@@ -27,7 +27,7 @@ describeOnDatabase('what no lookup can settle', (open) => {
       readWallet: () => Promise.reject(new Error('not asked for')),
     });
     Object.assign(facade.requests, remote.requests);
-    const service = remote.serviceFor({ rank: 'person', subject: null, saw: () => undefined });
+    const service = remote.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined });
     const doubts = createDoubts(facade);
     const shown = (code: string, amount: number) => ({
       ...{ id: code.at(-1)!.repeat(24), code, amount, method: 'pix', status: 'pendente' },

@@ -30,23 +30,23 @@ export function describePort(start: StartHarness): void {
     });
 
     await merchant.pass(2_000);
-    const [newest, oldest] = await service.levers.listTestPayments(service.tenant, { limit: 10 });
+    const [newest, oldest] = await service.controls.listTestPayments(service.tenant, { limit: 10 });
     expect([newest, oldest]).toMatchObject([pending, paid]);
-    const settled = await service.levers.settleTestPayment(service.tenant, newest!.id);
+    const settled = await service.controls.settleTestPayment(service.tenant, newest!.id);
     expect(settled).toEqual({ ...newest, status: 'paid', paidAt: clock.now() });
     expect(await merchant.wallet.read(tenant)).toMatchObject({ balanceCents: 5070, pendingReleaseCents: 0 });
-    expect(await service.levers.listTestPayments(service.tenant, { limit: 10 })).toEqual([settled, oldest]);
-    expect(await service.levers.listTestPayments(service.tenant, { limit: 1 })).toEqual([settled]);
+    expect(await service.controls.listTestPayments(service.tenant, { limit: 10 })).toEqual([settled, oldest]);
+    expect(await service.controls.listTestPayments(service.tenant, { limit: 1 })).toEqual([settled]);
   });
 
   test('are their account’s alone, and leave the live wallet alone', async () => {
     const [live, other] = [await start(), await sandbox()];
     const { sandbox: payments, tenant, service } = live.inSandbox();
     await payments.createTestPayment(tenant, { valueCents: 80, pending: true });
-    const [made] = await service.levers.listTestPayments(service.tenant, { limit: 1 });
-    const settled = other.service.levers.settleTestPayment(other.service.tenant, made!.id);
+    const [made] = await service.controls.listTestPayments(service.tenant, { limit: 1 });
+    const settled = other.service.controls.settleTestPayment(other.service.tenant, made!.id);
     await expect(settled).rejects.toBeInstanceOf(NotFoundError);
-    expect(await other.service.levers.listTestPayments(other.service.tenant, { limit: 10 })).toEqual([]);
+    expect(await other.service.controls.listTestPayments(other.service.tenant, { limit: 10 })).toEqual([]);
     expect(await live.wallet.read(live.tenant)).toMatchObject({ balanceCents: 0, pendingReleaseCents: 0 });
   });
 

@@ -21,14 +21,14 @@ describeOnDatabase('test payments', (open) => {
   test('are settled once, though several ask at once', async () => {
     const { core, tenant } = await sandbox();
     const { id } = await core.sandbox.createTestPayment(tenant, { valueCents: 80, pending: true });
-    const settled = await Promise.all([1, 2, 3].map(() => core.levers.settleTestPayment(tenant, id)));
+    const settled = await Promise.all([1, 2, 3].map(() => core.controls.settleTestPayment(tenant, id)));
     expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['paid']));
     expect(await core.wallet.read(tenant)).toMatchObject({ balanceCents: 80, pendingReleaseCents: 0 });
   });
 
   test.each(['', 'x', `test_${'ab'.repeat(12)}`, 'with \u0000'])('under the id %j are none', async (id) => {
     const { core, tenant } = await sandbox();
-    await expect(core.levers.settleTestPayment(tenant, id)).rejects.toBeInstanceOf(NotFoundError);
+    await expect(core.controls.settleTestPayment(tenant, id)).rejects.toBeInstanceOf(NotFoundError);
   });
 
   async function sandbox(): Promise<{ core: Core; tenant: Core['tenant'] }> {

@@ -99,7 +99,7 @@ async function idsOf(): Promise<Ids> {
   const foreign = createRestClient(app.url, await addKey(app, { accountId }));
   const [first] = await app.database.sql.selectFrom('account').select('id').orderBy('created_at').execute();
   for (const id of [first!.id, accountId])
-    await app.levers.credit({ accountId: id, environment: 'live' }, 100_000_000);
+    await app.controls.credit({ accountId: id, environment: 'live' }, 100_000_000);
   const own = await make(createRestClient(app.url, LIVE_KEY));
   const sandbox = createRestClient(app.url, TEST_KEY);
   await sandbox.post('/sandbox/payments', { valueCents: 1_000_000 });

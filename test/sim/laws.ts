@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import type { Wallet } from '../../server/src/wallet/model.ts';
+import type { OwnWallet } from '../../server/src/wallet/model.ts';
 import { lawsOfTheBooks } from '../faults/audit.ts';
 import { ALL_ACCOUNTS, isOwed } from '../support/ledger.ts';
 import type { Violation } from './violation.ts';
@@ -205,7 +205,7 @@ export async function expectedWallet(
   { sql }: Database,
   { accountId, environment }: Tenant,
   { subaccountsKnown }: { subaccountsKnown: boolean },
-): Promise<Wallet> {
+): Promise<OwnWallet> {
   const { rows } = await raw<{ name: LedgerAccountName; amount: number }>`
     select ledger_account as name, sum(amount)::bigint as amount from posting
     where account_id = ${accountId} and environment = ${environment} group by ledger_account

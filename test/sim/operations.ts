@@ -1,4 +1,4 @@
-import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import type { PayoutMethod } from '../../server/src/payouts/model.ts';
@@ -41,7 +41,7 @@ export function createOperations(
   const { slices, clock, live, sandbox } = world;
   const chance = (oneIn: number) => random.below(oneIn) === 0;
   const orderCodes: string[] = [];
-  const payments: CardPayment[] = [];
+  const payments: StoredCardPayment[] = [];
   const payoutIds: { tenant: Tenant; id: string }[] = [];
   const subaccountPayoutIds: string[] = [];
   const subaccountIds: Record<Environment, string[]> = { live: [], sandbox: [] };
@@ -174,7 +174,7 @@ export function createOperations(
         const name = key() ?? undefined;
         await make(
           request('credit', live, cents, name ?? null, async () => ({
-            id: await slices.levers.credit(live, cents, name === undefined ? {} : { name }),
+            id: await slices.controls.credit(live, cents, name === undefined ? {} : { name }),
           })),
         );
       },
@@ -185,7 +185,7 @@ export function createOperations(
         const litoshi = amount(1_000_000, 50_000_000);
         await make(
           request('creditLtc', live, litoshi, null, async () => ({
-            id: await slices.levers.creditLtc(live, litoshi),
+            id: await slices.controls.creditLtc(live, litoshi),
           })),
         );
       },
@@ -198,7 +198,7 @@ export function createOperations(
           disputeIds,
           await make(
             request('openDispute', live, amountCents, null, async () => ({
-              id: await slices.levers.openDispute(live, { amountCents }),
+              id: await slices.controls.openDispute(live, { amountCents }),
             })),
           ),
         );
@@ -211,7 +211,7 @@ export function createOperations(
         const id = random.pick(disputeIds);
         const outcome = random.pick(['won', 'lost', 'forgiven'] as const);
         await attempt('closeDispute', async () => {
-          await slices.levers.closeDispute(live, id, outcome);
+          await slices.controls.closeDispute(live, id, outcome);
           return 'done';
         });
       },
@@ -359,7 +359,7 @@ export function createOperations(
         if (testPaymentIds.length === 0) return;
         const id = random.pick(testPaymentIds);
         await attempt('settleTestPayment', async () => {
-          await slices.levers.settleTestPayment(sandbox, id);
+          await slices.controls.settleTestPayment(sandbox, id);
           return 'done';
         });
       },

@@ -1,7 +1,7 @@
 import type { Change } from '../../server/src/commit/commit.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
 import type { LedgerTransaction } from '../../server/src/ledger/postings.ts';
-import type { Payout } from '../../server/src/payouts/model.ts';
+import type { OwnPayout } from '../../server/src/payouts/model.ts';
 import type { Tamper } from './world.ts';
 
 /** Faults as a program like this one could have them, each in what a decision writes, by what goes wrong. */
@@ -88,9 +88,9 @@ function onceMore({ id, lines }: LedgerTransaction): LedgerTransaction {
   };
 }
 
-function pendingAgain({ collection, key, row }: Change): { change: Change; payout: Payout } | null {
-  const before = row as Payout;
+function pendingAgain({ collection, key, row }: Change): { change: Change; payout: OwnPayout } | null {
+  const before = row as OwnPayout;
   if (collection.name !== 'payout' || before.status !== 'completed') return null;
-  const payout: Payout = { ...before, status: 'pending', processedAt: null, version: before.version + 1 };
+  const payout: OwnPayout = { ...before, status: 'pending', processedAt: null, version: before.version + 1 };
   return { change: { collection, key, row: payout }, payout };
 }

@@ -140,7 +140,7 @@ describe('subaccounts', () => {
       false,
     ]);
     // A cursor of another list, or of another account, is none.
-    for (const [asker, document] of [
+    for (const [requester, document] of [
       [app.live, LIST],
       [
         client,
@@ -148,7 +148,7 @@ describe('subaccounts', () => {
       ],
     ] as const)
       expect(
-        (await asker.send(document, { after: first.pageInfo.endCursor })).body.errors[0].extensions,
+        (await requester.send(document, { after: first.pageInfo.endCursor })).body.errors[0].extensions,
       ).toMatchObject({
         code: 'BAD_USER_INPUT',
       });

@@ -6,15 +6,15 @@ import {
   guidanceOf,
   isFinal,
   isSettled,
-  mergeSeen,
-  type SeenPayout,
-  type ShownSubaccountPayout,
+  mergeUpstreamPayout,
+  type SubaccountPayout,
+  type UpstreamPayout,
 } from '../../server/src/subaccounts/model.ts';
 
 const AT = new Date('2026-03-02T12:00:00.000Z');
 const ID = `sqp_${'1'.repeat(32)}`;
 
-const REQUESTED: SeenPayout = {
+const REQUESTED: UpstreamPayout = {
   payoutId: 'saq_idem_k',
   withdrawalId: null,
   code: null,
@@ -34,14 +34,14 @@ const REQUESTED: SeenPayout = {
   completedAt: null,
   reversedAt: null,
 };
-const SENT: SeenPayout = {
+const SENT: UpstreamPayout = {
   ...REQUESTED,
   withdrawalId: 'a'.repeat(24),
   code: 'TURBO-1',
   platformFeeCents: 100,
   netAmountCents: 9_850,
 };
-const COMPLETED: SeenPayout = {
+const COMPLETED: UpstreamPayout = {
   ...SENT,
   status: 'completed',
   endToEndId: 'E1',
@@ -49,18 +49,18 @@ const COMPLETED: SeenPayout = {
   recipientBankName: 'Banco',
   completedAt: AT,
 };
-const FAILED: SeenPayout = { ...SENT, status: 'failed', failureReason: 'Chave inválida' };
-const REFUSED: SeenPayout = { ...REQUESTED, status: 'failed', code: 'SUB-1', failureReason: 'Recusado' };
-const REVERSED: SeenPayout = { ...FAILED, reversed: true, reversedAt: AT };
-const ODD: SeenPayout = { ...SENT, status: 'unknown' };
+const FAILED: UpstreamPayout = { ...SENT, status: 'failed', failureReason: 'Chave inválida' };
+const REFUSED: UpstreamPayout = { ...REQUESTED, status: 'failed', code: 'SUB-1', failureReason: 'Recusado' };
+const REVERSED: UpstreamPayout = { ...FAILED, reversed: true, reversedAt: AT };
+const ODD: UpstreamPayout = { ...SENT, status: 'unknown' };
 const ALL = [REQUESTED, SENT, COMPLETED, FAILED, REFUSED, REVERSED, ODD];
 
 /** The service, at the instant of what is known. */
 const SAME: Source = { by: 'service', at: AT, knownAt: AT };
 
-function merged(...seen: SeenPayout[]): ShownSubaccountPayout {
-  return seen.reduce<ShownSubaccountPayout | null>(
-    (known, next) => mergeSeen(known, next, ID, SAME) ?? known,
+function merged(...seen: UpstreamPayout[]): SubaccountPayout {
+  return seen.reduce<SubaccountPayout | null>(
+    (known, next) => mergeUpstreamPayout(known, next, ID, SAME) ?? known,
     null,
   )!;
 }
@@ -74,7 +74,7 @@ describe('what is seen of a subaccount’s payout', () => {
   });
 
   test.each(ALL.map((seen) => [seen.status, seen] as const))('twice is nothing new: %s', (_, seen) => {
-    expect(mergeSeen(merged(seen), seen, ID, SAME)).toBeNull();
+    expect(mergeUpstreamPayout(merged(seen), seen, ID, SAME)).toBeNull();
   });
 
   test('late changes nothing but what was not known', () => {
@@ -92,7 +92,7 @@ describe('what is seen of a subaccount’s payout', () => {
   test('of one that was taken for never made has its own reason and time, or none', () => {
     const words = { failureReason: 'never arrived', reversed: true, reversedAt: AT };
     const known = { ...merged({ ...FAILED, ...words }), neverMade: true };
-    const found = (seen: SeenPayout) => mergeSeen(known, seen, ID, SAME);
+    const found = (seen: UpstreamPayout) => mergeUpstreamPayout(known, seen, ID, SAME);
     expect(found({ ...FAILED, failureReason: null })).toMatchObject({ failureReason: null, reversed: false });
     expect(found({ ...FAILED, failureReason: null })!.reversedAt).toBeNull();
     expect(found(FAILED)).toMatchObject({ failureReason: FAILED.failureReason });
@@ -119,10 +119,10 @@ describe('what is seen of a subaccount’s payout', () => {
     ['completed', COMPLETED, 'NONE'],
     ['reversed', REVERSED, 'RETRY_WITH_NEW_KEY'],
   ])('that is %s waits until the service itself has said so', (_, end, guidance) => {
-    const claimed = mergeSeen(merged(SENT), end, ID, { by: 'event', at: new Date(AT) })!;
+    const claimed = mergeUpstreamPayout(merged(SENT), end, ID, { by: 'event', at: new Date(AT) })!;
     expect(claimed.status).toBe(end.status);
     expect(guidanceOf(claimed)).toBe('WAIT');
-    const confirmed = mergeSeen(claimed, end, ID, { by: 'service', at: new Date(AT) })!;
+    const confirmed = mergeUpstreamPayout(claimed, end, ID, { by: 'service', at: new Date(AT) })!;
     expect(guidanceOf(confirmed)).toBe(guidance);
   });
 
@@ -144,14 +144,14 @@ describe('what is seen of a subaccount’s payout', () => {
         endToEndId: maybe('E1'),
         reversed: fc.boolean(),
       })
-      .map(({ base, ...rest }): SeenPayout => ({ ...base, ...rest }));
-    const progress = ({ status, reversed }: ShownSubaccountPayout) =>
+      .map(({ base, ...rest }): UpstreamPayout => ({ ...base, ...rest }));
+    const progress = ({ status, reversed }: SubaccountPayout) =>
       ({ unknown: 0, processing: 1, completed: 2, failed: 2 })[status] + (reversed ? 1 : 0);
     fc.assert(
       fc.property(fc.array(seen, { minLength: 1, maxLength: 20 }), (history) => {
-        let known: ShownSubaccountPayout | null = null;
+        let known: SubaccountPayout | null = null;
         for (const next of history) {
-          const after = mergeSeen(known, next, ID, SAME);
+          const after = mergeUpstreamPayout(known, next, ID, SAME);
           if (!after) continue;
           expect(after.version).toBe((known?.version ?? 0) + 1);
           if (after.reversed) expect(after.status).toBe('failed');
@@ -166,12 +166,12 @@ describe('what is seen of a subaccount’s payout', () => {
         }
         // All of it once more has nothing new to say.
         const again = history.filter((next) => {
-          const after = mergeSeen(known, next, ID, SAME);
+          const after = mergeUpstreamPayout(known, next, ID, SAME);
           known = after ?? known;
           return after !== null;
         });
         expect(again.length).toBeLessThanOrEqual(history.length > 1 ? 7 : 0);
-        for (const next of history) expect(mergeSeen(known, next, ID, SAME)).toBeNull();
+        for (const next of history) expect(mergeUpstreamPayout(known, next, ID, SAME)).toBeNull();
       }),
     );
   });
@@ -179,19 +179,19 @@ describe('what is seen of a subaccount’s payout', () => {
 
 describe('what the service and its webhooks say of an end', () => {
   const at = (seconds: number) => new Date(AT.getTime() + seconds * 1_000);
-  type Step = [by: Source['by'], seconds: number, seen: SeenPayout];
+  type Step = [by: Source['by'], seconds: number, seen: UpstreamPayout];
 
-  function afterSteps(...steps: Step[]): ShownSubaccountPayout {
-    let known: ShownSubaccountPayout | null = null;
+  function afterSteps(...steps: Step[]): SubaccountPayout {
+    let known: SubaccountPayout | null = null;
     let knownAt: Date | null = null;
     for (const [by, seconds, seen] of steps) {
-      known = mergeSeen(known, seen, ID, { by, at: at(seconds), knownAt }) ?? known;
+      known = mergeUpstreamPayout(known, seen, ID, { by, at: at(seconds), knownAt }) ?? known;
       if (by === 'service' && known?.status === seen.status) knownAt = at(seconds);
     }
     return known!;
   }
 
-  test.each<[string, Step[], SeenPayout, boolean]>([
+  test.each<[string, Step[], UpstreamPayout, boolean]>([
     ['an event alone', [['event', 0, COMPLETED]], COMPLETED, false],
     [
       'confirmed',

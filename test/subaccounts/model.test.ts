@@ -22,7 +22,7 @@ import {
   payoutReferenceText,
   referenceKind,
   requestPayoutInput,
-  type Subaccount,
+  type StoredSubaccount,
   type SubaccountPayoutChange,
   subaccountIdText,
   subaccountPayoutFromJson,
@@ -36,7 +36,7 @@ const NOW = new Date('2026-03-02T12:00:00.000Z');
 const LATER = new Date('2026-03-02T12:00:05.000Z');
 const KEY = 'bia@cliente.example';
 
-const subaccount = (balanceCents: number): Subaccount => ({
+const subaccount = (balanceCents: number): StoredSubaccount => ({
   id: `sacc_${'a'.repeat(32)}`,
   name: 'Bia',
   externalId: null,

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { firstTenant } from '../../server/src/access/service.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
-import type { Asker } from '../../server/src/kernel/requester.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -14,12 +13,13 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Requester } from '../../server/src/kernel/requester.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { guidanceOf, isSettled, type ShownSubaccountPayout } from '../../server/src/subaccounts/model.ts';
+import { guidanceOf, isSettled, type SubaccountPayout } from '../../server/src/subaccounts/model.ts';
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote/service.ts';
 import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
-import { listObserved, selectObserved } from '../../server/src/upstream/mirror-store.ts';
+import { listMirrored, selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createRemoteWallet } from '../../server/src/wallet/remote/service.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -81,12 +81,16 @@ async function start({
   const wallet = createRemoteWallet(facade);
   const remote = createRemoteSubaccounts({
     ...facade,
-    readWallet: (tenant) => wallet.current(tenant, { class: 'query' }),
+    readWallet: (tenant) => wallet.current(tenant, { priority: 'query' }),
   });
   Object.assign(facade.requests, remote.requests);
   const ages: { at: Date; stale: boolean }[] = [];
-  const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => ages.push({ at, stale }) };
-  return { ...facade, remote, ages, subaccounts: remote.serviceFor(asker) };
+  const requester: Requester = {
+    priority: 'merchant',
+    subject: null,
+    onRead: (at, stale) => ages.push({ at, stale }),
+  };
+  return { ...facade, remote, ages, subaccounts: remote.serviceFor(requester) };
 }
 type Started = Awaited<ReturnType<typeof start>>;
 
@@ -523,7 +527,7 @@ describe('following', () => {
     const facade = await start();
     const { remote, tenant } = facade;
     const id = await open(100_000);
-    const payouts: ShownSubaccountPayout[] = [];
+    const payouts: SubaccountPayout[] = [];
     for (let count = 0; count < 5; count += 1) payouts.push((await request(facade, id)).payout);
     const ids = payouts.map((payout) => payout.id);
     const wanted = { all: false, ids };
@@ -570,7 +574,7 @@ describe('following', () => {
     const { payout } = await request(facade, id, { idempotencyKey: 'k-9' });
     const body = { ...payout, event: 'subaccount.payout', createdAt: payout.createdAt.toISOString() };
     const sight = (payload: unknown) => {
-      const { observation } = remote.sighting(payload)!;
+      const { observation } = remote.readWebhook(payload)!;
       return committer.change<string>({
         tenant,
         read: observation.read,
@@ -589,8 +593,8 @@ describe('following', () => {
     const [known] = await subaccounts.findPayouts(tenant, [payout.id]);
     expect(known).toMatchObject({ status: 'completed', version: payout.version + 1 });
     expect(isSettled(known!)).toBe(false);
-    expect(remote.sighting({ event: 'withdrawal.completed' })).toBeNull();
-    expect(remote.sighting(null)).toBeNull();
+    expect(remote.readWebhook({ event: 'withdrawal.completed' })).toBeNull();
+    expect(remote.readWebhook(null)).toBeNull();
     // One that was made elsewhere, of which the event says no more than its code and its subaccount.
     const elsewhere = await service.subaccounts.requestPayout(merchant, {
       subaccountId: id,
@@ -598,10 +602,10 @@ describe('following', () => {
       pixKey: KEY,
     });
     const { code } = elsewhere.payout;
-    const told = remote.sighting({ event: 'subaccount.payout', code, conta: id })!;
+    const told = remote.readWebhook({ event: 'subaccount.payout', code, conta: id })!;
     await sight({ event: 'subaccount.payout', code, conta: id });
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
-    await remote.refresh(tenant, [told.reference], { class: 'lookup' });
+    await remote.refresh(tenant, [told.reference], { priority: 'lookup' });
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(2);
   });
 
@@ -612,12 +616,12 @@ describe('following', () => {
       ...{ subaccountId: id, amountCents: 1_000, pixKey: KEY },
     });
     await pass(MINUTE);
-    await remote.refresh(tenant, [payout.id], { class: 'lookup' });
+    await remote.refresh(tenant, [payout.id], { priority: 'lookup' });
     expect(await subaccounts.findPayouts(tenant, [payout.id])).toMatchObject([{ status: 'completed' }]);
     await pass(MINUTE);
     const before = clock.now();
-    await remote.refresh(tenant, [payout.id], { class: 'lookup' });
-    const [record] = await selectObserved(database.sql, tenant, 'subaccount_payout', [payout.id]);
+    await remote.refresh(tenant, [payout.id], { priority: 'lookup' });
+    const [record] = await selectMirrored(database.sql, tenant, 'subaccount_payout', [payout.id]);
     expect(record).toMatchObject({ final: true, observedAt: before });
   });
 
@@ -751,7 +755,7 @@ test('what a webhook says is not confirmed by an older answer, nor by one from b
     down ? new UpstreamFault('timeout', 'maybe') : { status: 200, body: seen },
   );
   const { remote, tenant, committer } = await start({ upstream });
-  const { observation, reference } = remote.sighting({
+  const { observation, reference } = remote.readWebhook({
     ...{ ...seen, event: 'subaccount.payout', status: 'completed' },
   })!;
   await committer.change({
@@ -759,13 +763,13 @@ test('what a webhook says is not confirmed by an older answer, nor by one from b
     read: observation.read,
     decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
   });
-  const [told] = await listObserved(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
+  const [told] = await listMirrored(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
   clock.advance(MINUTE);
-  await remote.refresh(tenant, [reference], { class: 'lookup' });
-  const [known] = await listObserved(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
+  await remote.refresh(tenant, [reference], { priority: 'lookup' });
+  const [known] = await listMirrored(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
   expect(known!.observed).toMatchObject({ status: 'completed', observedAt: told!.observed.observedAt });
   down = true;
-  expect(await failure(remote.refresh(tenant, [reference], { class: 'lookup' }))).toMatchObject({
+  expect(await failure(remote.refresh(tenant, [reference], { priority: 'lookup' }))).toMatchObject({
     retryable: true,
   });
 });
@@ -848,7 +852,7 @@ test.each([
   const { subaccounts, tenant, intents, requests } = await start({ upstream });
   await failure(subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents: 100 }));
   const [intent] = await intents.open(tenant, 'transferToSubaccount');
-  expect(await requests.transferToSubaccount!.look(tenant, intent!)).toBe('unclear');
+  expect(await requests.transferToSubaccount!.lookUp(tenant, intent!)).toBe('unclear');
 });
 
 test('a transfer of another system is not taken for one that may be entered by a clock far behind ours', async () => {
@@ -864,7 +868,7 @@ test('a transfer of another system is not taken for one that may be entered by a
   const { subaccounts, tenant, intents, requests } = await start({ upstream });
   await failure(subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents: 100 }));
   const [intent] = await intents.open(tenant, 'transferToSubaccount');
-  expect(await requests.transferToSubaccount!.look(tenant, intent!)).toBe('unclear');
+  expect(await requests.transferToSubaccount!.lookUp(tenant, intent!)).toBe('unclear');
 });
 
 test('a transfer or a payout whose answer does not say that it was refused may have been done', async () => {

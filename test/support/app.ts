@@ -2,14 +2,14 @@ import { type App, createApp } from '../../server/src/app.ts';
 import { type Config, readConfig } from '../../server/src/config.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
-import type { Embedded } from '../../server/src/modes/runtime.ts';
+import type { EmbeddedServices } from '../../server/src/modes/runtime.ts';
 import { createLog } from '../../server/src/ops/log.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshDatabase } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
-import { createRestClient, type RestClient } from './rest.ts';
 import { said } from './log-capture.ts';
+import { createRestClient, type RestClient } from './rest.ts';
 import { silent } from './templates.ts';
 
 export const LIVE_KEY = 'ps_live_test0123456789abcdef';
@@ -30,7 +30,7 @@ export interface TestServer extends App {
 }
 
 /** The service itself. */
-export interface TestApp extends TestServer, Embedded {}
+export interface TestApp extends TestServer, EmbeddedServices {}
 
 interface Options {
   database?: Database;

@@ -3,27 +3,31 @@ import { onTestFinished } from 'vitest';
 import { type AccessService, type AccountSettings, DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
 import type {
-  CardPayment,
   CardPaymentService,
   HostedCheckout,
+  StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
-import { createFollower, type Follower, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
+import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
-import type { Payout, PayoutService } from '../../server/src/payouts/model.ts';
-import type { Product, ProductService } from '../../server/src/products/model.ts';
+import type { OwnPayout, PayoutService } from '../../server/src/payouts/model.ts';
+import type { ProductService, StoredProduct } from '../../server/src/products/model.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
-import type { SandboxService, TestPayment, TestPaymentLevers } from '../../server/src/sandbox/model.ts';
+import type {
+  SandboxService,
+  StoredTestPayment,
+  TestPaymentControls,
+} from '../../server/src/sandbox/model.ts';
 import type { OwnSubaccounts } from '../../server/src/subaccounts/model.ts';
-import type { WalletLevers, WalletService } from '../../server/src/wallet/model.ts';
+import type { WalletControls, WalletService } from '../../server/src/wallet/model.ts';
 import type { WebhookService } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
@@ -39,21 +43,21 @@ export interface Core {
   readonly database: Database;
   readonly clock: ManualClock;
   readonly committer: Committer;
-  readonly follower: Follower;
+  readonly tailer: LogTailer;
   readonly acquirer: Acquirer;
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
-  readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
+  readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
   /** The bank's own levers, with no faults in between. */
   readonly bank: SimulatedBank;
-  readonly payouts: PayoutService<Payout>;
+  readonly payouts: PayoutService<OwnPayout>;
   readonly subaccounts: OwnSubaccounts;
   readonly access: AccessService;
   readonly webhooks: WebhookService;
-  readonly products: ProductService<Product>;
-  readonly sandbox: SandboxService<TestPayment>;
+  readonly products: ProductService<StoredProduct>;
+  readonly sandbox: SandboxService<StoredTestPayment>;
   readonly wallet: WalletService;
-  readonly levers: WalletLevers & TestPaymentLevers;
+  readonly controls: WalletControls & TestPaymentControls;
   readonly work: WorkQueue;
   /** What the work queue calls, for a test that claims a task itself. */
   readonly handlers: Readonly<Record<string, TaskHandler>>;
@@ -99,7 +103,7 @@ export async function startCore({
   const faults: unknown[] = [];
   const onError = (error: unknown) => faults.push(error);
 
-  const follower = createFollower({ database, clock, onError });
+  const tailer = createLogTailer({ database, clock, onError });
   const committer = createCommitter({
     database,
     clock,
@@ -107,7 +111,7 @@ export async function startCore({
     onCommit(changed, { tasks, ...appended }) {
       for (const task of tasks) work.nudge(task.at);
       if (appended.events.length === 0) return;
-      follower.wake(changed, appended);
+      tailer.wake(changed, appended);
       if (announces) database.notify(STREAM_CHANNEL, tenantKey(changed)).catch(onError);
     },
   });
@@ -132,7 +136,7 @@ export async function startCore({
     onFault: onError,
   });
   const work = createWorkQueue({ database, clock, handlers, onError });
-  if (follows) await follower.start();
+  if (follows) await tailer.start();
 
   let closed: Promise<void> | undefined;
   const core: Core = {
@@ -140,7 +144,7 @@ export async function startCore({
     database,
     clock,
     committer,
-    follower,
+    tailer,
     acquirer,
     chargeIds,
     bank,
@@ -164,7 +168,7 @@ export async function startCore({
       closed ??= (async () => {
         await work.close();
         await committer.idle();
-        await follower.close();
+        await tailer.close();
       })();
       return closed;
     },

@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { createFollower, type Follower } from '../../server/src/events/log-tailer.ts';
+import { createLogTailer, type LogTailer } from '../../server/src/events/log-tailer.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
-import type { Facade } from '../../server/src/upstream/dependencies.ts';
+import type { UpstreamDependencies } from '../../server/src/upstream/dependencies.ts';
 import { createIntents, type RequestKind } from '../../server/src/upstream/intents.ts';
 import type { Correction } from '../../server/src/upstream/mirror.ts';
 import { createReads } from '../../server/src/upstream/reads.ts';
@@ -16,10 +16,10 @@ import { createManualClock, type ManualClock } from './clock.ts';
 import { openAccount } from './core.ts';
 
 /** What a slice's remote side stands on, in front of any service, with work that a test starts itself. */
-export interface TestFacade extends Facade {
+export interface TestFacade extends UpstreamDependencies {
   readonly tenant: Tenant;
   readonly clock: ManualClock;
-  readonly follower: Follower;
+  readonly tailer: LogTailer;
   readonly work: WorkQueue;
   /** By name; filled in by the test with those of the slices that it makes. */
   readonly requests: Record<string, RequestKind>;
@@ -52,13 +52,13 @@ export async function startFacade({
   const tenant = givenTenant ?? (await openAccount(database));
   const faults: unknown[] = [];
   const onFault = (fault: unknown) => faults.push(fault);
-  const follower = createFollower({ database, clock, onError: onFault });
+  const tailer = createLogTailer({ database, clock, onError: onFault });
   const committer = createCommitter({
     database,
     clock,
     onCommit(changed, { tasks, ...appended }) {
       for (const task of tasks) work.nudge(task.at);
-      if (appended.events.length > 0) follower.wake(changed, appended);
+      if (appended.events.length > 0) tailer.wake(changed, appended);
     },
   });
   const upstream =
@@ -82,13 +82,13 @@ export async function startFacade({
   });
   const work = createWorkQueue({ database, clock, handlers: intents.tasks, onError: onFault });
   const nudged: string[] = [];
-  await follower.start();
+  await tailer.start();
   onTestFinished(async () => {
     await work.close();
     intents.close();
     await upstream.close();
     await committer.idle();
-    await follower.close();
+    await tailer.close();
     await database.sql.deleteFrom('task').where('account_id', '=', tenant.accountId).execute();
   });
   return {
@@ -96,7 +96,7 @@ export async function startFacade({
     database,
     committer,
     clock,
-    follower,
+    tailer,
     upstream,
     reads: createReads({ upstream, clock }),
     intents,
@@ -105,7 +105,7 @@ export async function startFacade({
     corrections,
     onCorrection: (correction) => corrections.push(correction),
     nudged,
-    nudge: (_, resource) => nudged.push(resource),
+    pollNow: (_, resource) => nudged.push(resource),
     faults,
     onFault,
   };

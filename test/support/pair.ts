@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { AccountSettings } from '../../server/src/access/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { PaymentsService } from '../../server/src/graphql/context.ts';
-import type { Asker } from '../../server/src/kernel/requester.ts';
+import type { Requester } from '../../server/src/kernel/requester.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { nextDue } from '../../server/src/work/store.ts';
 import { addAccount, addKey } from './accounts.ts';
@@ -54,7 +54,7 @@ export interface Pair {
   /** The merchant, as each of the two knows it. */
   readonly accountIds: { readonly service: string; readonly facade: string };
   /** The port in front of the service, as one caller has it. */
-  services(asker?: Partial<Asker>): PaymentsService;
+  services(requester?: Partial<Requester>): PaymentsService;
   /**
    * Resolves when neither does anything any more but wait for the clock, or for an answer that a fault withholds:
    * requests and webhooks between them have come and had their consequences.
@@ -183,8 +183,8 @@ export async function startPair({
   const accountIds = { service: await accountOf(app, keys.live), facade: await accountOf(first, keys.live) };
   const pairOf = (facade: TestServer): Pair => ({
     ...{ clock, service: app, facade, proxy, keys, webhookSecrets, accountIds, settled, pass, close },
-    services: (asker) =>
-      facade.servicesFor({ rank: 'person', subject: null, saw: () => undefined, ...asker }),
+    services: (requester) =>
+      facade.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined, ...requester }),
     another: async () => pairOf(await startFacade()),
   });
   return pairOf(first);
@@ -219,6 +219,6 @@ export async function configureWebhook(merchant: GraphQLClient, url: string): Pr
 }
 
 async function accountOf({ servicesFor }: TestServer, key: string): Promise<Tenant['accountId']> {
-  const { access } = servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+  const { access } = servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
   return (await access.authenticate(`Bearer ${key}`)).tenant.accountId;
 }

@@ -10,8 +10,8 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
-import type { TestPaymentLevers } from '../../server/src/sandbox/model.ts';
-import type { WalletLevers } from '../../server/src/wallet/model.ts';
+import type { TestPaymentControls } from '../../server/src/sandbox/model.ts';
+import type { WalletControls } from '../../server/src/wallet/model.ts';
 import type { ManualClock } from './clock.ts';
 import { type Core, startCore } from './core.ts';
 import { type Pair, type Service, startPair, startService } from './pair.ts';
@@ -52,7 +52,7 @@ export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccou
   readonly database: Database;
   readonly bank: SimulatedBank;
   readonly cardPayments: CardPaymentService & HostedCheckout;
-  readonly levers: WalletLevers & TestPaymentLevers;
+  readonly controls: WalletControls & TestPaymentControls;
   balances(): Promise<Balances>;
 }
 
@@ -100,7 +100,7 @@ function embeddedHarness(core: Core, tenant: Tenant = core.tenant): Harness {
     ...{ clock, tenant, access, payouts, subaccounts, cardPayments, products, sandbox, wallet },
     service: {
       ...{ tenant, database, bank, payouts, subaccounts, cardPayments },
-      levers: core.levers,
+      controls: core.controls,
       balances: () => readBalances(database.sql, tenant),
     },
     exact: (expected) => expected,
@@ -118,9 +118,9 @@ function remoteHarness(pair: Pair, environment: Tenant['environment'] = 'live'):
   const tenant = { accountId: accountIds.facade, environment };
   const ofService = { accountId: accountIds.service, environment };
   const { payouts, subaccounts } = service.servicesFor({
-    rank: 'person',
+    priority: 'merchant',
     subject: null,
-    saw: () => undefined,
+    onRead: () => undefined,
   });
   return {
     ...pair.services(),
@@ -129,7 +129,7 @@ function remoteHarness(pair: Pair, environment: Tenant['environment'] = 'live'):
       tenant: ofService,
       database: service.database,
       bank: createSimulatedBank({ database: service.database, clock }),
-      ...{ payouts, subaccounts, cardPayments: service.cardPayments, levers: service.levers },
+      ...{ payouts, subaccounts, cardPayments: service.cardPayments, controls: service.controls },
       balances: () => readBalances(service.database.sql, ofService),
     },
     exact: () => ({}),

@@ -1,25 +1,25 @@
-import { createAccessEngine, createTokenPauses } from '../../server/src/access/service.ts';
 import { accounts } from '../../server/src/access/collections.ts';
-import { createCardPaymentEngine } from '../../server/src/card-payments/service.ts';
+import { createAccessService, createTokenPauses } from '../../server/src/access/service.ts';
+import { createCharging } from '../../server/src/card-payments/charging.ts';
 import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/collections.ts';
-import { createSettlement } from '../../server/src/card-payments/charging.ts';
+import { createCardPaymentService } from '../../server/src/card-payments/service.ts';
 import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
-import { createPayoutEngine } from '../../server/src/payouts/service.ts';
-import { createPayoutSettlement } from '../../server/src/payouts/sending.ts';
-import { createProductEngine } from '../../server/src/products/service.ts';
+import { createPayoutSending } from '../../server/src/payouts/sending.ts';
+import { createPayoutService } from '../../server/src/payouts/service.ts';
 import { products as productRecords } from '../../server/src/products/collections.ts';
+import { createProductService } from '../../server/src/products/service.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
-import { createSandboxEngine } from '../../server/src/sandbox/service.ts';
-import { createSubaccountEngine } from '../../server/src/subaccounts/service.ts';
-import { createSubaccountSettlement } from '../../server/src/subaccounts/sending.ts';
-import { createWalletEngine, createWalletLevers } from '../../server/src/wallet/service.ts';
+import { createSandboxService } from '../../server/src/sandbox/service.ts';
+import { createSubaccountSending } from '../../server/src/subaccounts/sending.ts';
+import { createSubaccountService } from '../../server/src/subaccounts/service.ts';
+import { createWalletControls, createWalletService } from '../../server/src/wallet/service.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
-import { createWebhookEngine } from '../../server/src/webhooks/service.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
+import { createWebhookService } from '../../server/src/webhooks/service.ts';
 
 export type Slices = ReturnType<typeof wireSlices>;
 
@@ -50,9 +50,9 @@ export function wireSlices({
     tokens: createTokenPauses({ database, committer }),
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
-  const settlement = createSettlement({ database, committer, acquirer, accounts, guard, onFault });
-  const payoutSettlement = createPayoutSettlement({ database, committer, bank });
-  const subaccountSettlement = createSubaccountSettlement({
+  const settlement = createCharging({ database, committer, acquirer, accounts, guard, onFault });
+  const payoutSettlement = createPayoutSending({ database, committer, bank });
+  const subaccountSettlement = createSubaccountSending({
     database,
     committer,
     bank,
@@ -62,24 +62,27 @@ export function wireSlices({
   });
   // No jitter: attempts come at the instants that the document's decision names.
   const delivery = createWebhookDelivery({ database, committer, clock, send, random: () => 0 });
-  const products = createProductEngine({ database, committer });
-  const sandbox = createSandboxEngine({ database, committer });
+  const products = createProductService({ database, committer });
+  const sandbox = createSandboxService({ database, committer });
   return {
     cardPayments: {
-      ...createCardPaymentEngine({
+      ...createCardPaymentService({
         ...{ database, committer, accounts, guard, clock, privateAddresses },
         products: productRecords,
       }),
       ...settlement,
     },
-    payouts: createPayoutEngine({ database, committer, accounts, bank, onFault }),
-    subaccounts: { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement },
-    access: createAccessEngine({ database, committer, products, clock, privateAddresses }),
+    payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
+    subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSettlement },
+    access: createAccessService({ database, committer, products, clock, privateAddresses }),
     products,
     sandbox,
-    wallet: createWalletEngine({ database, onFault }),
-    levers: { ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }), ...sandbox },
-    webhooks: createWebhookEngine({ database, committer, privateAddresses }),
+    wallet: createWalletService({ database, onFault }),
+    controls: {
+      ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
+      ...sandbox,
+    },
+    webhooks: createWebhookService({ database, committer, privateAddresses }),
     handlers: {
       ...settlement.tasks,
       ...payoutSettlement.tasks,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { type Budget, createBudget, type Slot } from '../../server/src/upstream/budget/budget.ts';
-import { UPSTREAM_CLASSES, type UpstreamClass } from '../../server/src/upstream/upstream.ts';
+import { UPSTREAM_PRIORITIES, type UpstreamPriority } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { firstInSample } from '../support/scale.ts';
@@ -41,9 +41,9 @@ describeOnDatabase('the budget', (open) => {
     const { budgets, ...rest } = instances(1, options as never);
     return { budget: budgets[0]!, ...rest };
   };
-  const take = (budget: Budget, of: UpstreamClass, waitMs = 0, subject: string | null = null) =>
-    budget.take({ class: of, waitMs, subject });
-  async function takeMany(budget: Budget, count: number, of: UpstreamClass): Promise<Slot[]> {
+  const take = (budget: Budget, of: UpstreamPriority, waitMs = 0, subject: string | null = null) =>
+    budget.take({ priority: of, waitMs, subject });
+  async function takeMany(budget: Budget, count: number, of: UpstreamPriority): Promise<Slot[]> {
     return Promise.all(Array.from({ length: count }, () => take(budget, of)));
   }
   const refusedFor = (taken: Promise<Slot>) =>
@@ -142,7 +142,7 @@ describeOnDatabase('the budget', (open) => {
 
   test('keeps room for the more important: each class fills its share, counting what all hold', async () => {
     const { budget } = one();
-    const shares: [UpstreamClass, number][] = [
+    const shares: [UpstreamPriority, number][] = [
       ['poll', 60],
       ['payer', 84],
       ['lookup', 96],
@@ -192,7 +192,7 @@ describeOnDatabase('the budget', (open) => {
     await idle(budget);
     clock.advance(49_999);
     const served: string[] = [];
-    const wait = (name: string, of: UpstreamClass, waitMs: number) =>
+    const wait = (name: string, of: UpstreamPriority, waitMs: number) =>
       take(budget, of, waitMs).then(
         () => served.push(name),
         (error: unknown) => served.push(`${name} refused for ${(error as RateLimitError).retryAfterSeconds}`),
@@ -323,17 +323,17 @@ describeOnDatabase('the budget', (open) => {
       const windowMs = 2_000;
       const { create, clock } = instances(0, { limit, windowMs, longestMs: 4_000, subjectLimit: 3 });
       const budgets = [create(), create(), create()];
-      const arrivals: { at: number; of: UpstreamClass; subject: string }[] = [];
+      const arrivals: { at: number; of: UpstreamPriority; subject: string }[] = [];
       const outcomes = { served: 0, refused: 0 };
       const under: Promise<unknown>[] = [];
 
       const request = async () => {
-        const of = UPSTREAM_CLASSES[Math.floor(random() * UPSTREAM_CLASSES.length)]!;
+        const of = UPSTREAM_PRIORITIES[Math.floor(random() * UPSTREAM_PRIORITIES.length)]!;
         const subject = `token ${Math.floor(random() * 4)}`;
         const waitMs = Math.floor(random() * 3_000);
         const [arrives, ends, fate] = [random() * 600, random() * 900, random()];
         try {
-          const slot = await budgets[Math.floor(random() * 3)]!.take({ class: of, subject, waitMs });
+          const slot = await budgets[Math.floor(random() * 3)]!.take({ priority: of, subject, waitMs });
           outcomes.served += 1;
           if (fate < 0.1) return slot.end('not_sent');
           const arrival = clock.now().getTime() + Math.floor(arrives);

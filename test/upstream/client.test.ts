@@ -14,14 +14,14 @@ const WALLET: UpstreamRequest = {
   environment: 'live',
   method: 'GET',
   path: '/v1/wallet',
-  errand: { class: 'query' },
+  requestOptions: { priority: 'query' },
 };
 const PAYOUT: UpstreamRequest = {
   environment: 'live',
   method: 'POST',
   path: '/v1/payouts',
   body: { amount: 25.5 },
-  errand: { class: 'money' },
+  requestOptions: { priority: 'money' },
 };
 
 type Options = Partial<Parameters<typeof createUpstream>[0]>;
@@ -39,8 +39,8 @@ function upstreamAt(url: string, options: Options = {}) {
   const uncounted = createOpenBudget(clock, (fault) => faults.push(fault));
   const budget = {
     ...uncounted,
-    async take(errand: Parameters<typeof uncounted.take>[0]) {
-      const slot = await uncounted.take(errand);
+    async take(requestOptions: Parameters<typeof uncounted.take>[0]) {
+      const slot = await uncounted.take(requestOptions);
       const index = slots.push('held') - 1;
       return {
         sendBy: new Date(clock.now().getTime() + 20_000),
@@ -414,7 +414,7 @@ describe('a read', () => {
 
   test('that has no slot for its second try says what the first came to', async () => {
     const { upstream, clock, budget } = await start((response) => json(response, 502, {}));
-    const read = faultOf(upstream.get({ ...WALLET, errand: { class: 'poll' } }));
+    const read = faultOf(upstream.get({ ...WALLET, requestOptions: { priority: 'poll' } }));
     await turns(50);
     await budget.block(60_000);
     expect(await through(clock, read)).toMatchObject({ kind: 'server_error' });
@@ -446,7 +446,7 @@ describe('a 429', () => {
     ['what cannot be read', { 'retry-after': 'soon', 'ratelimit-reset': '1772452800' }, 5],
   ])('that tells %s is the minute’s: nothing is sent until then', async (_, headers, seconds) => {
     const { upstream, service, clock } = await start(refuse(headers));
-    const request = { ...PAYOUT, errand: { class: 'money', waitMs: 0 } } as const;
+    const request = { ...PAYOUT, requestOptions: { priority: 'money', waitMs: 0 } } as const;
     expect(await refusalOf(upstream.send(request))).toEqual({ limited: true, seconds });
     expect(await refusalOf(upstream.send(request))).toEqual({ limited: true, seconds });
     expect(service.received).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { messageOf } from '../../server/src/upstream/responses.ts';
 import { createEndpoints } from '../../server/src/upstream/endpoint-availability.ts';
+import { messageOf } from '../../server/src/upstream/responses.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';
 

@@ -36,7 +36,7 @@ describeOnDatabase('two instances in front of one service', (open) => {
               environment: index === 0 ? 'live' : 'sandbox',
               method: 'GET',
               path: '/v1/wallet',
-              errand: { class: each, waitMs: 0 },
+              requestOptions: { priority: each, waitMs: 0 },
             })
             .catch(() => {
               refused += 1;

@@ -11,15 +11,15 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import {
-  type Found,
   InDoubtError,
   type Intent,
-  type Look,
+  type LookupResult,
   type Operation,
+  type OutcomeLookup,
   type RequestKind,
 } from '../../server/src/upstream/intents.ts';
-import { type Observation, observed, writesOfObserved } from '../../server/src/upstream/mirror.ts';
-import { selectObserved } from '../../server/src/upstream/mirror-store.ts';
+import { mirrored, type Observation, writesOfMirrored } from '../../server/src/upstream/mirror.ts';
+import { selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -51,7 +51,7 @@ function createService() {
     answer: (async (key) => service.do(key)) as (key: string, intent: Intent) => Promise<Observation>,
     look: (async ({ key }) => (service.done.includes(key) ? { found: seen(key) } : 'not_there')) as (
       intent: Intent,
-    ) => Promise<Found>,
+    ) => Promise<LookupResult>,
     do(key: string): Observation {
       service.done.push(key);
       return seen(key);
@@ -65,9 +65,9 @@ type Service = ReturnType<typeof createService>;
 function seen(key: string): Observation {
   const id = `made-${key}`;
   return {
-    read: (reader) => reader.load(observed.payout, id),
+    read: (reader) => reader.load(mirrored.payout, id),
     decide(state) {
-      const version = (state.get(observed.payout, id)?.version ?? 0) + 1;
+      const version = (state.get(mirrored.payout, id)?.version ?? 0) + 1;
       const record = {
         resource: 'payout',
         id,
@@ -78,21 +78,21 @@ function seen(key: string): Observation {
       } as const;
       return {
         resourceId: id,
-        writes: writesOfObserved({ ...record, snapshot: { id }, observedAt: state.now, event: null }),
+        writes: writesOfMirrored({ ...record, snapshot: { id }, observedAt: state.now, event: null }),
       };
     },
   };
 }
 
 /** A kind whose requests are shown from when their outcome is unknown. */
-function shownKind(look: Look): RequestKind {
+function shownKind(look: OutcomeLookup): RequestKind {
   return {
-    look,
+    lookUp: look,
     idOf: ({ id }) => `made-${id}`,
     inDoubt: ({ id }) => seen(id),
     absent({ id }, { ifShown }) {
       const { read, decide } = seen(id);
-      const isShown = (state: State) => state.get(observed.payout, `made-${id}`) !== null;
+      const isShown = (state: State) => state.get(mirrored.payout, `made-${id}`) !== null;
       return {
         read,
         decide: (state) => (isShown(state) || !ifShown ? decide(state) : { resourceId: id, writes: {} }),
@@ -115,11 +115,11 @@ describeOnDatabase('a request that must not be made twice', (open) => {
   }
 
   function connect(facade: TestFacade, service: Service) {
-    const look: Look = async (_, intent) => {
+    const look: OutcomeLookup = async (_, intent) => {
       service.looked += 1;
       return service.look(intent);
     };
-    facade.requests.move = { look };
+    facade.requests.move = { lookUp: look };
   }
 
   const operation = (
@@ -458,7 +458,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         await pass(facade, after);
         expect(service.looked).toBe(before + 1);
       }
-      expect(await intents.open(tenant, 'move')).toMatchObject([{ looks: 0 }]);
+      expect(await intents.open(tenant, 'move')).toMatchObject([{ lookups: 0 }]);
       service.look = async () => ({ found: service.do('k') });
       await pass(facade, after);
       expect(await states(facade)).toEqual(['done']);
@@ -544,7 +544,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         return { ...started, shownAs: `made-${intent.id}` };
       }
 
-      test.each<[string, (intent: Intent) => Promise<Found>]>([
+      test.each<[string, (intent: Intent) => Promise<LookupResult>]>([
         ['does not have it', async () => 'not_there'],
         ['does not say', async () => 'unclear'],
         ['cannot be asked', () => Promise.reject(new UpstreamFault('unreachable', 'no'))],
@@ -568,7 +568,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         facade.requests.move = shownKind(async (_, intent) => service.look(intent));
         const { resourceId, replayed } = await intents.run(tenant, operation(service, { key: 'k' }));
         expect(replayed).toBe(true);
-        expect(await selectObserved(database.sql, tenant, 'payout', [resourceId])).toHaveLength(1);
+        expect(await selectMirrored(database.sql, tenant, 'payout', [resourceId])).toHaveLength(1);
         expect(service.sent).toBe(1);
       });
 
@@ -792,7 +792,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
           }
           return cancel;
         };
-        const look: Look = async () => {
+        const look: OutcomeLookup = async () => {
           isAboutToWait = true;
           return 'not_there';
         };
@@ -817,7 +817,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
             await first;
           });
           const two = await startFacade({ database: slow, upstream: NOBODY, clock, tenant });
-          two.requests.move = { look, inDoubt: ({ id }) => seen(id) };
+          two.requests.move = { lookUp: look, inDoubt: ({ id }) => seen(id) };
           point = 0;
           const outcome = await two.intents
             .run(tenant, operation(service, { key }))
@@ -827,7 +827,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
           outcomes.add(outcome instanceof InDoubtError ? 'in doubt' : end);
           if (outcome instanceof InDoubtError)
             expect(
-              await selectObserved(database.sql, tenant, 'payout', [`made-${outcome.intent.id}`]),
+              await selectMirrored(database.sql, tenant, 'payout', [`made-${outcome.intent.id}`]),
               `point ${at}`,
             ).toHaveLength(1);
           else if (end === 'refused') expect(outcome, `point ${at}`).toBe(REFUSED);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { createPoller, type PollTargets } from '../../server/src/upstream/poller.ts';
 import { cannotAsk } from '../../server/src/upstream/responses.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
-import { createWatch, type Wanted } from '../../server/src/upstream/poller.ts';
 import { createManualClock } from '../support/clock.ts';
 
 const LIVE: Tenant = { accountId: 'acc_1', environment: 'live' };
@@ -13,12 +13,12 @@ const SECOND = 1_000;
 /** A watch whose polls of payouts a test answers itself. */
 function start() {
   const clock = createManualClock();
-  const polls: { tenant: Tenant; wanted: Wanted; at: number }[] = [];
+  const polls: { tenant: Tenant; wanted: PollTargets; at: number }[] = [];
   const started = clock.now().getTime();
   let answer: () => Promise<Date | null> = async () => null;
   const faults: unknown[] = [];
   const never = () => Promise.reject(new Error('not followed'));
-  const watch = createWatch({
+  const watch = createPoller({
     clock,
     pollers: {
       payout(tenant, wanted) {
@@ -61,8 +61,7 @@ describe('what is polled', () => {
     const { watch, polls, every } = start();
     every(10 * SECOND);
 
-    for (let follower = 0; follower < 5_000; follower += 1)
-      watch.join(LIVE, 'payout', `payout-${follower % 200}`);
+    for (let tailer = 0; tailer < 5_000; tailer += 1) watch.join(LIVE, 'payout', `payout-${tailer % 200}`);
     await turn();
 
     expect(polls).toHaveLength(1);
@@ -94,8 +93,8 @@ describe('what is polled', () => {
     await pass(60 * SECOND);
     expect(polls).toHaveLength(1);
 
-    watch.nudge(LIVE, 'payout');
-    watch.nudge(SANDBOX, 'payout');
+    watch.pollNow(LIVE, 'payout');
+    watch.pollNow(SANDBOX, 'payout');
     await turn();
     expect(polls).toHaveLength(2);
   });
@@ -109,7 +108,7 @@ describe('what is polled', () => {
     answering(() => first.then(() => null));
     watch.join(LIVE, 'payout', null);
     await turn();
-    watch.nudge(LIVE, 'payout');
+    watch.pollNow(LIVE, 'payout');
     await turn();
     expect(polls).toHaveLength(1);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readNewest } from '../../server/src/upstream/read-until.ts';
+import { readPagesUntil } from '../../server/src/upstream/read-until.ts';
 
 interface Item {
   id: number;
@@ -17,7 +17,7 @@ const minutes = (count: number): Item[] =>
 /** A service with this list, which gives at most `most` at once, and its total where it `counts`. */
 async function read(list: readonly Item[], { most = 100, counts = true, ignores = false } = {}) {
   const asked: string[] = [];
-  const newest = await readNewest<Item>({
+  const newest = await readPagesUntil<Item>({
     async fetchPage(page) {
       asked.push(page);
       const [limit, offset] = [...page.matchAll(/\d+/g)].map(Number) as [number, number];

@@ -4,15 +4,15 @@ import { createReads } from '../../server/src/upstream/reads.ts';
 import {
   type Upstream,
   type UpstreamAnswer,
-  type UpstreamClass,
   UpstreamFault,
+  type UpstreamPriority,
 } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';
 
 interface Asked {
   environment: string;
   path: string;
-  class: UpstreamClass;
+  class: UpstreamPriority;
   answer(body: unknown, status?: number): void;
   fail(error: unknown): void;
 }
@@ -22,12 +22,12 @@ function start(limit?: { entries: number; bytes: number }) {
   const asked: Asked[] = [];
   const told: string[] = [];
   const upstream: Pick<Upstream, 'get'> = {
-    get: ({ environment, path, errand }) =>
+    get: ({ environment, path, requestOptions }) =>
       new Promise<UpstreamAnswer>((resolve, reject) => {
         asked.push({
           environment,
           path,
-          class: errand.class,
+          class: requestOptions.priority,
           answer: (body, status = 200) => resolve({ status, body, headers: {} }),
           fail: reject,
         });
@@ -39,8 +39,8 @@ function start(limit?: { entries: number; bytes: number }) {
     ...(limit ? { limit } : {}),
     onRead: (of, source) => told.push(`${of} ${source}`),
   });
-  const get = (path: `/v1/${string}`, keepMs = 0, of: UpstreamClass = 'query') =>
-    reads.get('live', path, { errand: { class: of }, keepMs });
+  const get = (path: `/v1/${string}`, keepMs = 0, of: UpstreamPriority = 'query') =>
+    reads.get('live', path, { requestOptions: { priority: of }, keepMs });
   /** Reads it from the service now. */
   const read = async (path: `/v1/${string}`, body: unknown) => {
     const answered = get(path);
@@ -58,7 +58,10 @@ describe('reads', () => {
     const { asked, reads, get, told, clock } = start();
     const same = Array.from({ length: 100 }, () => get('/v1/wallet'));
     const other = get('/v1/products');
-    const elsewhere = reads.get('sandbox', '/v1/wallet', { errand: { class: 'query' }, keepMs: 0 });
+    const elsewhere = reads.get('sandbox', '/v1/wallet', {
+      requestOptions: { priority: 'query' },
+      keepMs: 0,
+    });
     expect(asked.map(({ environment, path }) => `${environment} ${path}`)).toEqual([
       'live /v1/wallet',
       'live /v1/products',
@@ -74,7 +77,7 @@ describe('reads', () => {
     expect(told.filter((each) => each === 'query shared')).toHaveLength(99);
   });
 
-  test('are answered from memory for as long as the asker says, and not a moment longer', async () => {
+  test('are answered from memory for as long as the requester says, and not a moment longer', async () => {
     const { asked, read, get, clock, told } = start();
     await read('/v1/wallet', 'old');
     clock.advance(1_999);

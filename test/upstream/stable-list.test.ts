@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
-import { createRankedList, type RankedRange } from '../../server/src/upstream/stable-list.ts';
+import { createStableOffsetList, type StableRange } from '../../server/src/upstream/stable-list.ts';
 
 interface Item {
   id: number;
@@ -17,7 +17,7 @@ function service(count: number, { isFinal = () => true }: { isFinal?: (id: numbe
   const faults = { wrongTotal: 0, largestPage: 100, unreadable: new Set<number>() };
   let now = 0;
   let before: () => void = () => undefined;
-  const ranked = createRankedList<null, Item>({
+  const ranked = createStableOffsetList<null, Item>({
     keyOf: () => 'all',
     idOf: ({ id }) => String(id),
     isKept: ({ final }) => final,
@@ -42,7 +42,7 @@ function service(count: number, { isFinal = () => true }: { isFinal?: (id: numbe
       before = task;
     },
     add: (...ids: number[]) => items.push(...ids.map((id) => ({ id, final: true }))),
-    async list(range: Partial<RankedRange<Item>> = {}) {
+    async list(range: Partial<StableRange<Item>> = {}) {
       const { items, more } = await ranked.list(null, { end: 'first', limit: 10, ...range });
       return { ids: items.map(({ item }) => item.id), places: items.map(({ place }) => place), more };
     },
@@ -216,7 +216,7 @@ describe('a list by rank', () => {
 
   test('keeps no more than it may', async () => {
     let asked = 0;
-    const ranked = createRankedList<null, number>({
+    const ranked = createStableOffsetList<null, number>({
       keyOf: () => 'all',
       idOf: String,
       isKept: () => true,

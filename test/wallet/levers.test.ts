@@ -20,7 +20,7 @@ describeOnDatabase('disputes', (open) => {
 
   test('hold their amount while they are open', async () => {
     const core = await funded(1_000);
-    const id = await core.levers.openDispute(core.tenant, { amountCents: 300 });
+    const id = await core.controls.openDispute(core.tenant, { amountCents: 300 });
     expect(id).toMatch(/^dsp_[0-9a-f]{24}$/);
     expect(await core.wallet.read(core.tenant)).toMatchObject({
       balanceCents: 1_000,
@@ -28,14 +28,14 @@ describeOnDatabase('disputes', (open) => {
       withdrawableCents: 700,
       assignableCents: 700,
     });
-    expect(await core.levers.listDisputes(core.tenant, { limit: 10 })).toEqual([
+    expect(await core.controls.listDisputes(core.tenant, { limit: 10 })).toEqual([
       { id, amountCents: 300, orderCode: null, status: 'open', createdAt: core.clock.now(), closedAt: null },
     ]);
   });
 
   test('hold more than the balance has, which then shows nothing to withdraw', async () => {
     const core = await funded(1_000);
-    await core.levers.openDispute(core.tenant, { amountCents: 1_001 });
+    await core.controls.openDispute(core.tenant, { amountCents: 1_001 });
     expect(await core.wallet.read(core.tenant)).toMatchObject({
       balanceCents: 1_000,
       disputeBlockedCents: 1_001,
@@ -49,28 +49,28 @@ describeOnDatabase('disputes', (open) => {
     const [won, lost] = [await opened(core, 300), await opened(core, 200)];
     const held = async () => (await core.wallet.read(core.tenant)).disputeBlockedCents;
     core.clock.advance(1_000);
-    expect(await core.levers.closeDispute(core.tenant, won, 'won')).toMatchObject({
+    expect(await core.controls.closeDispute(core.tenant, won, 'won')).toMatchObject({
       id: won,
       status: 'won',
       closedAt: core.clock.now(),
     });
     expect(await held()).toBe(200);
-    await core.levers.closeDispute(core.tenant, lost, 'lost');
+    await core.controls.closeDispute(core.tenant, lost, 'lost');
     expect(await held()).toBe(200);
-    await core.levers.closeDispute(core.tenant, lost, 'forgiven');
+    await core.controls.closeDispute(core.tenant, lost, 'forgiven');
     expect(await held()).toBe(0);
-    const listed = await core.levers.listDisputes(core.tenant, { limit: 10 });
+    const listed = await core.controls.listDisputes(core.tenant, { limit: 10 });
     expect(listed.map(({ id, status }) => [id, status])).toEqual([
       [lost, 'forgiven'],
       [won, 'won'],
     ]);
-    expect(await core.levers.listDisputes(core.tenant, { limit: 1 })).toHaveLength(1);
+    expect(await core.controls.listDisputes(core.tenant, { limit: 1 })).toHaveLength(1);
   });
 
   test('are closed once, though several ask at once', async () => {
     const core = await funded(1_000);
     const [id] = [await opened(core, 300), await opened(core, 300)];
-    await Promise.all([1, 2, 3].map(() => core.levers.closeDispute(core.tenant, id!, 'won')));
+    await Promise.all([1, 2, 3].map(() => core.controls.closeDispute(core.tenant, id!, 'won')));
     expect((await core.balances()).dispute_hold).toBe(300);
   });
 
@@ -84,9 +84,11 @@ describeOnDatabase('disputes', (open) => {
   ] as const)('closed as %j never become %s', async (way, outcome) => {
     const core = await funded(1_000);
     const id = await opened(core, 300);
-    for (const step of way) await core.levers.closeDispute(core.tenant, id, step);
+    for (const step of way) await core.controls.closeDispute(core.tenant, id, step);
     const before = await core.balances();
-    await expect(core.levers.closeDispute(core.tenant, id, outcome)).rejects.toBeInstanceOf(ValidationError);
+    await expect(core.controls.closeDispute(core.tenant, id, outcome)).rejects.toBeInstanceOf(
+      ValidationError,
+    );
     expect(await core.balances()).toEqual(before);
   });
 
@@ -98,11 +100,11 @@ describeOnDatabase('disputes', (open) => {
       return payment.orderCode;
     };
     const [own, foreign] = [await sold(core), await sold(other)];
-    await core.levers.openDispute(core.tenant, { amountCents: 500, orderCode: own });
-    expect(await core.levers.listDisputes(core.tenant, { limit: 1 })).toMatchObject([{ orderCode: own }]);
+    await core.controls.openDispute(core.tenant, { amountCents: 500, orderCode: own });
+    expect(await core.controls.listDisputes(core.tenant, { limit: 1 })).toMatchObject([{ orderCode: own }]);
     for (const orderCode of [foreign, 'nothing'])
       await expect(
-        core.levers.openDispute(core.tenant, { amountCents: 500, orderCode }),
+        core.controls.openDispute(core.tenant, { amountCents: 500, orderCode }),
       ).rejects.toBeInstanceOf(NotFoundError);
   });
 
@@ -110,31 +112,31 @@ describeOnDatabase('disputes', (open) => {
     const [core, other] = [await funded(1_000), await funded(1_000)];
     const id = await opened(core, 300);
     for (const wrong of [id, '', 'x', 'with \u0000'])
-      await expect(other.levers.closeDispute(other.tenant, wrong, 'won')).rejects.toBeInstanceOf(
+      await expect(other.controls.closeDispute(other.tenant, wrong, 'won')).rejects.toBeInstanceOf(
         NotFoundError,
       );
-    expect(await other.levers.listDisputes(other.tenant, { limit: 10 })).toEqual([]);
+    expect(await other.controls.listDisputes(other.tenant, { limit: 10 })).toEqual([]);
   });
 
   test('are opened once under one name', async () => {
     const core = await funded(1_000);
     const ids = await Promise.all(
-      [1, 2, 3].map(() => core.levers.openDispute(core.tenant, { amountCents: 300, name: 'med-1' })),
+      [1, 2, 3].map(() => core.controls.openDispute(core.tenant, { amountCents: 300, name: 'med-1' })),
     );
     expect(new Set(ids).size).toBe(1);
     expect((await core.balances()).dispute_hold).toBe(300);
     await expect(
-      core.levers.openDispute(core.tenant, { amountCents: 301, name: 'med-1' }),
+      core.controls.openDispute(core.tenant, { amountCents: 301, name: 'med-1' }),
     ).rejects.toBeInstanceOf(IdempotencyError);
   });
 
   async function opened(core: Core, amountCents: number): Promise<string> {
-    return core.levers.openDispute(core.tenant, { amountCents });
+    return core.controls.openDispute(core.tenant, { amountCents });
   }
 
   async function funded(amountCents: number): Promise<Core> {
     const core = await startCore({ database });
-    await core.levers.credit(core.tenant, amountCents);
+    await core.controls.credit(core.tenant, amountCents);
     return core;
   }
 });
@@ -152,15 +154,15 @@ describeOnDatabase('credits', (open) => {
       { from: 'merchant_balance', to: 'paid_out', amount: 700 },
     ]);
     await post(database.sql, core.tenant, [owed], core.clock.now());
-    await core.levers.credit(core.tenant, 500);
+    await core.controls.credit(core.tenant, 500);
     expect(await core.balances()).toMatchObject({ merchant_balance: 0, merchant_receivable: -200 });
-    await core.levers.credit(core.tenant, 500);
+    await core.controls.credit(core.tenant, 500);
     expect(await core.balances()).toMatchObject({ merchant_balance: 300, merchant_receivable: 0 });
   });
 
   test('in LTC are an LTC balance', async () => {
     const core = await startCore({ database });
-    await core.levers.creditLtc(core.tenant, 150_000_000);
+    await core.controls.creditLtc(core.tenant, 150_000_000);
     expect(await core.wallet.read(core.tenant)).toMatchObject({
       balanceCents: 0,
       cryptoBalanceLitoshi: 150_000_000,
@@ -170,23 +172,25 @@ describeOnDatabase('credits', (open) => {
   test('under one name are given once, and another amount under it is refused', async () => {
     const core = await startCore({ database });
     for (const lever of ['credit', 'creditLtc'] as const) {
-      const ids = await Promise.all([1, 2, 3].map(() => core.levers[lever](core.tenant, 500, { name: 'a' })));
+      const ids = await Promise.all(
+        [1, 2, 3].map(() => core.controls[lever](core.tenant, 500, { name: 'a' })),
+      );
       expect(new Set(ids).size).toBe(1);
-      await expect(core.levers[lever](core.tenant, 501, { name: 'a' })).rejects.toBeInstanceOf(
+      await expect(core.controls[lever](core.tenant, 501, { name: 'a' })).rejects.toBeInstanceOf(
         IdempotencyError,
       );
-      expect(await core.levers[lever](core.tenant, 500)).not.toBe(ids[0]);
+      expect(await core.controls[lever](core.tenant, 500)).not.toBe(ids[0]);
     }
     expect(await core.balances()).toMatchObject({ merchant_balance: 1_000, merchant_ltc: 1_000 });
   });
 
   test.each([0, -1, 1.5, Number.NaN, Number.MAX_SAFE_INTEGER])('of %d are refused', async (amount) => {
-    const { levers, tenant, balances } = await startCore({ database });
+    const { controls, tenant, balances } = await startCore({ database });
     const before = await balances();
     for (const refused of [
-      levers.credit(tenant, amount),
-      levers.creditLtc(tenant, amount),
-      levers.openDispute(tenant, { amountCents: amount }),
+      controls.credit(tenant, amount),
+      controls.creditLtc(tenant, amount),
+      controls.openDispute(tenant, { amountCents: amount }),
     ])
       await expect(refused).rejects.toBeInstanceOf(ValidationError);
     expect(await balances()).toEqual(before);
@@ -201,23 +205,23 @@ describeOnDatabase('credits', (open) => {
       { from: 'dispute_claims', to: 'dispute_hold', amount },
     ]);
     await post(database.sql, core.tenant, [much], core.clock.now());
-    const { levers, tenant } = core;
+    const { controls, tenant } = core;
     for (const refused of [
-      levers.credit(tenant, 101),
-      levers.creditLtc(tenant, 101),
-      levers.openDispute(tenant, { amountCents: 101 }),
+      controls.credit(tenant, 101),
+      controls.creditLtc(tenant, 101),
+      controls.openDispute(tenant, { amountCents: 101 }),
     ])
       await expect(refused).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
-    await Promise.all([levers.credit(tenant, 100), levers.openDispute(tenant, { amountCents: 100 })]);
+    await Promise.all([controls.credit(tenant, 100), controls.openDispute(tenant, { amountCents: 100 })]);
   });
 
   test('and disputes are none in sandbox', async () => {
-    const { levers, ...core } = await startCore({ database });
+    const { controls, ...core } = await startCore({ database });
     const tenant = { ...core.tenant, environment: 'sandbox' } as const;
     for (const refused of [
-      levers.credit(tenant, 100),
-      levers.creditLtc(tenant, 100),
-      levers.openDispute(tenant, { amountCents: 100 }),
+      controls.credit(tenant, 100),
+      controls.creditLtc(tenant, 100),
+      controls.openDispute(tenant, { amountCents: 100 }),
     ]) {
       await expect(refused).rejects.toBeInstanceOf(UnavailableError);
       await expect(refused).rejects.toMatchObject({ code: 'NOT_IN_SANDBOX' });

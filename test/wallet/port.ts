@@ -23,7 +23,7 @@ export function describePort(start: StartHarness): void {
     const merchant = await start();
     const { wallet, subaccounts, tenant, service } = merchant;
     await fund(service, { cents: 10_000, litoshi: 150_000_000 });
-    await service.levers.openDispute(service.tenant, { amountCents: 1_000 });
+    await service.controls.openDispute(service.tenant, { amountCents: 1_000 });
     const { subaccount } = await subaccounts.create(tenant, { name: 'Bia' });
     await subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: 2_500 });
     expect(await wallet.read(tenant)).toEqual({
@@ -41,13 +41,13 @@ export function describePort(start: StartHarness): void {
   test('is never less than nothing to withdraw, and again something when the dispute is over', async () => {
     const merchant = await start();
     const { wallet, tenant, service } = merchant;
-    await service.levers.credit(service.tenant, 1_000);
-    const id = await service.levers.openDispute(service.tenant, { amountCents: 5_000 });
+    await service.controls.credit(service.tenant, 1_000);
+    const id = await service.controls.openDispute(service.tenant, { amountCents: 5_000 });
     expect(await wallet.read(tenant)).toMatchObject({
       ...{ balanceCents: 1_000, disputeBlockedCents: 5_000, withdrawableCents: 0, assignableCents: 0 },
     });
     await merchant.pass(KEPT);
-    await service.levers.closeDispute(service.tenant, id, 'won');
+    await service.controls.closeDispute(service.tenant, id, 'won');
     expect(await wallet.read(tenant)).toMatchObject({ disputeBlockedCents: 0, withdrawableCents: 1_000 });
   });
 

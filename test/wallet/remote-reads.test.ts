@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
-import type { Asker } from '../../server/src/kernel/requester.ts';
 import { PermissionError, RateLimitError, UpstreamError } from '../../server/src/kernel/errors.ts';
+import type { Requester } from '../../server/src/kernel/requester.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createRemoteWallet } from '../../server/src/wallet/remote/service.ts';
 import { readWallet } from '../../server/src/wallet/wire.ts';
@@ -106,11 +106,15 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     const facade = await startFacade({ database, upstream });
     const remote = createRemoteWallet(facade);
     const seen: { at: Date; stale: boolean }[] = [];
-    const asker: Asker = { rank: 'person', subject: null, saw: (at, stale) => seen.push({ at, stale }) };
+    const requester: Requester = {
+      priority: 'merchant',
+      subject: null,
+      onRead: (at, stale) => seen.push({ at, stale }),
+    };
     const { tenant, clock } = facade;
     const events = async () =>
       (await readAfter(database.sql, tenant, { after: 0, topic: { resource: 'wallet' }, limit: 100 })).events;
-    return { upstream, remote, seen, service: remote.serviceFor(asker), tenant, clock, events };
+    return { upstream, remote, seen, service: remote.serviceFor(requester), tenant, clock, events };
   }
 
   test('is asked for once in two seconds, and says how old it is', async () => {
@@ -137,12 +141,12 @@ describeOnDatabase('the wallet in front of another service', (open) => {
   test('is announced when it changed, and only then', async () => {
     const { remote, service, upstream, tenant, clock, events } = await start();
     await service.read(tenant);
-    await remote.refresh(tenant, [], { class: 'lookup' });
+    await remote.refresh(tenant, [], { priority: 'lookup' });
     expect(await events()).toMatchObject([
       { kind: 'wallet.changed', resourceId: 'wallet', snapshot: WALLET },
     ]);
     upstream.script = () => ({ body: { ...TOLD, pendingRelease: 0 } });
-    await remote.refresh(tenant, [], { class: 'lookup' });
+    await remote.refresh(tenant, [], { priority: 'lookup' });
     clock.advance(10_000);
     await service.read(tenant);
     expect((await events()).map(({ snapshot }) => snapshot)).toEqual([
@@ -163,12 +167,12 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     expect(await service.read(tenant)).toEqual(WALLET);
     const other = await startFacade({ database, upstream, tenant, clock });
     const saw: unknown[] = [];
-    const asker: Asker = {
-      rank: 'person',
+    const requester: Requester = {
+      priority: 'merchant',
       subject: null,
-      saw: (when, stale) => saw.push({ at: when, stale }),
+      onRead: (when, stale) => saw.push({ at: when, stale }),
     };
-    expect(await createRemoteWallet(other).serviceFor(asker).read(tenant)).toEqual(WALLET);
+    expect(await createRemoteWallet(other).serviceFor(requester).read(tenant)).toEqual(WALLET);
     expect(seen.at(-1)).toEqual({ at, stale: true });
     expect(saw).toEqual([{ at, stale: true }]);
   });
@@ -216,11 +220,11 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     await other.poll(tenant, wanted);
     expect(upstream.asked).toHaveLength(1);
     clock.advance(1_000);
-    await other.poll(tenant, { ...wanted, nudged: true });
+    await other.poll(tenant, { ...wanted, isChanged: true });
     expect(upstream.asked).toHaveLength(2);
     clock.advance(10_000);
     upstream.script = lost;
     await expect(remote.poll(tenant, wanted)).rejects.toBeInstanceOf(UpstreamFault);
-    expect(upstream.requests.at(-1)!.errand.class).toBe('poll');
+    expect(upstream.requests.at(-1)!.requestOptions.priority).toBe('poll');
   });
 });

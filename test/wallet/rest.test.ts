@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Wallet } from '../../server/src/wallet/model.ts';
+import type { OwnWallet } from '../../server/src/wallet/model.ts';
 import { walletToWire, walletWire } from '../../server/src/wallet/wire.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';
@@ -86,7 +86,7 @@ describe('the sandbox wallet (section 4.5)', () => {
 });
 
 describe('a wallet as it is sent', () => {
-  const wallet: Wallet = {
+  const wallet: OwnWallet = {
     environment: 'live',
     balanceCents: 1_000_05,
     disputeBlockedCents: 10,
@@ -96,7 +96,7 @@ describe('a wallet as it is sent', () => {
     assignableCents: 500_00,
     cryptoBalanceLitoshi: 123_456_789,
   };
-  const sent = (changes: Partial<Wallet> = {}) =>
+  const sent = (changes: Partial<OwnWallet> = {}) =>
     JSON.parse(JSON.stringify(z.encode(walletWire, walletToWire({ ...wallet, ...changes }))));
 
   test('has its amounts in reais, some in cents as well, and its LTC', () => {

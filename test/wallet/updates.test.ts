@@ -24,7 +24,7 @@ afterAll(async () => {
 describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
   test('the wallet as it is, and then as it was at each change', async () => {
     const { client, tenant } = await merchant();
-    await app.levers.credit(tenant, 1_000);
+    await app.controls.credit(tenant, 1_000);
     const updates = client[transport](UPDATES);
     const first = (await updates.data()).walletUpdates;
     expect(first).toMatchObject({
@@ -34,7 +34,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     expect((await client.request('{ wallet { id } }')).wallet.id).toBe(first.wallet.id);
 
     app.clock.advance(1_000);
-    await app.levers.openDispute(tenant, { amountCents: 300 });
+    await app.controls.openDispute(tenant, { amountCents: 300 });
     const second = (await updates.data()).walletUpdates;
     expect(second).toMatchObject({
       occurredAt: app.clock.now().toISOString(),
@@ -47,7 +47,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
       },
     });
     expect(second.cursor).not.toBe(first.cursor);
-    await app.levers.creditLtc(tenant, 150_000_000);
+    await app.controls.creditLtc(tenant, 150_000_000);
     expect((await updates.data()).walletUpdates.wallet.cryptoBalanceLtc).toBe('1.50000000');
     await updates.close();
 

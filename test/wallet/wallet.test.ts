@@ -12,8 +12,8 @@ import {
   ledgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
-import { createWalletEngine } from '../../server/src/wallet/service.ts';
-import { isWallet, type Wallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
+import { isWallet, type OwnWallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
+import { createWalletService } from '../../server/src/wallet/service.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { embedded } from '../support/port-fixture.ts';
@@ -87,8 +87,8 @@ describeOnDatabase('the wallet', (open) => {
     test('shows null in its place and does not subtract it, while the debit still does', async () => {
       const core = await startCore({ database });
       const subaccountId = await openSubaccount(core.tenant);
-      await core.levers.credit(core.tenant, 1_000);
-      await core.levers.openDispute(core.tenant, { amountCents: 100 });
+      await core.controls.credit(core.tenant, 1_000);
+      await core.controls.openDispute(core.tenant, { amountCents: 100 });
       await commit(
         core,
         ledgerTransaction(
@@ -122,7 +122,7 @@ describeOnDatabase('the wallet', (open) => {
 
     test('still tells the version of the log that it stands for', async () => {
       const core = await startCore({ database });
-      await core.levers.credit(core.tenant, 1_000);
+      await core.controls.credit(core.tenant, 1_000);
       const { version } = await core.wallet.readWithVersion(core.tenant);
       expect(version).toBe(1);
       expect((await broken(core).wallet.readWithVersion(core.tenant)).version).toBe(version);
@@ -132,7 +132,7 @@ describeOnDatabase('the wallet', (open) => {
       const core = await startCore({ database });
       const nothing = failStatements(database, () => true);
       const faults: unknown[] = [];
-      const wallet = createWalletEngine({ database: nothing, onFault: (fault) => faults.push(fault) });
+      const wallet = createWalletService({ database: nothing, onFault: (fault) => faults.push(fault) });
       await expect(wallet.read(core.tenant)).rejects.toThrow('statement timeout');
     });
   });
@@ -152,7 +152,7 @@ describeOnDatabase('the wallet', (open) => {
       statements.push(statement);
       return false;
     });
-    await createWalletEngine({ database: counted, onFault: () => undefined }).readWithVersion(core.tenant);
+    await createWalletService({ database: counted, onFault: () => undefined }).readWithVersion(core.tenant);
     expect(statements).toHaveLength(1);
   });
 
@@ -164,7 +164,7 @@ describeOnDatabase('the wallet', (open) => {
       core.database,
       (statement) => failing && /\bfrom subaccount\b/.test(statement),
     );
-    const wallet = createWalletEngine({ database: flaky, onFault: (fault) => faults.push(fault) });
+    const wallet = createWalletService({ database: flaky, onFault: (fault) => faults.push(fault) });
     return {
       wallet,
       faults,
@@ -193,7 +193,7 @@ describeOnDatabase('the wallet', (open) => {
     return { ...NO_BALANCES, ...Object.fromEntries(rows.map(({ name, amount }) => [name, amount])) };
   }
 
-  async function lastTold(core: Core): Promise<Wallet> {
+  async function lastTold(core: Core): Promise<OwnWallet> {
     const { events } = await readAfter(database.sql, core.tenant, {
       after: 0,
       topic: { resource: 'wallet' },
@@ -207,7 +207,7 @@ describeOnDatabase('the wallet', (open) => {
 });
 
 /** The document's 2.4, written down once more. */
-function walletOfSums(sum: Balances): Wallet {
+function walletOfSums(sum: Balances): OwnWallet {
   const gross = sum.merchant_balance + sum.merchant_subaccounts;
   const withdrawable = Math.max(0, gross - sum.dispute_hold - sum.merchant_subaccounts);
   return {

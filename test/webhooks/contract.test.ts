@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../../server/src/kernel/errors.ts';
@@ -566,7 +566,7 @@ async function paid(core: Core, details: Partial<Parameters<Core['cardPayments']
 }
 
 /** Says of a payment again that it was paid, each time in one commit: no slice has two webhooks of one resource here. */
-function announce(core: Core, payment: CardPayment, ...metadata: string[]): Promise<void> {
+function announce(core: Core, payment: StoredCardPayment, ...metadata: string[]): Promise<void> {
   return core.committer.change({
     tenant: core.tenant,
     read: async () => undefined,
@@ -607,7 +607,7 @@ async function attempts(core: Core, webhookId: string) {
   }));
 }
 
-async function statuses(core: Core, ...payments: CardPayment[]) {
+async function statuses(core: Core, ...payments: StoredCardPayment[]) {
   const found = await core.cardPayments.findMany(
     core.tenant,
     payments.map(({ orderCode }) => orderCode),

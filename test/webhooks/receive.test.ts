@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { NotFoundError, RateLimitError, UpstreamError } from '../../server/src/kernel/errors.ts';
-import { touchObserved } from '../../server/src/upstream/mirror-store.ts';
+import { touchMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase, openFreshDatabase } from '../support/database.ts';
@@ -395,7 +395,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     }
 
     const confirm = (receiving: Receiving) =>
-      touchObserved(database.sql, receiving.tenant, 'payout', { ids: ['a'], at: receiving.clock.now() });
+      touchMirrored(database.sql, receiving.tenant, 'payout', { ids: ['a'], at: receiving.clock.now() });
 
     test('once where it confirms them, and once for what is told of one resource together', async () => {
       const { receiving, looks } = await looking(confirm);

@@ -2,26 +2,26 @@ import { createHmac } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import type { CardPayment } from '../../server/src/card-payments/model.ts';
+import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import type { Payout } from '../../server/src/payouts/model.ts';
+import type { OwnPayout } from '../../server/src/payouts/model.ts';
 import {
   knownByReferences,
-  observed,
+  mirrored,
   readByReferences,
-  writesOfObserved,
+  writesOfMirrored,
 } from '../../server/src/upstream/mirror.ts';
 import type { MirroredResource } from '../../server/src/upstream/mirror-store.ts';
-import type { Sighting } from '../../server/src/upstream/webhook-claim.ts';
+import type { WebhookClaim } from '../../server/src/upstream/webhook-claim.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
-import { createWebhookEngine } from '../../server/src/webhooks/service.ts';
 import { createReceiver } from '../../server/src/webhooks/receive.ts';
 import { createRemoteWebhooks } from '../../server/src/webhooks/remote/service.ts';
 import { createSender } from '../../server/src/webhooks/sender.ts';
+import { createWebhookService } from '../../server/src/webhooks/service.ts';
 import { createWorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openAccount } from '../support/core.ts';
@@ -130,7 +130,7 @@ export async function startReceiving({
     work,
     faults,
     nudged,
-    webhooks: createRemoteWebhooks(createWebhookEngine({ database, committer, privateAddresses })),
+    webhooks: createRemoteWebhooks(createWebhookService({ database, committer, privateAddresses })),
     url: `http://127.0.0.1:${port}/webhooks/psa`,
 
     post({
@@ -233,10 +233,10 @@ export function createdCard(
 ): Promise<unknown> {
   return receiving.committer.change({
     tenant: receiving.tenant,
-    read: (reader) => reader.load(observed.card_payment, orderCode),
+    read: (reader) => reader.load(mirrored.card_payment, orderCode),
     decide: (state) => ({
       outcome: null,
-      writes: writesOfObserved({
+      writes: writesOfMirrored({
         resource: 'card_payment',
         id: orderCode,
         version: 1,
@@ -268,7 +268,7 @@ function sightingOf(
   idField: string,
   transitions: Record<string, string[]>,
 ) {
-  return (payload: unknown): Sighting | null => {
+  return (payload: unknown): WebhookClaim | null => {
     const said = payload as Record<string, unknown>;
     const id = said[idField];
     if (typeof id !== 'string') return null;
@@ -279,13 +279,13 @@ function sightingOf(
       reference: id,
       observation: {
         read: (reader) =>
-          Promise.all([readByReferences(reader, resource, [id]), reader.load(observed[resource], id)]),
+          Promise.all([readByReferences(reader, resource, [id]), reader.load(mirrored[resource], id)]),
         decide(state) {
-          const before = state.get(observed[resource], id) ?? knownByReferences(state, resource, [id]);
+          const before = state.get(mirrored[resource], id) ?? knownByReferences(state, resource, [id]);
           if (!transitions[before?.status ?? '']?.includes(status)) return { resourceId: id, writes: {} };
           const version = (before?.version ?? 0) + 1;
           const snapshot = { ...(before?.snapshot as object), ...said, version };
-          const writes = writesOfObserved({
+          const writes = writesOfMirrored({
             resource,
             id,
             version,
@@ -299,7 +299,7 @@ function sightingOf(
               resource,
               resourceId: id,
               previousStatus: before?.status ?? null,
-              snapshot: snapshot as unknown as Payout | CardPayment,
+              snapshot: snapshot as unknown as OwnPayout | StoredCardPayment,
             } as NewEvent,
           });
           return { resourceId: id, writes };

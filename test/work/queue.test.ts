@@ -4,7 +4,7 @@ import { type Database, INSTANCE_LOCK, StatementInterrupted } from '../../server
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { createWorkQueue, NotYet, type TaskHandler } from '../../server/src/work/queue.ts';
+import { createWorkQueue, RetryLater, type TaskHandler } from '../../server/src/work/queue.ts';
 import {
   claimTasks,
   completeTask,
@@ -423,7 +423,7 @@ describeOnBothEngines('work that waits', (open) => {
     const { clock, done, queue } = worker(database, {
       handler: (task) => {
         if (task.attempts === 4) throw new StatementInterrupted('no answer');
-        if (task.attempts < 4) throw new NotYet('not yet');
+        if (task.attempts < 4) throw new RetryLater('not yet');
       },
     });
     await schedule(at(clock, 0, 'unlucky'));

@@ -5,10 +5,10 @@ import type { Clock } from '../kernel/clock.ts';
 import { NotFoundError, PermissionError, ValidationError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { changePause, listPausedTokens, prepareDatabase } from './service.ts';
+import { apiKeys } from './collections.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
 import { DEFAULT_SETTINGS, decidePauseByMerchant, KEY_PREFIX } from './model.ts';
-import { apiKeys } from './collections.ts';
+import { changePause, listPausedTokens, prepareDatabase } from './service.ts';
 import {
   anyAccountExists,
   countActiveKeys,

@@ -7,13 +7,14 @@ import {
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { newCursorKey } from '../kernel/cursor.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
-import { createSharedReads } from '../kernel/coalesce.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { assertFound, type ProductService } from '../products/model.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
+import { tokens } from './collections.ts';
 import { assertSameMode, type Mode } from './mode.ts';
 import {
   type AccessService,
@@ -33,7 +34,6 @@ import {
   type PausedToken,
   TOKEN_PREFIX,
 } from './model.ts';
-import { tokens } from './collections.ts';
 import {
   anyAccountExists,
   findToken,
@@ -54,7 +54,7 @@ import {
   type TokenRow,
 } from './store.ts';
 
-export function createAccessEngine({
+export function createAccessService({
   database,
   committer,
   products,
@@ -73,8 +73,8 @@ export function createAccessEngine({
 }): AccessService {
   // Every request reads its credential anew, so that a revocation holds at once; those of one credential that come
   // together read it together.
-  const sharedKeys = createSharedReads<Awaited<ReturnType<typeof selectApiKey>>>();
-  const sharedTokens = createSharedReads<TokenRow | null>();
+  const sharedKeys = createCoalescedReads<Awaited<ReturnType<typeof selectApiKey>>>();
+  const sharedTokens = createCoalescedReads<TokenRow | null>();
 
   async function mint(
     tenant: Tenant,

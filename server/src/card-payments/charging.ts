@@ -6,10 +6,9 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { isCurrentTask } from '../work/store.ts';
-import type { AccountCollection } from './service.ts';
+import { cardPayments, readWithSiblings, refundsUnderWay, siblingsOf, writesOf } from './collections.ts';
 import {
   type AttemptOutcome,
-  type CardPayment,
   type CardPaymentChange,
   type CardPaymentTask,
   type CardTestingGuard,
@@ -23,16 +22,17 @@ import {
   fitsBalances,
   type HostedCheckout,
   type PayResult,
+  type StoredCardPayment,
   tokenOf,
 } from './model.ts';
-import { cardPayments, readWithSiblings, refundsUnderWay, siblingsOf, writesOf } from './collections.ts';
+import type { AccountCollection } from './service.ts';
 import { selectByOrderCode } from './store.ts';
 
 /**
  * How a payment is paid, and what befalls it when its instants come. The acquirer is asked between two commits,
  * never inside one: the first records that a charge is open, the second what became of it.
  */
-export function createSettlement({
+export function createCharging({
   database,
   committer,
   acquirer,
@@ -52,9 +52,9 @@ export function createSettlement({
   function advance<Refusal extends string = never>(
     tenant: Tenant,
     orderCode: string,
-    decide: (payment: CardPayment, state: State) => CardPaymentChange | Refusal | null,
-  ): Promise<{ payment: CardPayment; refusal: Refusal | null }> {
-    return committer.change<{ payment: CardPayment; refusal: Refusal | null }>({
+    decide: (payment: StoredCardPayment, state: State) => CardPaymentChange | Refusal | null,
+  ): Promise<{ payment: StoredCardPayment; refusal: Refusal | null }> {
+    return committer.change<{ payment: StoredCardPayment; refusal: Refusal | null }>({
       tenant,
       read: (reader) =>
         Promise.all([reader.load(accounts, tenant.accountId), readWithSiblings(reader, orderCode)]),
@@ -75,7 +75,7 @@ export function createSettlement({
     orderCode: string,
     chargeId: string,
     outcome: ChargeStatus,
-  ): Promise<CardPayment> {
+  ): Promise<StoredCardPayment> {
     const { tenant } = attempt;
     let isNew = false;
     const { payment: settled } = await advance(tenant, orderCode, (payment, state) => {

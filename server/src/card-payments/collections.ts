@@ -1,5 +1,5 @@
 import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
-import type { CardPayment, CardPaymentChange } from './model.ts';
+import type { CardPaymentChange, StoredCardPayment } from './model.ts';
 import {
   type CheckoutUse,
   saveCardPayments,
@@ -11,7 +11,7 @@ import {
 } from './store.ts';
 
 /** The records of this slice as a decision reads and writes them. */
-export const cardPayments: Collection<CardPayment> = {
+export const cardPayments: Collection<StoredCardPayment> = {
   name: 'card_payment',
   load: selectCardPayments,
   keyOf: (payment) => payment.orderCode,
@@ -60,7 +60,7 @@ export async function readWithSiblings(reader: Reader, orderCode: string): Promi
   await Promise.all((attempt?.orderCodes ?? []).map((sibling) => reader.load(cardPayments, sibling)));
 }
 
-export function siblingsOf(state: State, payment: CardPayment): CardPayment[] {
+export function siblingsOf(state: State, payment: StoredCardPayment): StoredCardPayment[] {
   if (!payment.checkoutAttempt) return [];
   const orderCodes = state.get(attempts, payment.checkoutAttempt)?.orderCodes ?? [];
   return orderCodes

@@ -5,7 +5,12 @@ import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
-import { type Balances, intoBalance, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerTransaction,
+  ledgerTransaction,
+} from '../ledger/postings.ts';
 
 /** The document's section 3.2, and what it leaves open as decided in the README. */
 export type CardPaymentStatus = 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
@@ -44,7 +49,7 @@ export interface Customer {
  * The document's section 2.3, with what its life adds, as far as whoever shows it knows: in front of another service,
  * what that has told. All instants in UTC.
  */
-export interface ShownCardPayment {
+export interface CardPayment {
   orderCode: string;
   /** Grows by one with each change: of two answers the larger is the newer. */
   version: number;
@@ -77,7 +82,7 @@ export interface ShownCardPayment {
 }
 
 /** A payment of the service that is embedded here. */
-export interface CardPayment extends ShownCardPayment {
+export interface StoredCardPayment extends CardPayment {
   status: CardPaymentStatus;
   /** Payments of one checkout attempt: if two of them are paid, the second is refunded. */
   checkoutAttempt: string | null;
@@ -188,7 +193,7 @@ export function assertNotPaused(pause: TokenPause | null | undefined, now: Date)
 }
 
 /** The token that started a payment; null for one that an API key created. */
-export function tokenOf({ checkoutAttempt }: Pick<CardPayment, 'checkoutAttempt'>): string | null {
+export function tokenOf({ checkoutAttempt }: Pick<StoredCardPayment, 'checkoutAttempt'>): string | null {
   return checkoutAttempt?.split(':')[0] ?? null;
 }
 
@@ -200,14 +205,14 @@ export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface CardPaymentPage<P extends ShownCardPayment = ShownCardPayment> {
+export interface CardPaymentPage<P extends CardPayment = CardPayment> {
   /** Newest first, each with its place in the list, which is what `after` takes. */
   items: { place: number; payment: P }[];
   hasNextPage: boolean;
 }
 
 /** Embedded, every payment is known whole. */
-export interface CardPaymentService<P extends ShownCardPayment = ShownCardPayment> {
+export interface CardPaymentService<P extends CardPayment = CardPayment> {
   /**
    * Creates a hosted card payment (section 4.2). With an idempotency key, the same key and input give the
    * same payment, `replayed`.
@@ -243,7 +248,7 @@ export interface CardPaymentService<P extends ShownCardPayment = ShownCardPaymen
 
 /** What the payer's page can do with one payment, whose order code is all it knows. */
 export interface HostedCheckout {
-  open(orderCode: string): Promise<{ payment: CardPayment; merchantName: string } | null>;
+  open(orderCode: string): Promise<{ payment: StoredCardPayment; merchantName: string } | null>;
   /** Why this acquirer does not take the card, in words for the payer; null where it does. */
   cardRefusal(cardNumber: string): string | null;
   /**
@@ -269,14 +274,14 @@ export interface CardDetails {
 }
 
 export type PayResult =
-  | { kind: 'paid' | 'failed' | 'processing'; payment: CardPayment }
+  | { kind: 'paid' | 'failed' | 'processing'; payment: StoredCardPayment }
   /** `reason` is the acquirer's, for the merchant: a payer who tests stolen cards learns from it which are good. */
-  | { kind: 'declined'; reason: string; payment: CardPayment }
+  | { kind: 'declined'; reason: string; payment: StoredCardPayment }
   /** The acquirer never got the charge. */
-  | { kind: 'not_charged'; payment: CardPayment }
+  | { kind: 'not_charged'; payment: StoredCardPayment }
   /** Nothing was tried: this payer may try a card again at `retryAt`. */
-  | { kind: 'held_back'; retryAt: Date; payment: CardPayment }
-  | { kind: ChargeRefusal; payment: CardPayment };
+  | { kind: 'held_back'; retryAt: Date; payment: StoredCardPayment }
+  | { kind: ChargeRefusal; payment: StoredCardPayment };
 
 /** One try to charge a card. */
 export interface ChargeAttempt {
@@ -307,8 +312,8 @@ export interface CardTestingGuard {
 
 /** One payment's step, with the money and the deadlines that go with it. Null money: no money moved. */
 export interface CardPaymentChange {
-  readonly previous: CardPayment | null;
-  readonly payment: CardPayment;
+  readonly previous: StoredCardPayment | null;
+  readonly payment: StoredCardPayment;
   readonly transaction: LedgerTransaction | null;
   readonly due: readonly { kind: CardPaymentTask; at: Date }[];
   /** Whether subscribers are told: a step inside `pending` or `paid` that no status shows is not. */
@@ -351,7 +356,7 @@ export function decideCreate(
   { orderCode, checkoutAttempt, now }: { orderCode: string; checkoutAttempt: string | null; now: Date },
 ): CardPaymentChange {
   const expiresAt = new Date(now.getTime() + CHECKOUT_SESSION_MS);
-  const payment: CardPayment = {
+  const payment: StoredCardPayment = {
     orderCode,
     version: 1,
     status: 'pending',
@@ -426,7 +431,7 @@ export function checkoutAmount(
 }
 
 /** A single-use token starts no other payment until its last has expired or failed. @throws UnavailableError */
-export function assertTokenFree(last: Pick<ShownCardPayment, 'status'> | null): void {
+export function assertTokenFree(last: Pick<CardPayment, 'status'> | null): void {
   if (last && last.status !== 'expired' && last.status !== 'failed')
     throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
 }
@@ -437,7 +442,7 @@ export const MAX_DECLINED_CHARGES = 5;
 export const RESOLVE_AFTER_MS = 10_000;
 
 /** Given back since or not: what came of the attempt was settled by it, and no other payment of it takes money again. */
-const wasPaid = ({ paidAt }: CardPayment): boolean => paidAt !== null;
+const wasPaid = ({ paidAt }: StoredCardPayment): boolean => paidAt !== null;
 
 export type ChargeRefusal = 'not_payable' | 'in_progress' | 'paid_elsewhere';
 
@@ -446,8 +451,8 @@ export type ChargeRefusal = 'not_payable' | 'in_progress' | 'paid_elsewhere';
  * A refusal where the payment cannot be paid (any more), another charge is open, or its attempt is paid.
  */
 export function decideCharge(
-  payment: CardPayment,
-  { chargeId, siblings, now }: { chargeId: string; siblings: readonly CardPayment[]; now: Date },
+  payment: StoredCardPayment,
+  { chargeId, siblings, now }: { chargeId: string; siblings: readonly StoredCardPayment[]; now: Date },
 ): CardPaymentChange | ChargeRefusal {
   if (payment.status !== 'pending' || payment.expiresAt <= now) return 'not_payable';
   if (payment.openChargeId) return 'in_progress';
@@ -465,7 +470,7 @@ export function decideCharge(
  * Whether a charge's money can be recorded once it is taken: asked before, for afterwards it is too late. Half of what
  * a balance can hold is left to the charges under way.
  */
-export function fitsBalances({ amountCents }: CardPayment, balances: Balances): boolean {
+export function fitsBalances({ amountCents }: StoredCardPayment, balances: Balances): boolean {
   return amountCents - balances.acquirer <= Number.MAX_SAFE_INTEGER / 2;
 }
 
@@ -481,7 +486,7 @@ export type ChargeOutcome =
  * answer about a charge that is no longer open changes nothing.
  */
 export function decideOutcome(
-  payment: CardPayment,
+  payment: StoredCardPayment,
   {
     chargeId,
     outcome,
@@ -491,7 +496,7 @@ export function decideOutcome(
   }: {
     chargeId: string;
     outcome: ChargeOutcome;
-    siblings: readonly CardPayment[];
+    siblings: readonly StoredCardPayment[];
     account: AccountSettings;
     now: Date;
   },
@@ -509,13 +514,13 @@ export function decideOutcome(
       announced: false,
     };
   }
-  const settled: CardPayment = { ...payment, openChargeId: null };
+  const settled: StoredCardPayment = { ...payment, openChargeId: null };
   if (outcome.status === 'void')
     return { previous: payment, payment: settled, transaction: null, due: [], announced: false };
   if (outcome.status === 'approved') return paid(payment, settled, { siblings, account, now });
 
   const declinedCharges = payment.declinedCharges + 1;
-  const declined: CardPayment = { ...settled, declinedCharges, declineReason: outcome.reason };
+  const declined: StoredCardPayment = { ...settled, declinedCharges, declineReason: outcome.reason };
   const fails = payment.status === 'pending' && (outcome.final || declinedCharges >= MAX_DECLINED_CHARGES);
   if (!fails)
     return {
@@ -529,9 +534,9 @@ export function decideOutcome(
 }
 
 function paid(
-  payment: CardPayment,
-  settled: CardPayment,
-  { siblings, account, now }: { siblings: readonly CardPayment[]; account: AccountSettings; now: Date },
+  payment: StoredCardPayment,
+  settled: StoredCardPayment,
+  { siblings, account, now }: { siblings: readonly StoredCardPayment[]; account: AccountSettings; now: Date },
 ): CardPaymentChange {
   const releaseAt = new Date(now.getTime() + account.cardReleaseDays * 86_400_000);
   const doublyPaid = siblings.some(wasPaid);
@@ -553,17 +558,21 @@ function paid(
 }
 
 /** At its instant, and not before: an open charge may still be approved later, which `paidLate` tells. */
-export function decideExpire(payment: CardPayment, now: Date): CardPaymentChange | null {
+export function decideExpire(payment: StoredCardPayment, now: Date): CardPaymentChange | null {
   if (payment.status !== 'pending' || payment.expiresAt > now) return null;
   return step(payment, payment, 'expired');
 }
 
 /** The sale goes from `merchant_pending` to the balance; what the merchant owes is settled first. */
-export function decideRelease(payment: CardPayment, balances: Balances, now: Date): CardPaymentChange | null {
+export function decideRelease(
+  payment: StoredCardPayment,
+  balances: Balances,
+  now: Date,
+): CardPaymentChange | null {
   if (payment.status !== 'paid' || payment.releasedAt) return null;
   const transaction = ledgerTransaction(
     `card_payment.released:${payment.orderCode}`,
-    intoBalance('merchant_pending', payment.amountCents, balances),
+    creditWithRecovery('merchant_pending', payment.amountCents, balances),
   );
   return {
     previous: payment,
@@ -575,7 +584,11 @@ export function decideRelease(payment: CardPayment, balances: Balances, now: Dat
 }
 
 /** From where the sale lies; what the balance no longer covers, the merchant owes. */
-export function decideRefund(payment: CardPayment, balances: Balances, now: Date): CardPaymentChange | null {
+export function decideRefund(
+  payment: StoredCardPayment,
+  balances: Balances,
+  now: Date,
+): CardPaymentChange | null {
   if (payment.status !== 'paid') return null;
   const fromBalance = Math.min(payment.amountCents, balances.merchant_balance);
   const transaction = ledgerTransaction(
@@ -591,8 +604,8 @@ export function decideRefund(payment: CardPayment, balances: Balances, now: Date
 }
 
 function step(
-  previous: CardPayment,
-  next: CardPayment,
+  previous: StoredCardPayment,
+  next: StoredCardPayment,
   status: CardPaymentStatus,
   { transaction, due = [] }: { transaction?: LedgerTransaction; due?: CardPaymentChange['due'] } = {},
 ): CardPaymentChange {
@@ -616,7 +629,7 @@ export function customerOf(input: z.infer<typeof customerInput> | null | undefin
 // ── In front of another service: what is known, held against what is said ───────────────────────
 
 /** What the service, or whoever asked it, says of a payment. Null: nothing of that. */
-export interface CardPaymentClaim {
+export interface UpstreamCardPayment {
   orderCode: string;
   status: CardPaymentStatus | 'unknown' | null;
   amountCents: Cents | null;
@@ -636,9 +649,9 @@ export interface CardPaymentClaim {
 }
 
 /** A payment as it is known from now on; with the status before, where subscribers get an update. */
-export interface CardPaymentSeen {
-  payment: ShownCardPayment;
-  changed: { from: ShownCardPayment['status'] | null } | null;
+export interface MirroredCardPayment {
+  payment: CardPayment;
+  changed: { from: CardPayment['status'] | null } | null;
 }
 
 /**
@@ -648,11 +661,11 @@ export interface CardPaymentSeen {
  * as `unknown`, and remembers where it came from. One of being paid with another amount moves nothing: it is kept and
  * shown, until one with the amount of the payment arrives.
  */
-export function mergeCardPayment(
-  known: ShownCardPayment | null,
-  claim: CardPaymentClaim,
+export function mergeUpstreamCardPayment(
+  known: CardPayment | null,
+  claim: UpstreamCardPayment,
   now: Date,
-): CardPaymentSeen | null {
+): MirroredCardPayment | null {
   if (!known && claim.amountCents === null) return null;
   const before = known && (known.status === 'unknown' ? (known.lastStatus ?? null) : known.status);
   const otherPaidCents = otherPaidAfter(known, claim);
@@ -662,7 +675,7 @@ export function mergeCardPayment(
   // Whoever is told of a payment must know what is paid: these are kept as soon as they are known.
   const paidAt = known?.paidAt ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
   const told = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
-  const payment: ShownCardPayment = {
+  const payment: CardPayment = {
     orderCode: claim.orderCode,
     version: known?.version ?? 1,
     status,
@@ -706,8 +719,8 @@ export function mergeCardPayment(
 }
 
 function otherPaidAfter(
-  known: ShownCardPayment | null,
-  { status, amountCents }: CardPaymentClaim,
+  known: CardPayment | null,
+  { status, amountCents }: UpstreamCardPayment,
 ): Cents | null {
   if (!known) return null;
   if (status !== 'paid' || amountCents === null) return known.otherPaidCents ?? null;
@@ -715,24 +728,24 @@ function otherPaidAfter(
 }
 
 function statusAfter(
-  known: ShownCardPayment['status'] | null,
+  known: CardPayment['status'] | null,
   before: CardPaymentStatus | null,
-  claimed: CardPaymentClaim['status'],
-): ShownCardPayment['status'] {
+  claimed: UpstreamCardPayment['status'],
+): CardPayment['status'] {
   if (claimed === null) return known ?? 'unknown';
   if (before === null) return claimed;
   if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
   return claimed === before || canFollow(before, claimed) ? claimed : known!;
 }
 
-const wasPaidBy = (status: ShownCardPayment['status']) => status === 'paid' || status === 'refunded';
+const wasPaidBy = (status: CardPayment['status']) => status === 'paid' || status === 'refunded';
 
 function beginOf(expiresAt: Date | null | undefined): Date | null {
   return expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null;
 }
 
 /** When it came into the status that it has, as far as anybody has told. */
-export function statusSince({ refundedAt, paidAt, createdAt, expiresAt }: ShownCardPayment): Date {
+export function statusSince({ refundedAt, paidAt, createdAt, expiresAt }: CardPayment): Date {
   return refundedAt ?? paidAt ?? createdAt ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
 }
 
@@ -741,8 +754,8 @@ function moreOf(known: Customer | null | undefined, claimed: Customer | null | u
 }
 
 /** In what a caller is shown, or what another claim is held against. */
-function isSame(left: ShownCardPayment, right: ShownCardPayment): boolean {
-  const text = (payment: ShownCardPayment) =>
+function isSame(left: CardPayment, right: CardPayment): boolean {
+  const text = (payment: CardPayment) =>
     JSON.stringify(payment, Object.keys({ ...left, ...right, name: 0, email: 0, externalId: 0 }).sort());
   return text(left) === text(right);
 }
@@ -755,7 +768,7 @@ const LATE_MS = 24 * 60 * MINUTE_MS;
  * How often a payment that somebody follows is asked for, in milliseconds: a tenth of how long it has waited, so that a
  * fresh one is seen within seconds. Null where nothing that polling is for can come any more.
  */
-export function pollInterval({ status, createdAt, expiresAt }: ShownCardPayment, now: Date): number | null {
+export function pollInterval({ status, createdAt, expiresAt }: CardPayment, now: Date): number | null {
   if (status !== 'pending' && status !== 'expired' && status !== 'unknown') return null;
   const overMs = now.getTime() - expiresAt.getTime();
   if (overMs >= LATE_MS) return null;
@@ -775,8 +788,8 @@ function between(least: number, value: number, most: number): number {
 const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt'] as const;
 
 /** A snapshot read back from JSON, where instants are text. */
-export function cardPaymentFromJson(json: unknown): ShownCardPayment {
+export function cardPaymentFromJson(json: unknown): CardPayment {
   const payment: Record<string, unknown> = { ...(json as object) };
   for (const field of INSTANTS) if (payment[field]) payment[field] = new Date(payment[field] as string);
-  return payment as unknown as ShownCardPayment;
+  return payment as unknown as CardPayment;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import { type CardPayment, type CardPaymentService, createCardPaymentInput } from './model.ts';
+import { type CardPaymentService, createCardPaymentInput, type StoredCardPayment } from './model.ts';
 import { cardPaymentToWire, cardPaymentWire, createdCardPaymentWire } from './wire.ts';
 
 const TAG = 'Card payments';
@@ -11,7 +11,7 @@ export function createCardPaymentRoutes({
   cardPayments,
   publicUrl,
 }: {
-  cardPayments: CardPaymentService<CardPayment>;
+  cardPayments: CardPaymentService<StoredCardPayment>;
   publicUrl: string;
 }): RestOperation[] {
   return [

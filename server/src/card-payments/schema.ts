@@ -19,11 +19,11 @@ import {
 } from '../kernel/errors.ts';
 import {
   assertNotPaused,
+  type CardPayment,
   type CardPaymentStatus,
   type Customer,
   createCardPaymentInput,
   isFinal,
-  type ShownCardPayment,
   startCheckoutInput,
   statusSince,
 } from './model.ts';
@@ -61,7 +61,7 @@ const CustomerRef = builder.objectRef<Customer>('Customer').implement({
   }),
 });
 
-const CardPaymentRef = builder.objectRef<ShownCardPayment>('CardPayment');
+const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
 
 builder.node(CardPaymentRef, {
   id: { resolve: (payment) => payment.orderCode },
@@ -155,8 +155,8 @@ const CardPaymentConnection = builder.connectionObject(
 interface Update {
   cursor: string;
   occurredAt: Date;
-  previousStatus: ShownCardPayment['status'] | null;
-  payment: ShownCardPayment;
+  previousStatus: CardPayment['status'] | null;
+  payment: CardPayment;
 }
 
 const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').implement({
@@ -258,7 +258,7 @@ const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
 });
 
 const CardPaymentSuccess = builder
-  .objectRef<{ payment: ShownCardPayment; replayed: boolean }>('CardPaymentSuccess')
+  .objectRef<{ payment: CardPayment; replayed: boolean }>('CardPaymentSuccess')
   .implement({
     fields: (t) => ({
       cardPayment: t.field({ type: CardPaymentRef, resolve: ({ payment }) => payment }),
@@ -269,7 +269,7 @@ const CardPaymentSuccess = builder
   });
 
 const StartCheckoutSuccess = builder
-  .objectRef<{ payment: ShownCardPayment; paymentToken: string }>('StartCheckoutSuccess')
+  .objectRef<{ payment: CardPayment; paymentToken: string }>('StartCheckoutSuccess')
   .implement({
     description: 'The payment, and the token that follows it; not the one that started it.',
     fields: (t) => ({
@@ -388,7 +388,7 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-function stateUpdate(payment: ShownCardPayment, cursor: string): Update {
+function stateUpdate(payment: CardPayment, cursor: string): Update {
   return { cursor, occurredAt: statusSince(payment), previousStatus: null, payment };
 }
 

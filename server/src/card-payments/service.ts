@@ -2,16 +2,16 @@ import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
-import { createSharedReads } from '../kernel/coalesce.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
+import { cardPayments, checkoutUses, writesOf } from './collections.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
   assertTokenFree,
-  type CardPayment,
   type CardPaymentService,
   type CardTestingGuard,
   type CheckoutGrant,
@@ -20,8 +20,8 @@ import {
   grantAtStart,
   newOrderCode,
   type SoldProduct,
+  type StoredCardPayment,
 } from './model.ts';
-import { cardPayments, checkoutUses, writesOf } from './collections.ts';
 import { countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
 
 /** An account's settings as far as card payments look at them; the slice that owns accounts gives it. */
@@ -33,7 +33,7 @@ export type ProductCollection = Collection<{ id: string; product: SoldProduct | 
 const CREATE = 'createCardPayment';
 
 /** The port on Postgres: every change is a command to the committer, every read one statement. */
-export function createCardPaymentEngine({
+export function createCardPaymentService({
   database,
   committer,
   accounts,
@@ -50,11 +50,14 @@ export function createCardPaymentEngine({
   clock: Clock;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
-}): CardPaymentService<CardPayment> {
+}): CardPaymentService<StoredCardPayment> {
   // Dashboards of one merchant ask for the same page at the same time.
-  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listCardPayments>>>();
+  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listCardPayments>>>();
 
-  async function findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(CardPayment | null)[]> {
+  async function findMany(
+    tenant: Tenant,
+    orderCodes: readonly string[],
+  ): Promise<(StoredCardPayment | null)[]> {
     const payments = await selectCardPayments(database.sql, tenant, [...new Set(orderCodes)]);
     const found = new Map(payments.map((payment) => [payment.orderCode, payment]));
     return orderCodes.map((orderCode) => found.get(orderCode) ?? null);
@@ -65,7 +68,7 @@ export function createCardPaymentEngine({
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const inputHash = hashInput(input);
       const orderCode = newOrderCode();
-      return committer.change<{ payment: CardPayment; replayed: boolean }>({
+      return committer.change<{ payment: StoredCardPayment; replayed: boolean }>({
         tenant,
         read: (reader) =>
           Promise.all([

@@ -3,7 +3,7 @@ import type { Sql } from '../db/database.ts';
 import { countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { type CardPayment, type CardPaymentStatus, isOrderCode } from './model.ts';
+import { type CardPaymentStatus, isOrderCode, type StoredCardPayment } from './model.ts';
 
 // A text that is no order code is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
 
@@ -11,7 +11,7 @@ export async function selectCardPayments(
   sql: Sql,
   tenant: Tenant,
   orderCodes: readonly string[],
-): Promise<CardPayment[]> {
+): Promise<StoredCardPayment[]> {
   const possible = orderCodes.filter(isOrderCode);
   if (possible.length === 0) return [];
   const rows = await ofTenant(sql, tenant).selectAll().where('order_code', 'in', possible).execute();
@@ -22,7 +22,7 @@ export async function selectCardPayments(
 export async function selectByOrderCode(
   sql: Sql,
   orderCode: string,
-): Promise<{ tenant: Tenant; merchantName: string; payment: CardPayment } | null> {
+): Promise<{ tenant: Tenant; merchantName: string; payment: StoredCardPayment } | null> {
   if (!isOrderCode(orderCode)) return null;
   const row = await sql
     .selectFrom('card_payment')
@@ -44,7 +44,7 @@ export async function selectWithHead(
   sql: Sql,
   tenant: Tenant,
   orderCode: string,
-): Promise<{ version: number; payment: CardPayment } | null> {
+): Promise<{ version: number; payment: StoredCardPayment } | null> {
   if (!isOrderCode(orderCode)) return null;
   const row = await ofTenant(sql, tenant)
     .innerJoin('stream', (join) =>
@@ -87,7 +87,7 @@ export async function listCardPayments(
     offset?: number;
     status?: readonly CardPaymentStatus[] | undefined;
   },
-): Promise<{ place: number; payment: CardPayment }[]> {
+): Promise<{ place: number; payment: StoredCardPayment }[]> {
   const rows = await selectPage<Selectable<Tables['card_payment']>>(sql, tenant, {
     table: 'card_payment',
     where: before === null ? [] : [raw<boolean>`number < ${before}`],
@@ -110,7 +110,7 @@ export function countCardPayments(
 export async function saveCardPayments(
   sql: Sql,
   tenant: Tenant,
-  payments: readonly CardPayment[],
+  payments: readonly StoredCardPayment[],
 ): Promise<void> {
   await sql
     .insertInto('card_payment')
@@ -183,7 +183,7 @@ function ofTenant(sql: Sql, tenant: Tenant) {
     .where('card_payment.environment', '=', tenant.environment);
 }
 
-function toCardPayment(row: Selectable<Tables['card_payment']>): CardPayment {
+function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayment {
   return {
     orderCode: row.order_code,
     version: row.version,
@@ -210,7 +210,7 @@ function toCardPayment(row: Selectable<Tables['card_payment']>): CardPayment {
   };
 }
 
-function toRow(tenant: Tenant, payment: CardPayment) {
+function toRow(tenant: Tenant, payment: StoredCardPayment) {
   return {
     account_id: tenant.accountId,
     environment: tenant.environment,

@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
+import {
+  type JsonRecord,
+  readCents,
+  readInstant,
+  readPage,
+  readReais,
+  readRecord,
+  readRecords,
+  readWholeText,
+  readWord,
+} from '../kernel/lenient-json.ts';
 import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import {
-  centsTold,
-  instantTold,
-  pageTold,
-  reaisTold,
-  recordsTold,
-  recordTold,
-  type Told,
-  wholeTextTold,
-  wordTold,
-} from '../kernel/lenient-json.ts';
-import {
   type CardPayment,
-  type CardPaymentClaim,
   type CardPaymentStatus,
   type Customer,
   isAnyOrderCode,
-  type ShownCardPayment,
+  type StoredCardPayment,
+  type UpstreamCardPayment,
 } from './model.ts';
 
 // ── A card payment in the REST interface (the document's 2.3) ───────────────────────────────────
@@ -57,7 +57,10 @@ export const cardPaymentWire = z
   .meta({ id: 'CardPayment' });
 
 /** `publicUrl` is what the payer's browser calls this server. */
-export function cardPaymentToWire(payment: CardPayment, publicUrl: string): z.output<typeof cardPaymentWire> {
+export function cardPaymentToWire(
+  payment: StoredCardPayment,
+  publicUrl: string,
+): z.output<typeof cardPaymentWire> {
   return {
     ...payment,
     currency: 'BRL',
@@ -69,7 +72,7 @@ export function cardPaymentToWire(payment: CardPayment, publicUrl: string): z.ou
 // ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
 
 /** `card_payment.paid`, the one event of a card payment that a webhook reports; null for every other state. */
-export function cardPaymentWebhook(payment: ShownCardPayment) {
+export function cardPaymentWebhook(payment: CardPayment) {
   if (payment.status !== 'paid' || !payment.paidAt) return null;
   const { name, email } = payment.customer ?? {};
   return {
@@ -87,12 +90,12 @@ export function cardPaymentWebhook(payment: ShownCardPayment) {
 // ── Read from another service: what the document shows by its name, the rest by its shape ──────────
 
 /** The answer to a creation or a lookup; null where it is none. */
-export function cardPaymentFromWire(body: unknown): CardPaymentClaim | null {
+export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
   const told = recordOf(body);
   if (!told) return null;
   const status = statusOf(told.status);
-  const namedCreated = instantTold(told.createdAt);
-  const namedPaid = instantTold(told.paidAt);
+  const namedCreated = readInstant(told.createdAt);
+  const namedPaid = readInstant(told.paidAt);
   // Dates whose names the document does not show: a payment that waits has one, a paid one has a second.
   const expected = DATES_AT[status ?? 'unknown'] ?? 0;
   const missing = expected > 0 && (!namedCreated || (!namedPaid && expected > 1));
@@ -103,10 +106,10 @@ export function cardPaymentFromWire(body: unknown): CardPaymentClaim | null {
     status,
     checkoutUrl: urlOf(told.checkoutUrl),
     createdAt: namedCreated ?? created,
-    expiresAt: instantTold(told.expiresAt),
+    expiresAt: readInstant(told.expiresAt),
     paidAt: namedPaid ?? paid,
     paidLate: typeof told.paidLate === 'boolean' ? told.paidLate : null,
-    refundedAt: instantTold(told.refundedAt),
+    refundedAt: readInstant(told.refundedAt),
     ...commonOf(told),
   };
 }
@@ -114,27 +117,27 @@ export function cardPaymentFromWire(body: unknown): CardPaymentClaim | null {
 /** A page of a list, as far as its items can be read; null where it is none. */
 export function cardPaymentsFromWire(
   body: unknown,
-): { items: (CardPaymentClaim & { said: Told })[]; length: number; total: number | null } | null {
-  const page = pageTold(body);
+): { items: (UpstreamCardPayment & { said: JsonRecord })[]; length: number; total: number | null } | null {
+  const page = readPage(body);
   if (!page) return null;
   const items = page.items.flatMap((each) => {
-    const [claim, said] = [cardPaymentFromWire(each), recordTold(each)];
+    const [claim, said] = [cardPaymentFromWire(each), readRecord(each)];
     return claim && said ? [{ ...claim, said }] : [];
   });
   return { items, length: page.items.length, total: page.total };
 }
 
 /** A webhook's event (section 6.2): whatever has an `orderCode` is one, whatever else is called how. Null: it is none. */
-export function cardPaymentEventFromWire(payload: unknown): CardPaymentClaim | null {
+export function cardPaymentEventFromWire(payload: unknown): UpstreamCardPayment | null {
   const told = recordOf(payload);
   if (!told) return null;
   const words = Object.values(told).filter((value) => typeof value === 'string');
   const kind = words.find((word) => word.startsWith('card_payment.'))?.slice('card_payment.'.length);
-  const status = told.status ?? kind ?? words.find((word) => STATUSES.has(wordTold(word)));
+  const status = told.status ?? kind ?? words.find((word) => STATUSES.has(readWord(word)));
   return {
     ...commonOf(told),
     status: statusOf(status),
-    paidAt: instantTold(told.paidAt) ?? datesOf(told)[0] ?? null,
+    paidAt: readInstant(told.paidAt) ?? datesOf(told)[0] ?? null,
   };
 }
 
@@ -147,23 +150,23 @@ const STATUSES: ReadonlySet<unknown> = new Set<CardPaymentStatus>([
   'failed',
 ]);
 
-function statusOf(word: unknown): CardPaymentClaim['status'] {
+function statusOf(word: unknown): UpstreamCardPayment['status'] {
   if (typeof word !== 'string') return null;
-  const status = wordTold(word);
+  const status = readWord(word);
   return STATUSES.has(status) ? (status as CardPaymentStatus) : 'unknown';
 }
 
 /** What has an order code: the answer, or what lies in it. */
-function recordOf(body: unknown): (Told & { orderCode: string }) | null {
-  return recordsTold(body).find(hasOrderCode) ?? null;
+function recordOf(body: unknown): (JsonRecord & { orderCode: string }) | null {
+  return readRecords(body).find(hasOrderCode) ?? null;
 }
 
-function hasOrderCode(told: Told): told is Told & { orderCode: string } {
+function hasOrderCode(told: JsonRecord): told is JsonRecord & { orderCode: string } {
   const { orderCode } = told;
   return typeof orderCode === 'string' && isAnyOrderCode(orderCode);
 }
 
-function commonOf(told: Told & { orderCode: string }) {
+function commonOf(told: JsonRecord & { orderCode: string }) {
   return {
     orderCode: told.orderCode,
     amountCents: amountOf(told),
@@ -182,12 +185,12 @@ function commonOf(told: Told & { orderCode: string }) {
 }
 
 /** In cents (2.3), or in reais as the document's 2.1.2 has it of records: rounded, for products are not exact. */
-function amountOf({ amountCents, valueCents, amount }: Told): Cents | null {
-  return centsTold(amountCents) ?? centsTold(valueCents) ?? reaisTold(amount);
+function amountOf({ amountCents, valueCents, amount }: JsonRecord): Cents | null {
+  return readCents(amountCents) ?? readCents(valueCents) ?? readReais(amount);
 }
 
 function customerOf(value: unknown): Customer | null {
-  const told = recordTold(value);
+  const told = readRecord(value);
   if (!told) return null;
   const members = (['name', 'email', 'externalId'] as const).flatMap((name) => {
     const text = textOf(told[name]);
@@ -198,7 +201,7 @@ function customerOf(value: unknown): Customer | null {
 
 /** Longer than anything that the document has, it is nothing of ours to keep. */
 function textOf(value: unknown): string | null {
-  return wholeTextTold(value, { max: 4_096 });
+  return readWholeText(value, { max: 4_096 });
 }
 
 function urlOf(value: unknown): string | null {
@@ -207,9 +210,9 @@ function urlOf(value: unknown): string | null {
 }
 
 /** Earliest first, each once; none of an expiry. */
-function datesOf(told: Told): Date[] {
+function datesOf(told: JsonRecord): Date[] {
   const times = Object.entries(told).flatMap(([name, value]) =>
-    /expir|valid|venc/i.test(name) ? [] : (instantTold(value)?.getTime() ?? []),
+    /expir|valid|venc/i.test(name) ? [] : (readInstant(value)?.getTime() ?? []),
   );
   return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));
 }

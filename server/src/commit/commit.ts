@@ -6,7 +6,7 @@ import { type Appended, append, lockStream, numbered, openStream } from '../even
 import type { Clock } from '../kernel/clock.ts';
 import { OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { here, traced } from '../kernel/traces.ts';
+import { bindContext, withSpan } from '../kernel/traces.ts';
 import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
 import { post, readBalances } from '../ledger/store.ts';
 import { dropTasks, type NewTask, scheduleTasks, type TaskName } from '../work/store.ts';
@@ -99,7 +99,7 @@ const GROUP_LIMIT = 64;
 
 interface Waiting {
   /** In the trace of who waits: the first of a group has the group's. */
-  inTrace: ReturnType<typeof here>;
+  inTrace: ReturnType<typeof bindContext>;
   command: Command<unknown>;
   resolve: (outcome: unknown) => void;
   reject: (error: unknown) => void;
@@ -170,7 +170,7 @@ export function createCommitter({
   function enqueue<Outcome>(command: Command<Outcome>): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
       const key = tenantKey(command.tenant);
-      const waiting = { inTrace: here(), command, resolve, reject } as Waiting;
+      const waiting = { inTrace: bindContext(), command, resolve, reject } as Waiting;
       const queue = queues.get(key);
       if (queue) {
         queue.push(waiting);
@@ -184,7 +184,7 @@ export function createCommitter({
   }
 
   return {
-    change: <Outcome>(command: Command<Outcome>) => traced('change', {}, () => enqueue(command)),
+    change: <Outcome>(command: Command<Outcome>) => withSpan('change', {}, () => enqueue(command)),
     async idle() {
       while (draining.size > 0) await Promise.all(draining);
     },

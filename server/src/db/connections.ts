@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { Kysely, PostgresDialect, type PostgresPool, sql as raw } from 'kysely';
 import pg from 'pg';
 import type { Clock } from '../kernel/clock.ts';
-import { traced } from '../kernel/traces.ts';
+import { withSpan } from '../kernel/traces.ts';
 import {
   CommitOutcomeUnknown,
   type Database,
@@ -140,7 +140,7 @@ export function openConnections(
   const sql = kyselyOver({ connect, end: () => pool.end() });
   return {
     sql,
-    transaction: (work) => traced('transaction', {}, () => transaction(work)),
+    transaction: (work) => withSpan('transaction', {}, () => transaction(work)),
     async takesWrites() {
       const { rows } = await EMPTY_WRITE.execute(sql);
       return rows[0]!.writable;

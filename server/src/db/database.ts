@@ -43,7 +43,7 @@ export interface Database {
    * was sent meanwhile is lost, so look at everything. Resolves once listening.
    */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
-  connections(): Connected;
+  connections(): PoolStats;
   /**
    * Of PGlite on a folder alone: copies its files to a folder that is not there yet, all as they are at one moment between two
    * statements, as a crash would leave them.
@@ -54,7 +54,7 @@ export interface Database {
 }
 
 /** How the pool stands. PGlite's has one connection. */
-export interface Connected {
+export interface PoolStats {
   readonly inUse: number;
   readonly idle: number;
   /** Who waits for one. */
@@ -77,7 +77,7 @@ export const SERVING_LOCK = 7_367_778;
 export const MIGRATION_LOCK = 7_367_779;
 
 /** An instance's number: no two that live at once draw the same. */
-export function drawInstance(): number {
+export function newInstanceId(): number {
   return randomInt(1, 2 ** 31 - 1);
 }
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { builtPath, workerPath } from '../kernel/assets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { openConnections } from './connections.ts';
-import { type Database, type DatabaseMeter, drawInstance } from './database.ts';
+import { type Database, type DatabaseMeter, newInstanceId } from './database.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { lockDataDir } from './lock.ts';
 import type { Log } from './log.ts';
@@ -74,7 +74,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
   return {
     engine: 'pglite',
     // It listens to nobody, for nobody else can hold this folder: whoever held a task of it has ended.
-    instance: drawInstance(),
+    instance: newInstanceId(),
     sql: connections.sql,
     transaction: connections.transaction,
     maintenance: (work) => work(connections),

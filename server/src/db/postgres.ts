@@ -5,9 +5,9 @@ import { isSilence, openConnections } from './connections.ts';
 import {
   type Database,
   type DatabaseMeter,
-  drawInstance,
   INSTANCE_LOCK,
   NoConnection,
+  newInstanceId,
   SERVING_LOCK,
   WAIT_MS,
 } from './database.ts';
@@ -59,7 +59,7 @@ export async function openPostgres({
     { ...config, connectionTimeoutMillis: probeMs, query_timeout: probeMs, max: 1 },
     SESSION + sessionDeadlines(probeMs),
   );
-  const instance = drawInstance();
+  const instance = newInstanceId();
   const createClient = () => new pg.Client({ ...timed, pipeline: true });
   const locks: Locks = [
     [INSTANCE_LOCK, instance],

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { isTracing, traced } from '../kernel/traces.ts';
+import { isTracing, withSpan } from '../kernel/traces.ts';
 import type { DatabaseMeter } from './database.ts';
 
 /** Sends a statement, and tells how long it took and what it was: its kind and its table, never its values. */
@@ -11,7 +11,7 @@ export function createStatementWatch(clock: Clock, meter: DatabaseMeter | undefi
     const { kind, table } = summaryOf(text);
     const timed = meter ? () => timedBy(clock, send, (ms) => meter.onStatement(kind, ms)) : send;
     if (!isTracing()) return timed();
-    return traced(
+    return withSpan(
       table ? `${kind} ${table}` : kind,
       {
         'db.system.name': 'postgresql',

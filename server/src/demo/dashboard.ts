@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AccessService, DASHBOARD_SCOPES } from '../access/model.ts';
-import { createOwnPages } from '../http/same-origin.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
+import { createSameOrigin } from '../http/same-origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
@@ -27,7 +27,7 @@ export function createDashboardRoutes({
   clock: Clock;
   publicUrl: string;
 }): Route[] {
-  const { action } = createOwnPages(publicUrl);
+  const { action } = createSameOrigin(publicUrl);
   const config: Route = {
     methods: ['GET'],
     path: /^\/demo\/dashboard\/config\.json$/,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { AccessService } from '../access/model.ts';
 import { filesRoute } from '../http/files.ts';
-import { createOwnPages, PAGE_CSP } from '../http/same-origin.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
+import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
 import { widgetPath } from '../kernel/assets.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -47,7 +47,7 @@ export function createDemoRoutes({
   clock: Clock;
   publicUrl: string;
 }): Route[] {
-  const { guard } = createOwnPages(publicUrl);
+  const { guard } = createSameOrigin(publicUrl);
   const loadConfig = minted(clock, async () => {
     const products = JSON.parse(await readFile(widgetPath('demo/products.json'), 'utf8')) as Product[];
     return {

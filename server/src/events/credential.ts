@@ -2,7 +2,7 @@ import type { AccessService, Caller } from '../access/model.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
-import type { Follower } from './log-tailer.ts';
+import type { LogTailer } from './log-tailer.ts';
 
 /** What stays open by a credential. */
 export interface Opened {
@@ -31,12 +31,12 @@ interface Watch {
 
 export function createCredentialWatch({
   access,
-  follower,
+  tailer,
   clock,
   onFault,
 }: {
   access: Pick<AccessService, 'authenticate'>;
-  follower: Follower;
+  tailer: LogTailer;
   clock: Clock;
   onFault: (fault: unknown) => void;
 }): WatchCredential {
@@ -73,7 +73,7 @@ export function createCredentialWatch({
     const setBack = () => void authenticateAgain(watch, authorization, end);
     for (const resourceId of endsWith) {
       const topic = { resource: 'credential', resourceId } as const;
-      const stop = await follower.listen(tenant, topic, revoked, setBack);
+      const stop = await tailer.listen(tenant, topic, revoked, setBack);
       if (watch.isOver) return stop();
       stops.push(stop);
     }

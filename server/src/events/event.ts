@@ -1,33 +1,33 @@
 import { type TokenSnapshot, tokenFromJson } from '../access/model.ts';
-import type { ShownCardPayment } from '../card-payments/model.ts';
+import type { CardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
-import { payoutFromJson, type ShownPayout } from '../payouts/model.ts';
-import { type ShownSubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
-import { isWallet, type ShownWallet } from '../wallet/model.ts';
+import { type Payout, payoutFromJson } from '../payouts/model.ts';
+import { type SubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
+import { isWallet, type Wallet } from '../wallet/model.ts';
 
 /** What a slice writes when something has happened. The snapshot is the resource as it was then. */
 export type NewEvent =
   | {
-      kind: `card_payment.${ShownCardPayment['status']}`;
+      kind: `card_payment.${CardPayment['status']}`;
       resource: 'card_payment';
       resourceId: string;
-      previousStatus: ShownCardPayment['status'] | null;
-      snapshot: ShownCardPayment;
+      previousStatus: CardPayment['status'] | null;
+      snapshot: CardPayment;
     }
   | {
-      kind: `payout.${ShownPayout['status']}`;
+      kind: `payout.${Payout['status']}`;
       resource: 'payout';
       resourceId: string;
-      previousStatus: ShownPayout['status'] | null;
-      snapshot: ShownPayout;
+      previousStatus: Payout['status'] | null;
+      snapshot: Payout;
     }
   | {
-      kind: `subaccount_payout.${ShownSubaccountPayout['status'] | 'reversed'}`;
+      kind: `subaccount_payout.${SubaccountPayout['status'] | 'reversed'}`;
       resource: 'subaccount_payout';
       resourceId: string;
-      previousStatus: ShownSubaccountPayout['status'] | null;
-      snapshot: ShownSubaccountPayout;
+      previousStatus: SubaccountPayout['status'] | null;
+      snapshot: SubaccountPayout;
     }
   | {
       /**
@@ -38,7 +38,7 @@ export type NewEvent =
       resource: 'wallet';
       resourceId: 'wallet';
       previousStatus: null;
-      snapshot: Balances | ShownWallet;
+      snapshot: Balances | Wallet;
     }
   | {
       /** A token or key was revoked: what it opened is closed, on every instance. */
@@ -75,8 +75,8 @@ const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resour
   checkout_token: tokenFromJson,
 };
 
-function walletSnapshot(json: unknown): Balances | ShownWallet {
-  const snapshot = json as Partial<Balances> | ShownWallet;
+function walletSnapshot(json: unknown): Balances | Wallet {
+  const snapshot = json as Partial<Balances> | Wallet;
   // One from before an account was thought of has nothing in it.
   return isWallet(snapshot) ? snapshot : { ...NO_BALANCES, ...snapshot };
 }

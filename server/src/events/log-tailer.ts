@@ -11,7 +11,7 @@ import { type Appended, type Position, readAfter, readPosition, type Topic } fro
  * behind what was delivered (an asynchronous standby was promoted), the listeners are notified, and it goes on from the
  * new head.
  */
-export interface Follower {
+export interface LogTailer {
   /**
    * Something was committed for this tenant, on another instance, or here: then `appended` is what, and where that
    * continues what was delivered, nothing is read.
@@ -46,11 +46,11 @@ export interface Listener {
   after: number;
   /** The mark of the event at which it joins. */
   mark: number;
-  heard(event: StoredEvent): void;
+  onEvent(event: StoredEvent): void;
   /** The log was set back behind what the live end has delivered. The listener stays, at the new head. */
-  setBack(): void;
+  onSetBack(): void;
   /** It has joined ahead of the live end, which does not come past the same event. It was removed: read on in the log first. */
-  dropped(): void;
+  onDropped(): void;
 }
 
 /** What another instance calls out after a commit: see `announcement`. */
@@ -70,7 +70,7 @@ export function announcedTenant(heard: string): string | null {
 const POLL_MS = 5_000;
 const PAGE = 200;
 
-interface LiveEnd {
+interface Tail {
   tenant: Tenant;
   /** Every event up to here has been delivered, or is being delivered, to those who had joined before. */
   position: number;
@@ -82,10 +82,10 @@ interface LiveEnd {
   /** How many there are; without any, the live end is no longer in the map. */
   listening: number;
   reading: Promise<void> | null;
-  wokenAgain: boolean;
+  rerun: boolean;
 }
 
-export function createFollower({
+export function createLogTailer({
   database,
   clock,
   onError,
@@ -96,21 +96,21 @@ export function createFollower({
   onError: (error: unknown) => void;
   /** An event has been handed to so many listeners, at least one. Must not throw. */
   onDelivered?: (event: StoredEvent, listeners: number) => void;
-}): Follower {
-  const liveEnds = new Map<string, LiveEnd>();
+}): LogTailer {
+  const liveEnds = new Map<string, Tail>();
   let closed = false;
   let unlisten: (() => Promise<void>) | undefined;
   let cancelPoll: (() => void) | undefined;
 
-  function read(end: LiveEnd): Promise<void> {
+  function read(end: Tail): Promise<void> {
     if (end.reading !== null) {
-      end.wokenAgain = true;
+      end.rerun = true;
       return end.reading;
     }
     end.reading = (async () => {
       try {
         do {
-          end.wokenAgain = false;
+          end.rerun = false;
           const ahead = [...end.ahead.keys()];
           const { events, through, mark, isSetBack } = await readAfter(database.sql, end.tenant, {
             after: end.position,
@@ -125,10 +125,10 @@ export function createFollower({
           if (delivered) await delivered;
           end.position = through;
           end.mark = mark;
-          if (events.length === PAGE) end.wokenAgain = true;
+          if (events.length === PAGE) end.rerun = true;
           // They had read what lies behind the head that was read after them.
           else for (const listener of ahead) if (listener.after > through) drop(end, listener);
-        } while (end.wokenAgain && !closed && end.listening > 0);
+        } while (end.rerun && !closed && end.listening > 0);
       } catch (error) {
         // The poll reads again from the same position.
         if (!closed) onError(error);
@@ -140,7 +140,7 @@ export function createFollower({
   }
 
   /** Goes on from the log's head as it is now, and notifies all who heard what came before. */
-  async function restart(end: LiveEnd): Promise<void> {
+  async function restart(end: Tail): Promise<void> {
     const head = await readPosition(database.sql, end.tenant);
     end.position = head.version;
     end.mark = head.mark;
@@ -150,33 +150,33 @@ export function createFollower({
     await inSlices(listeners, (listener) => {
       listener.after = head.version;
       try {
-        listener.setBack();
+        listener.onSetBack();
       } catch (error) {
         onError(error);
       }
     });
   }
 
-  function drop(end: LiveEnd, listener: Listener): void {
+  function drop(end: Tail, listener: Listener): void {
     const leave = end.ahead.get(listener);
     if (!leave) return;
     leave();
     try {
-      listener.dropped();
+      listener.onDropped();
     } catch (error) {
       onError(error);
     }
   }
 
   /** In order, and at once where few listen. */
-  function deliverAll(end: LiveEnd, events: readonly StoredEvent[], from = 0): Promise<void> | void {
+  function deliverAll(end: Tail, events: readonly StoredEvent[], from = 0): Promise<void> | void {
     for (let index = from; index < events.length; index += 1) {
       const delivered = deliver(end, events[index]!);
       if (delivered) return delivered.then(() => deliverAll(end, events, index + 1));
     }
   }
 
-  function deliver(end: LiveEnd, event: StoredEvent): Promise<void> | void {
+  function deliver(end: Tail, event: StoredEvent): Promise<void> | void {
     // Who joins from here on has it already, or reads it in the log.
     end.position = event.version;
     end.mark = event.mark;
@@ -187,7 +187,7 @@ export function createFollower({
       listener.after = event.version;
       listeners += 1;
       try {
-        listener.heard(event);
+        listener.onEvent(event);
       } catch (error) {
         // Its own fault: the others hear what they came for.
         onError(error);
@@ -199,7 +199,7 @@ export function createFollower({
     return delivered ? delivered.then(tell) : tell();
   }
 
-  function passThoseAhead(end: LiveEnd, event: StoredEvent): void {
+  function passThoseAhead(end: Tail, event: StoredEvent): void {
     for (const listener of [...end.ahead.keys()]) {
       if (listener.after > event.version) continue;
       if (listener.after === event.version && listener.mark === event.mark) end.ahead.delete(listener);
@@ -221,10 +221,10 @@ export function createFollower({
     if (end.reading !== null || !continues) return void read(end);
     const delivered = deliverAll(end, events);
     if (!delivered) return;
-    end.wokenAgain = false;
+    end.rerun = false;
     end.reading = delivered.then(() => {
       end.reading = null;
-      if (end.wokenAgain && !closed && end.listening > 0) return read(end);
+      if (end.rerun && !closed && end.listening > 0) return read(end);
     });
   }
 
@@ -247,7 +247,7 @@ export function createFollower({
     return null;
   }
 
-  function add(end: LiveEnd, listener: Listener): () => void {
+  function add(end: Tail, listener: Listener): () => void {
     const name = tenantKey(end.tenant);
     liveEnds.set(name, end);
     const key = topicKey(listener.topic);
@@ -281,7 +281,7 @@ export function createFollower({
     }
     // Who joins exactly where the live end stands misses nothing from now on, and is not ahead of it.
     const { position: after, mark } = end;
-    return add(end, { topic, after, mark, heard, setBack, dropped: () => undefined });
+    return add(end, { topic, after, mark, onEvent: heard, onSetBack: setBack, onDropped: () => undefined });
   }
 
   return {
@@ -304,7 +304,7 @@ export function createFollower({
 
 const NOTHING: Appended = { events: [], previousMark: 0 };
 
-function createLiveEnd(tenant: Tenant, { version, mark }: Position): LiveEnd {
+function createLiveEnd(tenant: Tenant, { version, mark }: Position): Tail {
   return {
     tenant,
     position: version,
@@ -313,11 +313,11 @@ function createLiveEnd(tenant: Tenant, { version, mark }: Position): LiveEnd {
     ahead: new Map(),
     listening: 0,
     reading: null,
-    wokenAgain: false,
+    rerun: false,
   };
 }
 
-function* listenersTo({ listeners }: LiveEnd, event: StoredEvent): Generator<Listener> {
+function* listenersTo({ listeners }: Tail, event: StoredEvent): Generator<Listener> {
   for (const topic of [topicKey(event), topicKey({ resource: event.resource })])
     yield* listeners.get(topic) ?? [];
 }

@@ -3,7 +3,6 @@ import type { Cursors, CursorsFor } from '../kernel/cursor.ts';
 import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
-import type { Follower, Listener } from './log-tailer.ts';
 import {
   findKept,
   type LogRead,
@@ -15,6 +14,7 @@ import {
   readPosition,
   type Topic,
 } from './log.ts';
+import type { Listener, LogTailer } from './log-tailer.ts';
 
 /**
  * The client reads more slowly than things happen, and its queue is full. It is closed with 1013 and comes back
@@ -29,7 +29,7 @@ const QUEUE_LIMIT = 256;
 const PAGE = 100;
 
 /** The state of a resource, and the version of the tenant's log that it holds for. */
-export interface Beginning<Item> {
+export interface InitialState<Item> {
   version: number;
   /** With the cursor that continues behind it; null where there is no state to tell yet. */
   first: ((cursor: string) => Item) | null;
@@ -37,9 +37,9 @@ export interface Beginning<Item> {
   over: boolean;
 }
 
-export interface Subscription<Item> {
+export interface SubscriptionOptions<Item> {
   database: Database;
-  follower: Follower;
+  tailer: LogTailer;
   cursorsFor: CursorsFor;
   tenant: Tenant;
   topic: Topic;
@@ -47,7 +47,7 @@ export interface Subscription<Item> {
   wants?: (event: StoredEvent) => boolean;
   after: string | null | undefined;
   /** The state as it is, and the version that it holds for; left out where a stream has changes only. */
-  begin?: () => Promise<Beginning<Item>>;
+  begin?: () => Promise<InitialState<Item>>;
   /** With the cursor that continues behind the event. */
   toItem: (event: StoredEvent, cursor: string) => Item;
   isLast: (event: StoredEvent) => boolean;
@@ -95,7 +95,7 @@ export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
  * these updates), SlowConsumerError
  */
 export async function subscribe<Item>(
-  subscription: Subscription<Item>,
+  subscription: SubscriptionOptions<Item>,
   kinds: Kinds = new Map(),
 ): Promise<LiveUpdates<Item>> {
   const start = await beginningOf(subscription).catch((error: unknown) => {
@@ -116,7 +116,7 @@ interface Start<Item> {
   overAt: number | null;
 }
 
-async function beginningOf<Item>(subscription: Subscription<Item>): Promise<Start<Item>> {
+async function beginningOf<Item>(subscription: SubscriptionOptions<Item>): Promise<Start<Item>> {
   const { database, tenant, topic, cursorsFor, after, begin, toItem, coalesce } = subscription;
   const cursors = updatesCursors(cursorsFor, tenant);
   const state = begin ? await begin() : null;
@@ -143,14 +143,14 @@ async function beginningOf<Item>(subscription: Subscription<Item>): Promise<Star
 interface Kind<Item> {
   readonly sharedAs: string | undefined;
   readonly database: Database;
-  readonly follower: Follower;
+  readonly tailer: LogTailer;
   readonly cursors: Cursors;
   readonly tenant: Tenant;
   readonly topic: Topic;
   readonly wants: (event: StoredEvent) => boolean;
-  readonly toItem: Subscription<Item>['toItem'];
-  readonly isLast: Subscription<Item>['isLast'];
-  readonly coalesce: Subscription<Item>['coalesce'];
+  readonly toItem: SubscriptionOptions<Item>['toItem'];
+  readonly isLast: SubscriptionOptions<Item>['isLast'];
+  readonly coalesce: SubscriptionOptions<Item>['coalesce'];
   /** How many there are. */
   members: number;
   /** What was made of an event, for as long as that is in somebody's queue. */
@@ -160,8 +160,8 @@ interface Kind<Item> {
 }
 type Kinds = Map<string, Kind<unknown>>;
 
-function kindOf<Item>(subscription: Subscription<Item>, kinds: Kinds): Kind<Item> {
-  const { database, follower, cursorsFor, tenant, topic, wants = every, sharedAs } = subscription;
+function kindOf<Item>(subscription: SubscriptionOptions<Item>, kinds: Kinds): Kind<Item> {
+  const { database, tailer, cursorsFor, tenant, topic, wants = every, sharedAs } = subscription;
   const { toItem, isLast, coalesce } = subscription;
   // The same reference may have come to stand for another resource.
   const name = sharedAs && `${sharedAs} ${topic.resourceId}`;
@@ -169,7 +169,7 @@ function kindOf<Item>(subscription: Subscription<Item>, kinds: Kinds): Kind<Item
   if (known) return known as Kind<Item>;
   const cursors = updatesCursors(cursorsFor, tenant);
   const kind: Kind<Item> = {
-    ...{ sharedAs: name, database, follower, cursors, tenant, topic, wants, toItem, isLast, coalesce },
+    ...{ sharedAs: name, database, tailer, cursors, tenant, topic, wants, toItem, isLast, coalesce },
     members: 0,
     items: new WeakMap(),
     newest: null,
@@ -218,7 +218,7 @@ interface Live<Item> extends LiveUpdates<Item>, Listener {
 }
 
 function follow<Item>(
-  subscription: Subscription<Item>,
+  subscription: SubscriptionOptions<Item>,
   { position, first, seen, overAt }: Start<Item>,
   kinds: Kinds,
 ): LiveUpdates<Item> {
@@ -228,7 +228,7 @@ function follow<Item>(
   const live: Live<Item> = {
     // What each event looks at comes first.
     after: position.version,
-    heard,
+    onEvent: heard,
     kind,
     reader: null,
     queue: null,
@@ -245,8 +245,8 @@ function follow<Item>(
     failure: null,
     turn: null,
     mark: position.mark,
-    setBack,
-    dropped,
+    onSetBack: setBack,
+    onDropped: dropped,
     take,
     end: cut,
     handleEvent: cut,
@@ -364,7 +364,7 @@ async function catchUp<Item>(live: Live<Item>): Promise<void> {
     live.mark = mark;
     if (events.length === 0) {
       if (live.overAt !== null && through >= live.overAt) finish(live);
-      else live.leave = live.kind.follower.join(live.kind.tenant, live);
+      else live.leave = live.kind.tailer.join(live.kind.tenant, live);
     }
   } catch (error) {
     live.failure = error;
@@ -410,7 +410,7 @@ function every(): boolean {
 /** Everything that an operation may ask of the log, whoever the caller is. */
 export interface Updates {
   subscribe<Item>(
-    subscription: Omit<Subscription<Item>, 'database' | 'follower' | 'cursorsFor'>,
+    subscription: Omit<SubscriptionOptions<Item>, 'database' | 'tailer' | 'cursorsFor'>,
   ): Promise<LiveUpdates<Item>>;
   /** Where the tenant's log stands. */
   cursor(tenant: Tenant): Promise<string>;
@@ -418,16 +418,16 @@ export interface Updates {
 
 export function createUpdates({
   database,
-  follower,
+  tailer,
   cursorsFor,
 }: {
   database: Database;
-  follower: Follower;
+  tailer: LogTailer;
   cursorsFor: CursorsFor;
 }): Updates {
   const kinds: Kinds = new Map();
   return {
-    subscribe: (subscription) => subscribe({ ...subscription, database, follower, cursorsFor }, kinds),
+    subscribe: (subscription) => subscribe({ ...subscription, database, tailer: tailer, cursorsFor }, kinds),
     cursor: async (tenant) =>
       encode(updatesCursors(cursorsFor, tenant), await readPosition(database.sql, tenant)),
   };
@@ -445,7 +445,7 @@ function updatesCursors(cursorsFor: CursorsFor, tenant: Tenant): Cursors {
 /** `subscribe` for one caller: its tenant, and the signal that ends with its credential or its connection. */
 export type SubscribeTo = <Item>(
   subscription: Omit<
-    Subscription<Item>,
-    'database' | 'follower' | 'cursorsFor' | 'tenant' | 'signal' | 'sharedAs' | 'onEnd'
+    SubscriptionOptions<Item>,
+    'database' | 'tailer' | 'cursorsFor' | 'tenant' | 'signal' | 'sharedAs' | 'onEnd'
   >,
 ) => Promise<LiveUpdates<Item>>;

@@ -3,10 +3,10 @@ import { allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
 import type { Opened, WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Admission } from '../http/admission.ts';
-import type { Asker } from '../kernel/requester.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
+import type { Requester } from '../kernel/requester.ts';
 import {
   type Context,
   callerOf,
@@ -19,7 +19,7 @@ import {
 } from './context.ts';
 
 /** Who speaks on a connection, as it presented itself. */
-export interface Presented {
+export interface PresentedCredential {
   authorization: string | null;
   origin: string | null;
   /** The client's network address. */
@@ -33,19 +33,19 @@ export interface ContextFactory {
    * At once where that is known. Null where nothing was presented. Throws, or rejects with, UnauthenticatedError,
    * PermissionError (a page that may not use it).
    */
-  identify(presented: Presented): Caller | null | Promise<Caller>;
+  identify(presented: PresentedCredential): Caller | null | Promise<Caller>;
   /**
    * For one operation. `connection` ends with the socket that it came by and with its credential; over HTTP a
    * subscription watches the credential itself, and `gone` aborts when the client has left.
    */
   create(
-    presented: Presented,
+    presented: PresentedCredential,
     caller: Caller | null,
     transport: { connection: () => AbortSignal } | { gone: () => AbortSignal },
   ): Context;
   /** Counts a request whose credential is not known, before anything is done for it. @throws RateLimitError, at once or later */
-  admit(presented: Presented): void | Promise<void>;
-  watch(presented: Presented, caller: Caller, opened: Opened): ReturnType<WatchCredential>;
+  admit(presented: PresentedCredential): void | Promise<void>;
+  watch(presented: PresentedCredential, caller: Caller, opened: Opened): ReturnType<WatchCredential>;
 }
 
 export function createContextFactory({
@@ -103,7 +103,7 @@ export function createContextFactory({
     create(presented, caller, transport): Context {
       const order = createOrder();
       const age = createAge(caller, clock);
-      const services = servicesWhenAsked(servicesFor, age.asker);
+      const services = servicesWhenAsked(servicesFor, age.requester);
       let sharedAs: string | undefined;
       return {
         caller,
@@ -113,10 +113,10 @@ export function createContextFactory({
         onRootField,
         loaders: createLoaders(caller, services),
         async subscribe(subscription) {
-          const follower = callerOf({ caller });
+          const tailer = callerOf({ caller });
           const { resource } = subscription.topic;
-          const followed = { ...subscription, tenant: follower.tenant, sharedAs };
-          const close = subscriptionLimits.open(follower);
+          const followed = { ...subscription, tenant: tailer.tenant, sharedAs };
+          const close = subscriptionLimits.open(tailer);
           if ('connection' in transport) {
             const leave = onSubscriber('ws', resource);
             const onEnd = (failure: unknown) => {
@@ -126,7 +126,7 @@ export function createContextFactory({
             return updates.subscribe({ ...followed, signal: transport.connection(), onEnd });
           }
           const ended = new AbortController();
-          const watching = watch(presented, follower, {
+          const watching = watch(presented, tailer, {
             credentialEnded: (error) => ended.abort(error),
           });
           const stop = await watching.catch((error: unknown) => {
@@ -178,8 +178,8 @@ function onOwnPage(caller: Caller, origin: string | null): Caller {
  * getters are one object's for all; where each context had its own, each would have a shape of its own, which V8 keeps
  * until it looks through all the memory.
  */
-function servicesWhenAsked(servicesFor: ServicesFor, asker: Asker): PaymentsService {
-  return { __proto__: SERVICES, servicesFor, asker, made: null } as unknown as PaymentsService;
+function servicesWhenAsked(servicesFor: ServicesFor, requester: Requester): PaymentsService {
+  return { __proto__: SERVICES, servicesFor, requester, made: null } as unknown as PaymentsService;
 }
 
 const SERVICES = Object.create(null);
@@ -195,8 +195,8 @@ for (const name of [
   'webhooks',
 ] satisfies (keyof PaymentsService)[])
   Object.defineProperty(SERVICES, name, {
-    get(this: { servicesFor: ServicesFor; asker: Asker; made: PaymentsService | null }) {
-      this.made ??= this.servicesFor(this.asker);
+    get(this: { servicesFor: ServicesFor; requester: Requester; made: PaymentsService | null }) {
+      this.made ??= this.servicesFor(this.requester);
       return this.made[name];
     },
   });
@@ -206,16 +206,17 @@ function createAge(caller: Caller | null, clock: Clock) {
   let oldest: Date | null = null;
   let stale = false;
   const credential = caller?.credential;
-  const asker: Asker = {
-    rank: credential?.kind === 'checkout_token' || credential?.kind === 'payment_token' ? 'payer' : 'person',
+  const requester: Requester = {
+    priority:
+      credential?.kind === 'checkout_token' || credential?.kind === 'payment_token' ? 'payer' : 'merchant',
     subject: credential && credential.kind !== 'api_key' ? credential.id : null,
-    saw(at, isStale) {
+    onRead(at, isStale) {
       if (oldest === null || at < oldest) oldest = at;
       stale ||= isStale;
     },
   };
   return {
-    asker,
+    requester,
     seen: () => ({
       ageSeconds: oldest && Math.max(0, (clock.ms() - oldest.getTime()) / 1_000),
       stale,

@@ -42,12 +42,12 @@ import { collectFields, type Fragments, fragmentsOf, type Variables } from './se
 /** An operation that is ready to run. `variables` are as `getVariableValues` of graphql makes them. */
 export interface CompiledOperation {
   /** `root` is of a subscription what it is told of. */
-  (context: unknown, variables: Variables, root?: unknown): Answer | Promise<Answer>;
+  (context: unknown, variables: Variables, root?: unknown): CompiledAnswer | Promise<CompiledAnswer>;
   /** How many it is made of, wherever they are written. */
   readonly fields: number;
 }
 
-export interface Answer {
+export interface CompiledAnswer {
   /** As JSON. */
   data: string;
   /** In the order of the document, and the same whichever came first. */
@@ -90,7 +90,7 @@ export function compileOperation(
   return Object.assign(compiled, { fields: compilation.fields });
 }
 
-function answerOf({ failures }: Run, text: string): Answer {
+function answerOf({ failures }: Run, text: string): CompiledAnswer {
   if (failures.length === 0) return { data: text, errors: [] };
   const { data, errors } = settleFailures(JSON.parse(text), failures);
   return { data: JSON.stringify(data), errors };

@@ -1,19 +1,19 @@
 import DataLoader from 'dataloader';
 import type { AccessService, Caller } from '../access/model.ts';
-import type { CardPaymentService, ShownCardPayment } from '../card-payments/model.ts';
+import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
-import type { Asker } from '../kernel/requester.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
+import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { PayoutService, ShownPayout } from '../payouts/model.ts';
-import type { ProductService, ShownProduct } from '../products/model.ts';
+import type { Payout, PayoutService } from '../payouts/model.ts';
+import type { Product, ProductService } from '../products/model.ts';
 import type { UnresolvedRequestService } from '../requests/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
 import type {
-  ShownSubaccount,
-  ShownSubaccountPayout,
+  Subaccount,
+  SubaccountPayout,
   SubaccountPayoutService,
   SubaccountService,
 } from '../subaccounts/model.ts';
@@ -34,7 +34,7 @@ export interface PaymentsService {
 }
 
 /** The port as one operation uses it. In front of another service it matters who asks. */
-export type ServicesFor = (asker: Asker) => PaymentsService;
+export type ServicesFor = (requester: Requester) => PaymentsService;
 
 export interface RateLimitState {
   limit: number;
@@ -99,14 +99,14 @@ export interface Context {
 
 /** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
 export interface Loaders {
-  cardPayment: Loader<ShownCardPayment | null>;
+  cardPayment: Loader<CardPayment | null>;
   /** By withdrawal id or code. */
-  payout: Loader<ShownPayout | null>;
+  payout: Loader<Payout | null>;
   webhookDelivery: Loader<WebhookDelivery | null>;
   webhookAttempts: Loader<WebhookAttempt[]>;
-  product: Loader<ShownProduct | null>;
-  subaccount: Loader<ShownSubaccount | null>;
-  subaccountPayout: Loader<ShownSubaccountPayout | null>;
+  product: Loader<Product | null>;
+  subaccount: Loader<Subaccount | null>;
+  subaccountPayout: Loader<SubaccountPayout | null>;
 }
 
 interface Loader<Value> {

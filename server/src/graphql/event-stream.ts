@@ -2,7 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { Reader } from '../events/subscribe.ts';
 import { messageOf } from './errors.ts';
 import { type EventChunk, eventChunk, nextEvent } from './event-chunk.ts';
-import { type Answer, answerNow, type Opened, onAnswer, type Waiting } from './shared-execution.ts';
+import {
+  cachedResult,
+  onAnswer,
+  type SerializedResult,
+  type SharedSubscription,
+  type Waiting,
+} from './shared-execution.ts';
 
 /** Some proxies and browsers pass nothing on until something comes; and a connection without a word is closed. */
 const COMMENT = eventChunk(':\n\n');
@@ -19,7 +25,7 @@ const HEADERS = {
 /** A subscription on its way to an event stream, in one object: thousands are open at a time. */
 interface EventStream extends Reader<object>, Waiting {
   readonly response: ServerResponse;
-  readonly opened: Opened;
+  readonly opened: SharedSubscription;
   readonly onFault: (fault: unknown) => void;
   readonly comments: NodeJS.Timeout;
   /** An answer is being executed, or written. */
@@ -34,7 +40,7 @@ interface EventStream extends Reader<object>, Waiting {
  */
 export function sendEvents(
   response: ServerResponse,
-  opened: Opened,
+  opened: SharedSubscription,
   onFault: (fault: unknown) => void,
 ): void {
   if (response.destroyed) {
@@ -63,7 +69,7 @@ function comment(stream: EventStream): void {
 /** The way that nearly all go: what was executed for another, to a client that reads. */
 function give(this: EventStream, item: object): boolean {
   if (this.isBusy || this.isFull) return false;
-  const answer = answerNow(item);
+  const answer = cachedResult(item);
   if (!answer) return false;
   write(this, answer.chunk);
   return true;
@@ -73,11 +79,11 @@ function ready(this: EventStream): void {
   if (!this.isBusy) goOn(this, null);
 }
 
-function resume(this: EventStream, answer: Answer): void {
+function resume(this: EventStream, answer: SerializedResult): void {
   goOn(this, answer);
 }
 
-function goOn(stream: EventStream, answered: Answer | null): void {
+function goOn(stream: EventStream, answered: SerializedResult | null): void {
   stream.isBusy = true;
   try {
     for (let answer = answered ?? next(stream); answer; answer = next(stream)) {
@@ -93,9 +99,9 @@ function goOn(stream: EventStream, answered: Answer | null): void {
   stream.isBusy = false;
 }
 
-function next(stream: EventStream): Answer | Promise<Answer> | null {
+function next(stream: EventStream): SerializedResult | Promise<SerializedResult> | null {
   if (stream.isFull) return null;
-  const { updates, answerTo } = stream.opened;
+  const { updates, resultFor: answerTo } = stream.opened;
   const item = updates.take();
   if (item) return answerTo(item);
   if (updates.over) complete(stream);

@@ -9,10 +9,10 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../access/model.ts';
-import { endTogether } from '../http/routes.ts';
+import { endBatched } from '../http/routes.ts';
 import { OutageError } from '../kernel/errors.ts';
 import { createRecent } from '../kernel/recent.ts';
-import type { ContextFactory, Presented } from './caller-context.ts';
+import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
 import type { Context } from './context.ts';
 import { bytesOf } from './documents.ts';
@@ -36,7 +36,7 @@ export interface FastPath {
   /** How many it has answered. */
   answers(): number;
   /** Looks at what Yoga has answered. */
-  learn(request: IncomingMessage, response: ServerResponse): void;
+  observeResponse(request: IncomingMessage, response: ServerResponse): void;
   /** Yoga's side of it. */
   plugin: Plugin;
 }
@@ -57,7 +57,7 @@ export function createFastPath({
 }: {
   schema: GraphQLSchema;
   contexts: ContextFactory;
-  presentedBy: (request: IncomingMessage) => Presented;
+  presentedBy: (request: IncomingMessage) => PresentedCredential;
   /** Aborts when the client has left. */
   goneOf: (response: ServerResponse) => AbortSignal;
   /** Of every answer. */
@@ -139,14 +139,14 @@ export function createFastPath({
       // Node reads them at once.
       headers[headers.length - 1] = String(bytes);
       response.writeHead(200, headers);
-      endTogether(response, { content: text, bytes });
+      endBatched(response, { content: text, bytes });
       answers += 1;
       return true;
     },
 
     answers: () => answers,
 
-    learn(request, response) {
+    observeResponse(request, response) {
       const type = response.getHeader('content-type');
       if (response.statusCode === 200 && typeof type === 'string' && JSON_ANSWER.test(type))
         headersByAccept.set(acceptOf(request), [

@@ -1,7 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'graphql';
 import { behindChange } from '../kernel/errors.ts';
-import { entered, isTracing } from '../kernel/traces.ts';
+import { isTracing, withSpanEntered } from '../kernel/traces.ts';
 import { type Context, callerOf } from './context.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
 
@@ -59,7 +59,7 @@ function admitted<Types extends SchemaTypes>(
       return admission ? admission.then(begin) : begin();
     };
     // Over a WebSocket nothing has begun before it.
-    if (isTracing()) return entered(traceName, attributes, () => telling(answer, tell));
+    if (isTracing()) return withSpanEntered(traceName, attributes, () => telling(answer, tell));
     return telling(answer, tell);
   };
 }

@@ -13,12 +13,7 @@ import {
 import type { LiveUpdates } from '../events/subscribe.ts';
 import { createRecent } from '../kernel/recent.ts';
 import { inSlices } from '../kernel/slices.ts';
-import {
-  type Answer as CompiledAnswer,
-  type CompiledOperation,
-  compileOperation,
-  createCompiled,
-} from './compiled.ts';
+import { type CompiledAnswer, type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
 import type { Context } from './context.ts';
 import { messageOf } from './errors.ts';
 import { type EventChunk, nextEvent } from './event-chunk.ts';
@@ -27,7 +22,7 @@ import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 
 /** The answer to one update, as the bytes that all subscribers of a transport are sent. */
-export interface Answer {
+export interface SerializedResult {
   /** Over a WebSocket, the rest of a message behind its id and type: `"payload":…}`. */
   readonly rest: Buffer;
   /** In an event stream, all of it. */
@@ -35,22 +30,22 @@ export interface Answer {
 }
 
 /** One subscription. */
-export interface Opened {
+export interface SharedSubscription {
   /** What happens, whose every item is to be answered. */
   readonly updates: LiveUpdates<object>;
-  answerTo(item: object): Answer | Promise<Answer>;
+  resultFor(item: object): SerializedResult | Promise<SerializedResult>;
 }
 
 /** The answer to an item, and who shares it. */
 interface Kept {
   readonly sharedAs: string;
-  answer: Answer | Promise<Answer>;
+  answer: SerializedResult | Promise<SerializedResult>;
 }
 
 const answers = new WeakMap<object, Kept>();
 
 /** What somebody who shares the item has had it answered with; null where that is not ready, or nobody has asked. */
-export function answerNow(item: object): Answer | null {
+export function cachedResult(item: object): SerializedResult | null {
   const answer = answers.get(item)?.answer;
   return !answer || answer instanceof Promise ? null : answer;
 }
@@ -63,7 +58,7 @@ export function answerNow(item: object): Answer | null {
 export async function openShared(
   { schema, document, variableValues, operationName, contextValue }: ExecutionArgs,
   onFault: OnFault,
-): Promise<ExecutionResult | Opened> {
+): Promise<ExecutionResult | SharedSubscription> {
   const operation = { schema, document, variableValues, operationName };
   const refused = tooManyListItems(operation);
   if (refused) return { errors: [refused] };
@@ -78,14 +73,14 @@ export async function openShared(
   if (!(Symbol.asyncIterator in source)) return source;
   return {
     updates: source as LiveUpdates<object>,
-    answerTo: answering(operation, { sharedAs, renewed, onFault }),
+    resultFor: answering(operation, { sharedAs, renewed, onFault }),
   };
 }
 
 function answering(
   operation: Operation,
   { sharedAs, renewed, onFault }: Pick<Kept, 'sharedAs'> & Pick<Context, 'renewed'> & { onFault: OnFault },
-): Opened['answerTo'] {
+): SharedSubscription['resultFor'] {
   const run = runner(operation);
   return function answerTo(item) {
     const known = answers.get(item);
@@ -108,14 +103,14 @@ function answering(
 
 /** Waits for an answer that is being executed. */
 export interface Waiting {
-  resume(answer: Answer): void;
+  resume(answer: SerializedResult): void;
   fail(error: unknown): void;
 }
 
-const waiting = new WeakMap<Promise<Answer>, Waiting[]>();
+const waiting = new WeakMap<Promise<SerializedResult>, Waiting[]>();
 
 /** Calls those who wait for one answer in the order in which they came, a slice in each turn of the event loop. */
-export function onAnswer(answer: Promise<Answer>, who: Waiting): void {
+export function onAnswer(answer: Promise<SerializedResult>, who: Waiting): void {
   const known = waiting.get(answer);
   if (known) return void known.push(who);
   const all = [who];
@@ -167,7 +162,7 @@ const compiled = createCompiled();
 const answered = createRecent<number>(1_000_000);
 
 /** Each form is made when somebody is sent it, and then for all. */
-function written({ data, errors }: Executed, onFault: OnFault): Answer {
+function written({ data, errors }: Executed, onFault: OnFault): SerializedResult {
   const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
   const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
   const json =

@@ -2,7 +2,13 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Reader } from '../events/subscribe.ts';
 import { textFrame, textFrameHead } from './frame.ts';
-import { type Answer, answerNow, type Opened, onAnswer, type Waiting } from './shared-execution.ts';
+import {
+  cachedResult,
+  onAnswer,
+  type SerializedResult,
+  type SharedSubscription,
+  type Waiting,
+} from './shared-execution.ts';
 
 /** With so much unsent, a subscription's updates wait in its own queue, and whatever that one allows is done there. */
 const MAX_AHEAD_BYTES = 64_000;
@@ -10,23 +16,23 @@ const MAX_AHEAD_BYTES = 64_000;
 const SHORT = MAX_AHEAD_BYTES / 4;
 
 /** All that one socket is sent. */
-export interface Outlet {
+export interface SocketWriter {
   readonly socket: WebSocket;
   /** What `socket` speaks over: nothing is compressed, so what the two of them write goes out as it comes. */
   readonly wire: Duplex;
   /** It waits for the client to read, behind those that began to before. */
-  wait(sending: Sending): void;
+  wait(sending: OutgoingSubscription): void;
   /** It waits no longer. */
-  leave(sending: Sending): void;
+  leave(sending: OutgoingSubscription): void;
   sent(): void;
   /** Resolves when the bytes have left for the kernel: so a client that does not read is not read ahead for. */
   send(text: string): Promise<void>;
 }
 
 /** `onSent` is called when something has left that may have waited. */
-export function createOutlet(socket: WebSocket, wire: Duplex, onSent: () => void): Outlet {
+export function createSocketWriter(socket: WebSocket, wire: Duplex, onSent: () => void): SocketWriter {
   /** Most clients read, and for these there is none. */
-  let waiting: Set<Sending> | null = null;
+  let waiting: Set<OutgoingSubscription> | null = null;
 
   function sent(): void {
     onSent();
@@ -59,15 +65,15 @@ export function createOutlet(socket: WebSocket, wire: Duplex, onSent: () => void
 }
 
 /** A subscription on its way to a socket. */
-interface Sending extends Reader<object>, Waiting {
+interface OutgoingSubscription extends Reader<object>, Waiting {
   readonly socket: WebSocket;
   /** Of each message, up to what is shared. */
   readonly begin: string;
   /** An answer is being made, or made ready. */
   isBusy: boolean;
   hasLeft: boolean;
-  readonly outlet: Outlet;
-  readonly opened: Opened;
+  readonly outlet: SocketWriter;
+  readonly opened: SharedSubscription;
   end: { resolve: (end: IteratorResult<never>) => void; reject: (error: unknown) => void } | null;
 }
 
@@ -75,9 +81,13 @@ interface Sending extends Reader<object>, Waiting {
  * Sends the answers of a subscription under its id, each as it comes and as long as the client takes them. For the library
  * it is a source that yields nothing, and ends or fails when the updates do.
  */
-export function sendAnswers(outlet: Outlet, id: string, opened: Opened): AsyncGenerator<never> {
+export function sendResults(
+  outlet: SocketWriter,
+  id: string,
+  opened: SharedSubscription,
+): AsyncGenerator<never> {
   const begin = `{"id":${JSON.stringify(id)},"type":"next",`;
-  const sending: Sending = {
+  const sending: OutgoingSubscription = {
     socket: outlet.socket,
     begin,
     isBusy: false,
@@ -110,20 +120,20 @@ export function sendAnswers(outlet: Outlet, id: string, opened: Opened): AsyncGe
 }
 
 /** The way that nearly all goes: what somebody else has had answered, to a client that reads. */
-function give(this: Sending, item: object): boolean {
+function give(this: OutgoingSubscription, item: object): boolean {
   if (this.isBusy) return false;
-  const answer = answerNow(item);
+  const answer = cachedResult(item);
   const { bufferedAmount } = this.socket;
   if (!answer || bufferedAmount >= MAX_AHEAD_BYTES) return false;
   write(this, answer, bufferedAmount);
   return true;
 }
 
-function ready(this: Sending): void {
+function ready(this: OutgoingSubscription): void {
   if (!this.isBusy) goOn(this, null);
 }
 
-function goOn(sending: Sending, answered: Answer | null): void {
+function goOn(sending: OutgoingSubscription, answered: SerializedResult | null): void {
   sending.isBusy = true;
   try {
     for (let answer = answered ?? nextOf(sending); answer; answer = nextOf(sending)) {
@@ -139,23 +149,23 @@ function goOn(sending: Sending, answered: Answer | null): void {
   sending.isBusy = false;
 }
 
-function resume(this: Sending, answer: Answer): void {
+function resume(this: OutgoingSubscription, answer: SerializedResult): void {
   goOn(this, answer);
 }
 
-function nextOf(sending: Sending): Answer | Promise<Answer> | null {
+function nextOf(sending: OutgoingSubscription): SerializedResult | Promise<SerializedResult> | null {
   const { outlet, opened } = sending;
   if (outlet.socket.bufferedAmount >= MAX_AHEAD_BYTES) {
     outlet.wait(sending);
     return null;
   }
   const item = opened.updates.take();
-  if (item) return opened.answerTo(item);
+  if (item) return opened.resultFor(item);
   if (opened.updates.over) sending.end?.resolve(DONE);
   return null;
 }
 
-function write(sending: Sending, answer: Answer, bufferedAmount: number): void {
+function write(sending: OutgoingSubscription, answer: SerializedResult, bufferedAmount: number): void {
   const { socket, begin, hasLeft, outlet } = sending;
   if (hasLeft || socket.readyState !== socket.OPEN) return;
   const { rest } = answer;
@@ -173,12 +183,12 @@ function write(sending: Sending, answer: Answer, bufferedAmount: number): void {
   else outlet.wire.write(frame);
 }
 
-function fail(this: Sending, error: unknown): void {
+function fail(this: OutgoingSubscription, error: unknown): void {
   this.opened.updates.end();
   this.end?.reject(error);
 }
 
-function leave(sending: Sending): void {
+function leave(sending: OutgoingSubscription): void {
   sending.hasLeft = true;
   sending.outlet.leave(sending);
   sending.opened.updates.end();

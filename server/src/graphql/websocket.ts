@@ -22,18 +22,18 @@ import { SlowConsumerError } from '../events/subscribe.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket, isWebSocket } from '../http/server.ts';
 import { OutageError, PaymentError, RateLimitError, UnavailableError } from '../kernel/errors.ts';
-import type { ContextFactory, Presented } from './caller-context.ts';
+import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
-import { createOutlet, type Outlet, sendAnswers } from './websocket-writer.ts';
 import { openShared } from './shared-execution.ts';
-import { presentedBy, type Yoga } from './yoga.ts';
+import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
+import { presentedCredential, type Yoga } from './yoga.ts';
 
 /** What one connection keeps: ten thousand that only wait must cost little, so what few need is made when it is needed. */
 interface Connection extends Opened {
   socket: WebSocket;
-  outlet: Outlet;
-  presented: Presented;
+  outlet: SocketWriter;
+  presented: PresentedCredential;
   /** It has not answered the last ping. */
   isSilent: boolean;
   caller: Caller | null;
@@ -137,7 +137,7 @@ export function createGraphQLSockets({
     const opened = await openShared(args, onFault);
     // The library keeps the arguments for as long as the subscription lasts, which needs none of this any more.
     Object.assign(args, { contextValue: null, rootValue: null });
-    return 'updates' in opened ? sendAnswers(outlet, id, opened) : opened;
+    return 'updates' in opened ? sendResults(outlet, id, opened) : opened;
   }
 
   /** Operations that have begun: an answer is on its way, or a stream is being opened. */
@@ -208,13 +208,13 @@ export function createGraphQLSockets({
   }
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
-    const outlet = createOutlet(socket, request.socket, () => {
+    const outlet = createSocketWriter(socket, request.socket, () => {
       if (socket.isPaused && socket.bufferedAmount < MAX_UNSENT_BYTES) socket.resume();
     });
     const connection: Connection = {
       socket,
       outlet,
-      presented: { ...presentedBy(request, addressOf, null), connection: undefined },
+      presented: { ...presentedCredential(request, addressOf, null), connection: undefined },
       isSilent: false,
       caller: null,
       ends: null,
@@ -363,7 +363,7 @@ function destroy(this: Duplex): void {
 /** What an operation runs by. */
 interface Prepared {
   engine: Pick<ReturnType<Yoga['getEnveloped']>, 'execute'>;
-  outlet: Outlet;
+  outlet: SocketWriter;
   id: string;
 }
 

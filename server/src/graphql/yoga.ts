@@ -13,7 +13,7 @@ import {
   sendJson,
 } from '../http/routes.ts';
 import { describeOutage, OutageError } from '../kernel/errors.ts';
-import type { ContextFactory, Presented } from './caller-context.ts';
+import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { documentsPlugin } from './documents.ts';
 import { messageOf, toGraphQLError } from './errors.ts';
@@ -25,7 +25,7 @@ import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
 import { behindChanges } from './root-fields.ts';
-import { type Opened, openShared } from './shared-execution.ts';
+import { openShared, type SharedSubscription } from './shared-execution.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -59,7 +59,7 @@ export function createGraphQLServer({
   compileAfter?: number | undefined;
 }): GraphQLServer {
   const presented = (request: IncomingMessage) =>
-    presentedBy(request, addressOf, request.headers.authorization ?? null);
+    presentedCredential(request, addressOf, request.headers.authorization ?? null);
   let graphiqlPolicy = "default-src 'none'";
   const fastPath = createFastPath({
     ...{ schema, contexts, goneOf, compileAfter },
@@ -196,7 +196,7 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
         return sendJson(response, error.status, { errors }, error.headers);
       }
       await yoga(request, response);
-      fastPath.learn(request, response);
+      fastPath.observeResponse(request, response);
     },
   };
 }
@@ -283,11 +283,11 @@ function goneOf(response: ServerResponse): AbortSignal {
 }
 
 /** The sender of an HTTP request. */
-export function presentedBy(
+export function presentedCredential(
   request: IncomingMessage,
   addressOf: ClientAddress,
   authorization: string | null,
-): Presented {
+): PresentedCredential {
   return {
     authorization,
     origin: request.headers.origin ?? null,
@@ -315,7 +315,7 @@ const orderedExecution: Plugin = {
  * events: it would pull, copy and frame each of them for each client.
  */
 function eventStreams(onFault: (fault: unknown) => void): Plugin<object, OverHttp> {
-  const openedFor = new WeakMap<ServerResponse, Opened>();
+  const openedFor = new WeakMap<ServerResponse, SharedSubscription>();
   return {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args) => {

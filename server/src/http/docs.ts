@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import { assetPath, packagePath } from '../kernel/assets.ts';
 import { describeOperations } from './openapi.ts';
 import type { RestOperation } from './rest.ts';
-import { type Exchange, HttpError, type Route, send } from './routes.ts';
+import { HttpError, type RequestContext, type Route, send } from './routes.ts';
 
 /** All from this server; the viewer writes its icons as `data:` and the widths of its parts as styles. */
 const CSP = [
@@ -51,7 +51,7 @@ function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Rou
   return {
     methods: METHODS,
     path,
-    async handle({ request, response }: Exchange) {
+    async handle({ request, response }: RequestContext) {
       if (request.method !== 'GET' && request.method !== 'HEAD')
         throw new HttpError(405, 'Method not allowed', { allow: 'GET, HEAD' });
       loading ??= load().then(pack);

@@ -22,7 +22,7 @@ import {
 import type { Admission } from './admission.ts';
 import type { ClientAddress } from './client-address.ts';
 import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
-import { type Exchange, HttpError, type Route, readBody, retryHeaders, sendJson } from './routes.ts';
+import { HttpError, type RequestContext, type Route, readBody, retryHeaders, sendJson } from './routes.ts';
 
 // ── Declaring an operation ──────────────────────────────────────────────────────────────────────
 
@@ -194,7 +194,7 @@ export function createRestRoutes({
     return caller;
   }
 
-  async function answer({ request, response, url, named }: Exchange) {
+  async function answer({ request, response, url, named }: RequestContext) {
     const caller = await admit(request, response);
     const { operation, params } = find(table, request.method ?? '', url.pathname);
     named?.(operation.path);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeOutage, type OutageError } from '../kernel/errors.ts';
 
 /** One request and its answer, as a route gets them. */
-export interface Exchange {
+export interface RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
@@ -19,7 +19,7 @@ export interface Route {
   readonly path: RegExp;
   /** It sends `NO_SNIFFING` itself: what is set before a head is written makes that take three times as long. */
   readonly writesHead?: boolean;
-  handle(exchange: Exchange): Promise<void> | void;
+  handle(exchange: RequestContext): Promise<void> | void;
 }
 
 /** With every answer. */
@@ -131,14 +131,14 @@ export function send(
  * of them. A write wakes who waits for it, which costs as much as the rest of a small answer: a client with several
  * requests under way is woken once, and finds what comes behind it while it is awake.
  */
-export function endTogether(response: ServerResponse, { content, bytes }: Body): void {
+export function endBatched(response: ServerResponse, { content, bytes }: Payload): void {
   if (ready.length === 0) setImmediate(endReady);
   // As bytes of ASCII the two are the same, and of UTF-8 Node makes room for three times as many before it looks.
   ready.push({ response, content, encoding: bytes === content.length ? 'latin1' : 'utf8' });
 }
 
 /** What is sent, and how many bytes that are. A long one that is sent often costs less as bytes, a short one as text. */
-export interface Body {
+export interface Payload {
   readonly content: string | Buffer;
   readonly bytes: number;
 }

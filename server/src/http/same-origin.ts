@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { InsufficientFundsError, PaymentError, RateLimitError, ValidationError } from '../kernel/errors.ts';
 import { parse, readObject, STATUS } from './rest.ts';
-import { type Exchange, HttpError, type Route, sendJson } from './routes.ts';
+import { HttpError, type RequestContext, type Route, sendJson } from './routes.ts';
 
 /** Routes that need no credential because our own pages alone reach them: the demo's and the simulator's. */
-export interface OwnPages {
+export interface SameOrigin {
   /** The same route, closed to every host and page that is not ours. */
   guard(route: Route): Route;
   /**
@@ -14,7 +14,7 @@ export interface OwnPages {
   action<Schema extends z.ZodType>(
     path: RegExp,
     schema: Schema,
-    handle: (input: z.output<Schema>, exchange: Exchange) => Promise<Answer>,
+    handle: (input: z.output<Schema>, exchange: RequestContext) => Promise<Answer>,
   ): Route;
   /** Answers a GET as `action` does a POST; `schema` checks the query. */
   read<Schema extends z.ZodType>(
@@ -44,7 +44,7 @@ export const PAGE_CSP = [
 /** A program that is no page sends it in place of an Origin. No page of another site can, without our leave. */
 const ACTION_HEADER = 'x-psa-action';
 
-export function createOwnPages(publicUrl: string): OwnPages {
+export function createSameOrigin(publicUrl: string): SameOrigin {
   const guard = (route: Route): Route => ({
     ...route,
     handle(exchange) {
@@ -80,7 +80,7 @@ function check<Schema extends z.ZodType>(schema: Schema, input: unknown): z.outp
   return parse(schema, input) as z.output<Schema>;
 }
 
-async function answer({ response }: Exchange, handle: () => Promise<Answer>): Promise<void> {
+async function answer({ response }: RequestContext, handle: () => Promise<Answer>): Promise<void> {
   const { status = 200, body, headers } = await handle().catch(refusal);
   sendJson(response, status, body, { 'cache-control': 'no-store', ...headers });
 }
@@ -108,7 +108,7 @@ function named({ path, message }: { path: string; message: string }) {
 }
 
 /** A foreign name that resolves to this machine, or another site's page, gets nothing. @throws HttpError 403 */
-function assertOwnHost({ request }: Exchange, publicUrl: string): void {
+function assertOwnHost({ request }: RequestContext, publicUrl: string): void {
   const own = new Set(['localhost', '127.0.0.1', '[::1]', new URL(publicUrl).hostname]);
   const { host = '', origin } = request.headers;
   const isOwn = (url: string) => URL.canParse(url) && own.has(new URL(url).hostname);
@@ -120,7 +120,7 @@ function assertOwnHost({ request }: Exchange, publicUrl: string): void {
  * What does something asks for more: a page of the very same host and port, for another program's page on this
  * machine is foreign too; or, without an Origin, the header. @throws HttpError 403
  */
-function assertOwnAction({ request: { headers } }: Exchange): void {
+function assertOwnAction({ request: { headers } }: RequestContext): void {
   const { origin, host = '' } = headers;
   const own =
     origin === undefined

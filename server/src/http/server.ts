@@ -3,12 +3,12 @@ import { type AddressInfo, connect, createServer as createNetServer, Server as N
 import type { Duplex } from 'node:stream';
 import { describeOutage, OutageError } from '../kernel/errors.ts';
 import { createRecent } from '../kernel/recent.ts';
-import { begun, here, isTracing } from '../kernel/traces.ts';
+import { bindContext, isTracing, startSpan } from '../kernel/traces.ts';
 import {
-  type Exchange,
   HttpError,
   isEventStream,
   NO_SNIFFING,
+  type RequestContext,
   type Route,
   retryHeaders,
   sendJson,
@@ -158,7 +158,7 @@ export function createHttpServer({
           const exchange = { request, response, url, params, named };
           if (!isTracing() || wantsStream(request)) return route.handle(exchange);
           return traceAnswer(exchange, template, (traced) => {
-            own.inTrace = here();
+            own.inTrace = bindContext();
             return route.handle(traced);
           });
         }
@@ -258,7 +258,7 @@ interface UnderWay {
   /** Of the route that answers, once that is known. */
   template: string | null;
   /** Of one that is traced. */
-  inTrace: ReturnType<typeof here> | null;
+  inTrace: ReturnType<typeof bindContext> | null;
 }
 
 /**
@@ -342,14 +342,14 @@ function endStream(response: ServerResponse): void {
 
 /** The path and the query may hold anything; the headers hold keys. */
 function traceAnswer(
-  exchange: Exchange,
+  exchange: RequestContext,
   template: string,
-  handle: (exchange: Exchange) => Promise<void> | void,
+  handle: (exchange: RequestContext) => Promise<void> | void,
 ): Promise<void> {
   const { method = '', headers } = exchange.request;
   const parent = typeof headers.traceparent === 'string' ? headers.traceparent : undefined;
   const attributes = { 'http.request.method': method, 'http.route': template };
-  return begun({ name: `${method} ${template}`, kind: 'server', attributes, parent }, async (step) => {
+  return startSpan({ name: `${method} ${template}`, kind: 'server', attributes, parent }, async (step) => {
     await handle({
       ...exchange,
       named(name) {

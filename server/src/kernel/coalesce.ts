@@ -1,12 +1,12 @@
 /** Gives what `read` reads. Of one key all reads read the same. */
-export type SharedReads<Value> = (key: string, read: () => Promise<Value>) => Promise<Value>;
+export type CoalescedReads<Value> = (key: string, read: () => Promise<Value>) => Promise<Value>;
 
 /**
  * Whoever asks for a key while a read of it is under way shares the next one, which begins when that one has ended:
  * after all who get its answer have asked, so nobody is told what was true before. So however many ask at once, one
  * read is under way. What they get is one and the same object: it must not be changed.
  */
-export function createSharedReads<Value>(): SharedReads<Value> {
+export function createCoalescedReads<Value>(): CoalescedReads<Value> {
   interface Reading {
     ended: Promise<unknown>;
     next: Promise<Value> | null;

@@ -19,7 +19,7 @@ export function objectId(): string {
  * So many hex digits that follow from what they name: the same again wherever that comes again, also where the books have
  * forgotten it, as after a backup was restored. A rail that knows a transfer by such an id never pays it twice.
  */
-export function idThatFollows(digits: number, ...from: readonly string[]): string {
+export function deterministicId(digits: number, ...from: readonly string[]): string {
   return hash('sha256', JSON.stringify(from)).slice(0, digits);
 }
 

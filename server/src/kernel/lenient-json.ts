@@ -5,35 +5,39 @@
 
 import { type Cents, isCents } from './money.ts';
 
-export type Told = Readonly<Record<string, unknown>>;
+export type JsonRecord = Readonly<Record<string, unknown>>;
 
-export function recordTold(json: unknown): Told | null {
-  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Told) : null;
+export function readRecord(json: unknown): JsonRecord | null {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as JsonRecord) : null;
 }
 
 /** A record, and those that are its members: one of them is what was asked for, the others its envelope. */
-export function recordsTold(json: unknown): Told[] {
-  const parts: unknown[] = [json, ...Object.values(recordTold(json) ?? {})];
-  return parts.map(recordTold).filter((each) => each !== null);
+export function readRecords(json: unknown): JsonRecord[] {
+  const parts: unknown[] = [json, ...Object.values(readRecord(json) ?? {})];
+  return parts.map(readRecord).filter((each) => each !== null);
 }
 
 /** Part of a list (the document's 2.1.6). */
-export interface PageTold {
+export interface JsonPage {
   items: unknown[];
   /** How many the list has in all. */
   total: number | null;
 }
 
 /** The array, whatever it is called, with `total` beside it. */
-export function pageTold(json: unknown, name = ''): PageTold | null {
+export function readPage(json: unknown, name = ''): JsonPage | null {
   if (Array.isArray(json)) return { items: json, total: null };
-  const told = recordTold(json);
+  const told = readRecord(json);
   const items = [told?.[name], ...Object.values(told ?? {})].find(Array.isArray);
-  return told && items ? { items, total: centsTold(told.total) } : null;
+  return told && items ? { items, total: readCents(told.total) } : null;
 }
 
 /** The first member that is of this form; `named` are the names that it may have, which come first. */
-export function memberTold(told: Told, isIt: (text: string) => boolean, named: string[] = []): string | null {
+export function findMember(
+  told: JsonRecord,
+  isIt: (text: string) => boolean,
+  named: string[] = [],
+): string | null {
   const values = [...named.map((name) => told[name]), ...Object.values(told)];
   return (values.find((value) => typeof value === 'string' && isIt(value)) as string | undefined) ?? null;
 }
@@ -46,13 +50,13 @@ export function isObjectId(text: string): boolean {
 const LONGEST_TEXT = 500;
 
 /** Not empty, and no longer than what is worth keeping. Without what Postgres cannot store or UTF-8 cannot say. */
-export function textTold(value: unknown): string | null {
+export function readText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null;
   return value.slice(0, LONGEST_TEXT).toWellFormed().replaceAll('\u0000', '');
 }
 
 /** A word of a small set, such as a status, in lower case and without accents: `Concluído` is `concluido`. */
-export function wordTold(value: unknown): string | null {
+export function readWord(value: unknown): string | null {
   if (typeof value !== 'string' || value === '' || value.length > LONGEST_WORD) return null;
   return value.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
@@ -60,34 +64,34 @@ export function wordTold(value: unknown): string | null {
 const LONGEST_WORD = 50;
 
 /** As it is or not at all: longer than this, or no text to store, it is nothing of ours to keep. */
-export function wholeTextTold(value: unknown, { max }: { max: number }): string | null {
+export function readWholeText(value: unknown, { max }: { max: number }): string | null {
   if (typeof value !== 'string' || value === '' || value.length > max) return null;
   return value.includes('\u0000') || !value.isWellFormed() ? null : value;
 }
 
 /** Also where it comes as text. */
-export function numberTold(value: unknown): number | null {
-  if (typeof value === 'string' && value.trim() !== '') return numberTold(Number(value));
+export function readNumber(value: unknown): number | null {
+  if (typeof value === 'string' && value.trim() !== '') return readNumber(Number(value));
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
 /** An amount in reais, of any number of decimals. Null below 0: that is a figure of another meaning, and no 0. */
-export function reaisTold(value: unknown): Cents | null {
-  const reais = numberTold(value);
+export function readReais(value: unknown): Cents | null {
+  const reais = readNumber(value);
   const cents = reais === null || reais < 0 ? null : Math.round(reais * 100);
   return isCents(cents) ? cents : null;
 }
 
-export function centsTold(value: unknown): Cents | null {
-  const cents = numberTold(value);
+export function readCents(value: unknown): Cents | null {
+  const cents = readNumber(value);
   return isCents(cents) ? cents : null;
 }
 
 /** `…Cents` where that is an amount, else the same without the ending in reais (2.1.1, 2.1.2); it may be below 0. */
-export function amountTold(told: Told, name: string): number | null {
-  const inCents = numberTold(told[`${name}Cents`]);
+export function readAmount(told: JsonRecord, name: string): number | null {
+  const inCents = readNumber(told[`${name}Cents`]);
   if (Number.isSafeInteger(inCents)) return inCents;
-  const reais = numberTold(told[name]);
+  const reais = readNumber(told[name]);
   const cents = reais === null ? null : Math.round(reais * 100);
   return Number.isSafeInteger(cents) ? cents : null;
 }
@@ -95,7 +99,7 @@ export function amountTold(told: Told, name: string): number | null {
 /** In UTC where it names no zone (the document's 2.1.3), whatever this machine's own is. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
 
-export function instantTold(value: unknown): Date | null {
+export function readInstant(value: unknown): Date | null {
   if (typeof value !== 'string' || !INSTANT.test(value)) return null;
   const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(value.slice(11));
   const instant = new Date(isZoned ? value : `${value}Z`);
@@ -103,7 +107,7 @@ export function instantTold(value: unknown): Date | null {
 }
 
 /** All there are, earliest first. */
-export function instantsTold(values: readonly unknown[]): Date[] {
-  const instants = values.flatMap((value) => instantTold(value) ?? []);
+export function readInstants(values: readonly unknown[]): Date[] {
+  const instants = values.flatMap((value) => readInstant(value) ?? []);
   return instants.sort((left, right) => left.getTime() - right.getTime());
 }

@@ -2,13 +2,13 @@
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A step under way. */
-export interface Step {
+export interface Span {
   /** What has become known of it. */
   set(attributes: Attributes): void;
   rename(name: string): void;
 }
 
-export interface Beginning {
+export interface SpanOptions {
   readonly name: string;
   readonly attributes: Attributes;
   /** `server`: somebody waits for the answer; `consumer`: it was due. */
@@ -19,12 +19,12 @@ export interface Beginning {
 
 /** Writes traces; there is one only where an operator wants them. */
 export interface Tracer {
-  begin<Result>(beginning: Beginning, work: (step: Step) => Result): Result;
+  begin<Result>(beginning: SpanOptions, work: (step: Span) => Result): Result;
   step<Result>(
     name: string,
     kind: 'internal' | 'client',
     attributes: Attributes,
-    work: (step: Step) => Result,
+    work: (step: Span) => Result,
   ): Result;
   /** Whether this is done in a trace, be it one that is not written. */
   isInside(): boolean;
@@ -36,7 +36,7 @@ export interface Tracer {
 let tracer: Tracer | null = null;
 
 /** From now on traces are written, or with null are not. One for the process, as its log is. */
-export function traceWith(next: Tracer | null): void {
+export function setTracer(next: Tracer | null): void {
   tracer = next;
 }
 
@@ -45,25 +45,25 @@ export function isTracing(): boolean {
   return tracer !== null;
 }
 
-const NOWHERE: Step = { set: () => undefined, rename: () => undefined };
+const NOWHERE: Span = { set: () => undefined, rename: () => undefined };
 
 /** Does `work` as the beginning of a trace, or as the continuation of another's. It ends with what `work` returns. */
-export function begun<Result>(beginning: Beginning, work: (step: Step) => Result): Result {
+export function startSpan<Result>(beginning: SpanOptions, work: (step: Span) => Result): Result {
   return tracer ? tracer.begin(beginning, work) : work(NOWHERE);
 }
 
 /** Does `work` as a step of what is being traced. Outside of any trace, and where there are none, it just does it. */
-export function traced<Result>(
+export function withSpan<Result>(
   name: string,
   attributes: Attributes,
-  work: (step: Step) => Result,
+  work: (step: Span) => Result,
   kind: 'internal' | 'client' = 'internal',
 ): Result {
   return tracer ? tracer.step(name, kind, attributes, work) : work(NOWHERE);
 }
 
 /** Does `work` as a step of what is being traced, or, where nothing is, as the beginning of a trace. */
-export function entered<Result>(name: string, attributes: Attributes, work: () => Result): Result {
+export function withSpanEntered<Result>(name: string, attributes: Attributes, work: () => Result): Result {
   if (!tracer) return work();
   return tracer.isInside()
     ? tracer.step(name, 'internal', attributes, work)
@@ -81,7 +81,7 @@ export function traceId(): string | null {
 }
 
 /** Where this is called: what is done later on its behalf, by somebody who does it for several, belongs there. */
-export function here(): <Result>(work: () => Result) => Result {
+export function bindContext(): <Result>(work: () => Result) => Result {
   return tracer ? tracer.here() : straight;
 }
 

@@ -88,7 +88,7 @@ export function ledgerTransaction(
  * How cents come into the merchant's own balance, whatever for: what it owes is settled first. Or it could spend what
  * comes while it owes, for a debit looks at the balance alone.
  */
-export function intoBalance(from: LedgerAccountName, amount: Cents, balances: Balances): Move[] {
+export function creditWithRecovery(from: LedgerAccountName, amount: Cents, balances: Balances): Move[] {
   const owed = Math.min(amount, -balances.merchant_receivable);
   return [
     { from, to: 'merchant_receivable', amount: owed },

@@ -22,6 +22,6 @@ export function createRequestLimit({
   const windows = createWindows({ sql, clock, name: 'v1', limit, chunk: 1 });
   return async (accountId) => ({
     admitted: await windows.take(accountId),
-    ...windows.look(accountId),
+    ...windows.peek(accountId),
   });
 }

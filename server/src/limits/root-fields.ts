@@ -67,7 +67,7 @@ export function createRootFieldLimits({
     }
   }
 
-  function refusal({ windows: { look }, key }: Bound): RateLimitError {
+  function refusal({ windows: { peek: look }, key }: Bound): RateLimitError {
     const { limit, resetAt } = look(key);
     return new RateLimitError(`${limit} root fields a minute`, secondsUntil(resetAt, clock));
   }
@@ -76,10 +76,10 @@ export function createRootFieldLimits({
     take: (caller, address) => takeAll(boundBy(caller, address)),
     look: (caller, address) =>
       boundBy(caller, address)
-        .map(({ windows: { look }, key }) => look(key))
+        .map(({ windows: { peek: look }, key }) => look(key))
         .reduce((left, right) => (right.remaining < left.remaining ? right : left)),
     async giveBack() {
-      await Promise.all([keys, visitors, addresses].map((each) => each.giveBack()));
+      await Promise.all([keys, visitors, addresses].map((each) => each.release()));
     },
   };
 }

@@ -39,7 +39,7 @@ export function createStrangerLimits({
   function take(windows: Windows, address: string, what: string): void | Promise<void> {
     const network = networkOf(address);
     const refuse = () => {
-      const { limit, resetAt } = windows.look(network);
+      const { limit, resetAt } = windows.peek(network);
       throw new RateLimitError(`${limit} ${what} a minute`, secondsUntil(resetAt, clock));
     };
     const admitted = windows.take(network);
@@ -55,7 +55,7 @@ export function createStrangerLimits({
     putBack: (address) => requests.putBack(networkOf(address)),
     takeForm: (address) => take(forms, address, 'forms'),
     async giveBack() {
-      await Promise.all([requests, forms].map((windows) => windows.giveBack()));
+      await Promise.all([requests, forms].map((windows) => windows.release()));
     },
   };
 }

@@ -18,9 +18,9 @@ export interface Windows {
   take(key: string): boolean | Promise<boolean>;
   /** One that was taken and not used. */
   putBack(key: string): void;
-  look(key: string): WindowState;
+  peek(key: string): WindowState;
   /** What this instance has in hand, to the others and to those after it: when nobody takes any more. */
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
@@ -33,7 +33,7 @@ interface Share {
   /** What all have taken, this instance's reserve included, when the database was last asked. */
   used: number;
   /** Reserved and not taken yet. */
-  inHand: number;
+  reserved: number;
 }
 
 /**
@@ -96,12 +96,12 @@ export function createWindows({
           throw error;
         });
         const granted = Math.min(want, Math.max(0, limit - (used - want)));
-        const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), inHand: granted };
+        const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), reserved: granted };
         shares.delete(key);
         shares.set(key, share);
         // The one that ends first. What it has in hand stays unused.
         if (shares.size > MOST_SHARES) shares.delete(shares.keys().next().value!);
-        for (; share.inHand > 0 && waiters.length > 0; share.inHand -= 1) waiters.shift()!.resolve(true);
+        for (; share.reserved > 0 && waiters.length > 0; share.reserved -= 1) waiters.shift()!.resolve(true);
         if (share.used >= limit) for (const waiter of waiters.splice(0)) waiter.resolve(false);
       } catch (error) {
         for (const waiter of waiters.splice(0)) waiter.reject(beforeWork(error));
@@ -115,8 +115,8 @@ export function createWindows({
       const share = current(key);
       const queue = waiting.get(key);
       if (share && !queue) {
-        if (share.inHand > 0) {
-          share.inHand -= 1;
+        if (share.reserved > 0) {
+          share.reserved -= 1;
           return true;
         }
         if (share.used >= limit) return false;
@@ -130,19 +130,19 @@ export function createWindows({
     },
     putBack(key) {
       const share = current(key);
-      if (share) share.inHand += 1;
+      if (share) share.reserved += 1;
     },
-    look(key) {
+    peek(key) {
       const share = current(key);
       return {
         limit,
-        remaining: share ? limit - share.used + share.inHand : limit,
+        remaining: share ? limit - share.used + share.reserved : limit,
         resetAt: share ? new Date(share.endsAt) : plusMs(clock.now(), MINUTE_MS),
       };
     },
-    async giveBack() {
+    async release() {
       const now = clock.ms();
-      const reserved = [...shares].flatMap(([key, { endsAt, inHand }]) =>
+      const reserved = [...shares].flatMap(([key, { endsAt, reserved: inHand }]) =>
         inHand > 0 && endsAt > now
           ? [{ key: `${name} ${key}`, endsAt: new Date(endsAt), unused: inHand }]
           : [],

@@ -5,9 +5,9 @@ import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { canBeSame } from '../payouts/model.ts';
 import { asPayout, identifiedAs, mirrorPayouts, neverMadeOf, payoutIn } from '../payouts/remote/mirror.ts';
-import type { Doubts, SettleDoubtInput, ShownDoubt } from '../requests/model.ts';
-import { neverMadeOf as subaccountPayoutNeverMade } from '../subaccounts/remote/mirror.ts';
+import type { Doubts, SettleDoubtInput, UnresolvedDoubt } from '../requests/model.ts';
 import { asPayout as asSubaccountPayout, madeOf } from '../subaccounts/remote/commands.ts';
+import { neverMadeOf as subaccountPayoutNeverMade } from '../subaccounts/remote/mirror.ts';
 import {
   abandoning,
   ending,
@@ -100,8 +100,8 @@ function invalid(message: string): ValidationError {
   return new ValidationError([{ path: 'made', message }]);
 }
 
-function shown({ accountId, environment }: Tenant, intent: Intent): ShownDoubt {
-  const { id, operation, key, summary, createdAt, looks, finding } = intent;
+function shown({ accountId, environment }: Tenant, intent: Intent): UnresolvedDoubt {
+  const { id, operation, key, summary, createdAt, lookups: looks, finding } = intent;
   const { amountCents = null } = summary as { amountCents?: number };
   return {
     id,

@@ -1,43 +1,43 @@
-import { bootstrap, createAccessEngine, createTokenPauses, firstTenant } from '../access/service.ts';
 import { accounts } from '../access/collections.ts';
-import { createCardPaymentEngine } from '../card-payments/service.ts';
-import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
+import { bootstrap, createAccessService, createTokenPauses, firstTenant } from '../access/service.ts';
+import { createCharging } from '../card-payments/charging.ts';
 import { cardPayments as cardPaymentRecords } from '../card-payments/collections.ts';
+import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
-import { createSettlement } from '../card-payments/charging.ts';
+import { createCardPaymentService } from '../card-payments/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest.ts';
 import type { Clock, ShiftableClock } from '../kernel/clock.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
-import { createPayoutEngine } from '../payouts/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
-import { createPayoutSettlement } from '../payouts/sending.ts';
-import { createProductEngine } from '../products/service.ts';
+import { createPayoutSending } from '../payouts/sending.ts';
+import { createPayoutService } from '../payouts/service.ts';
 import { products } from '../products/collections.ts';
 import { createProductRoutes } from '../products/routes.ts';
+import { createProductService } from '../products/service.ts';
 import type { Bank } from '../rails/bank.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from '../rails/simulated/acquirer.ts';
 import { createSimulatedBank } from '../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
-import { createSandboxEngine } from '../sandbox/service.ts';
 import { createSandboxRoutes } from '../sandbox/routes.ts';
-import { createLevers } from '../simulator/controls.ts';
+import { createSandboxService } from '../sandbox/service.ts';
+import { createControls } from '../simulator/controls.ts';
 import { createSimulatorRoutes } from '../simulator/routes.ts';
 import { selectAccountNames } from '../simulator/store.ts';
-import { createSubaccountEngine } from '../subaccounts/service.ts';
 import { createSubaccountRoutes } from '../subaccounts/routes.ts';
-import { createSubaccountSettlement } from '../subaccounts/sending.ts';
-import { createWalletEngine, createWalletLevers } from '../wallet/service.ts';
+import { createSubaccountSending } from '../subaccounts/sending.ts';
+import { createSubaccountService } from '../subaccounts/service.ts';
 import { createWalletRoutes } from '../wallet/routes.ts';
+import { createWalletControls, createWalletService } from '../wallet/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
-import { createWebhookEngine } from '../webhooks/service.ts';
 import { createSender } from '../webhooks/sender.ts';
-import type { Base, Mode } from './runtime.ts';
+import { createWebhookService } from '../webhooks/service.ts';
+import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** The service of the document itself: its slices on Postgres, its REST interface, its pages and the simulated rails. */
-export async function createEmbeddedMode({
+export async function createEmbeddedRuntime({
   config,
   database,
   committer,
@@ -49,7 +49,7 @@ export async function createEmbeddedMode({
   publicUrl,
   metrics,
   onFault,
-}: Base & {
+}: RuntimeDependencies & {
   /** Beside the simulator alone, time can be put forward. */
   shiftable: ShiftableClock | null;
   /** That of other people's servers. */
@@ -57,7 +57,7 @@ export async function createEmbeddedMode({
   bank: Bank | undefined;
   /** Requests a minute on `/v1`, where a test says otherwise than the document. */
   restLimit: number | undefined;
-}): Promise<Mode> {
+}): Promise<Runtime> {
   const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable, onFault }));
   const { firstKeys, cursorKey } = await bootstrap({
     database,
@@ -74,20 +74,20 @@ export async function createEmbeddedMode({
     tokens: createTokenPauses({ database, committer }),
     meter: metrics,
   });
-  const settlement = createSettlement({ database, committer, acquirer, accounts, guard, onFault });
-  const cardPayments = createCardPaymentEngine({
+  const settlement = createCharging({ database, committer, acquirer, accounts, guard, onFault });
+  const cardPayments = createCardPaymentService({
     ...{ database, committer, accounts, products },
     ...{ guard, clock, privateAddresses },
   });
-  const productEngine = createProductEngine({ database, committer });
-  const access = createAccessEngine({
+  const productEngine = createProductService({ database, committer });
+  const access = createAccessService({
     ...{ database, committer, clock, privateAddresses },
     products: productEngine,
   });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = given ?? simulatedBank;
-  const payouts = createPayoutEngine({ database, committer, accounts, bank, onFault });
-  const subaccountSettlement = createSubaccountSettlement({
+  const payouts = createPayoutService({ database, committer, accounts, bank, onFault });
+  const subaccountSettlement = createSubaccountSending({
     database,
     committer,
     bank,
@@ -95,9 +95,9 @@ export async function createEmbeddedMode({
     clock,
     onFault,
   });
-  const subaccounts = { ...createSubaccountEngine({ database, committer }), ...subaccountSettlement };
-  const sandbox = createSandboxEngine({ database, committer });
-  const webhooks = createWebhookEngine({ database, committer, privateAddresses });
+  const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSettlement };
+  const sandbox = createSandboxService({ database, committer });
+  const webhooks = createWebhookService({ database, committer, privateAddresses });
   const delivery = createWebhookDelivery({
     database,
     committer,
@@ -106,7 +106,7 @@ export async function createEmbeddedMode({
     send: createSender({ clock, privateAddresses }),
     onAttempt: metrics.onWebhook,
   });
-  const wallet = createWalletEngine({ database, onFault });
+  const wallet = createWalletService({ database, onFault });
   const services = {
     access,
     cardPayments,
@@ -120,8 +120,8 @@ export async function createEmbeddedMode({
     webhooks,
   };
   const hostedPayments = { ...cardPayments, ...settlement };
-  const levers = {
-    ...createWalletLevers({ database, committer, cardPayments: cardPaymentRecords }),
+  const controls = {
+    ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
     ...sandbox,
   };
 
@@ -130,7 +130,7 @@ export async function createEmbeddedMode({
     servicesFor: () => services,
     tasks: {
       ...settlement.tasks,
-      ...createPayoutSettlement({ database, committer, bank }).tasks,
+      ...createPayoutSending({ database, committer, bank }).tasks,
       ...delivery.tasks,
       ...subaccountSettlement.tasks,
     },
@@ -168,12 +168,12 @@ export async function createEmbeddedMode({
         ...(simulatedClock
           ? createSimulatorRoutes({
               publicUrl,
-              levers: createLevers({
+              controls: createControls({
                 bank: simulatedBank,
                 payouts,
                 subaccounts,
                 cardPayments: hostedPayments,
-                wallet: levers,
+                wallet: controls,
                 testPayments: sandbox,
               }),
               wallet,
@@ -188,7 +188,7 @@ export async function createEmbeddedMode({
     upstreamMetrics: null,
     firstKeys,
     cursorKey,
-    embedded: { cardPayments: hostedPayments, levers, subaccounts },
+    embedded: { cardPayments: hostedPayments, controls: controls, subaccounts },
     close: async () => undefined,
   };
 }

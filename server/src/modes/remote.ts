@@ -1,11 +1,11 @@
 import { bootstrapRemote } from '../access/administration.ts';
-import { createAccessEngine, firstTenant } from '../access/service.ts';
+import { createAccessService, firstTenant } from '../access/service.ts';
 import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
 import type { UpstreamConfig } from '../config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
-import type { Asker } from '../kernel/requester.ts';
+import type { Requester } from '../kernel/requester.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
 import { createRemotePayouts } from '../payouts/remote/service.ts';
@@ -15,19 +15,19 @@ import { createRemoteSandbox } from '../sandbox/remote/service.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote/service.ts';
 import { createBudget } from '../upstream/budget/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
-import type { Facade } from '../upstream/dependencies.ts';
+import type { UpstreamDependencies } from '../upstream/dependencies.ts';
 import { createIntents, type RequestKind, selectAllUnresolved } from '../upstream/intents.ts';
 import type { Correction } from '../upstream/mirror.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
+import { createPoller, type Poller } from '../upstream/poller.ts';
 import { createReads } from '../upstream/reads.ts';
-import { createWatch, type Watch } from '../upstream/poller.ts';
 import { createRemoteWallet } from '../wallet/remote/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
-import { createWebhookEngine } from '../webhooks/service.ts';
 import { createReceiver, RECEIVES_AT } from '../webhooks/receive.ts';
 import { createRemoteWebhooks } from '../webhooks/remote/service.ts';
 import { createSender } from '../webhooks/sender.ts';
-import type { Base, Mode } from './runtime.ts';
+import { createWebhookService } from '../webhooks/service.ts';
+import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** What a test or a benchmark, which cannot wait for minutes, sets otherwise. */
 export interface UpstreamTuning {
@@ -39,7 +39,7 @@ export interface UpstreamTuning {
 }
 
 /** A facade in front of the service: the same port over HTTP, within its budget, with what was seen of it kept here. */
-export async function createRemoteMode({
+export async function createRemoteRuntime({
   config,
   upstreamConfig,
   tuning: { timeouts, skewMs, pace } = {},
@@ -49,7 +49,10 @@ export async function createRemoteMode({
   publicUrl,
   metrics,
   onFault,
-}: Base & { upstreamConfig: UpstreamConfig; tuning: UpstreamTuning | undefined }): Promise<Mode> {
+}: RuntimeDependencies & {
+  upstreamConfig: UpstreamConfig;
+  tuning: UpstreamTuning | undefined;
+}): Promise<Runtime> {
   const { accountId, cursorKey } = await bootstrapRemote({
     database,
     committer,
@@ -96,15 +99,15 @@ export async function createRemoteMode({
       })),
     () => clock.now(),
   );
-  let watch: Watch | null = null;
-  const facade: Facade = {
+  let watch: Poller | null = null;
+  const facade: UpstreamDependencies = {
     database,
     committer,
     clock,
     upstream,
     reads: createReads({ upstream, clock, onRead: upstreamMetrics.onRead }),
     intents,
-    nudge: (tenant, resource) => watch?.nudge(tenant, resource),
+    pollNow: (tenant, resource) => watch?.pollNow(tenant, resource),
     onFault,
     onCorrection(correction) {
       upstreamMetrics.onCorrection(correction.resource);
@@ -113,7 +116,7 @@ export async function createRemoteMode({
   };
 
   const wallet = createRemoteWallet(facade);
-  const readWallet = (tenant: Tenant) => wallet.current(tenant, { class: 'money' });
+  const readWallet = (tenant: Tenant) => wallet.current(tenant, { priority: 'money' });
   const payouts = createRemotePayouts({ ...facade, readWallet });
   const subaccounts = createRemoteSubaccounts({ ...facade, readWallet });
   const products = createRemoteProducts(facade);
@@ -122,12 +125,12 @@ export async function createRemoteMode({
   const cardPayments = createRemoteCardPayments({
     ...facade,
     callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVES_AT : null,
-    findProduct: (tenant, id, asker) => products.serviceFor(asker).find(tenant, id),
+    findProduct: (tenant, id, requester) => products.serviceFor(requester).find(tenant, id),
     privateAddresses,
   });
   Object.assign(requests, payouts.requests, subaccounts.requests, cardPayments.requests);
   const mirrored = { wallet, payout: payouts, subaccount_payout: subaccounts, card_payment: cardPayments };
-  watch = createWatch({
+  watch = createPoller({
     clock,
     pollers: {
       wallet: wallet.poll,
@@ -139,7 +142,7 @@ export async function createRemoteMode({
   });
   const watching = watch;
 
-  const webhooks = createRemoteWebhooks(createWebhookEngine({ database, committer, privateAddresses }));
+  const webhooks = createRemoteWebhooks(createWebhookService({ database, committer, privateAddresses }));
   const receiver = createReceiver({
     database,
     committer,
@@ -148,11 +151,11 @@ export async function createRemoteMode({
     publicUrl,
     tenantOf: (environment) =>
       upstreamConfig.keys[environment] === undefined ? null : tenantOf(environment),
-    sightings: [cardPayments.sighting, payouts.sighting, subaccounts.sighting],
+    sightings: [cardPayments.readWebhook, payouts.readWebhook, subaccounts.readWebhook],
     refresh: (tenant, resource, reference) =>
-      mirrored[resource].refresh(tenant, [reference], { class: 'lookup' }),
-    nudge: facade.nudge,
-    lookSoon: intents.lookSoon,
+      mirrored[resource].refresh(tenant, [reference], { priority: 'lookup' }),
+    nudge: facade.pollNow,
+    lookSoon: intents.lookUpSoon,
     onFault,
   });
   const delivery = createWebhookDelivery({
@@ -163,27 +166,27 @@ export async function createRemoteMode({
     onAttempt: metrics.onWebhook,
   });
 
-  const accessFor = (asker: Asker) =>
-    createAccessEngine({
+  const accessFor = (requester: Requester) =>
+    createAccessService({
       database,
       committer,
-      products: products.serviceFor(asker),
+      products: products.serviceFor(requester),
       clock,
       privateAddresses,
       configuredKeys: upstreamConfig.keys,
     });
   // Who is let in is our own to say.
-  const access = accessFor({ rank: 'person', subject: null, saw: () => undefined });
+  const access = accessFor({ priority: 'merchant', subject: null, onRead: () => undefined });
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requests });
-  const servicesFor: ServicesFor = (asker) => ({
+  const servicesFor: ServicesFor = (requester) => ({
     access,
-    cardPayments: cardPayments.serviceFor(asker),
-    payouts: payouts.serviceFor(asker),
-    products: products.serviceFor(asker),
+    cardPayments: cardPayments.serviceFor(requester),
+    payouts: payouts.serviceFor(requester),
+    products: products.serviceFor(requester),
     requests: unresolvedRequests,
-    sandbox: sandbox.serviceFor(asker),
-    subaccounts: subaccounts.serviceFor(asker),
-    wallet: wallet.serviceFor(asker),
+    sandbox: sandbox.serviceFor(requester),
+    subaccounts: subaccounts.serviceFor(requester),
+    wallet: wallet.serviceFor(requester),
     webhooks,
   });
 
@@ -223,7 +226,7 @@ const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
 ]);
 
 /** Whatever somebody follows is watched for as long as they do. */
-function watched(updates: Updates, watch: Watch): Updates {
+function watched(updates: Updates, watch: Poller): Updates {
   return {
     ...updates,
     subscribe(subscription) {

@@ -1,6 +1,6 @@
 import type { AccessService } from '../access/model.ts';
 import type { RecentCallers } from '../access/recent-callers.ts';
-import type { CardPayment, CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
+import type { CardPaymentService, HostedCheckout, StoredCardPayment } from '../card-payments/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -12,14 +12,14 @@ import type { Clock } from '../kernel/clock.ts';
 import type { StrangerLimits } from '../limits/strangers.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { UpstreamMetrics } from '../ops/upstream-metrics.ts';
-import type { TestPaymentLevers } from '../sandbox/model.ts';
+import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { OwnSubaccounts } from '../subaccounts/model.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
-import type { WalletLevers } from '../wallet/model.ts';
+import type { WalletControls } from '../wallet/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 
 /** What a mode is built on: the same in each. */
-export interface Base {
+export interface RuntimeDependencies {
   config: Config;
   database: Database;
   committer: Committer;
@@ -40,7 +40,7 @@ export interface ServerParts {
 }
 
 /** The service that is embedded here, or the one that this stands in front of. */
-export interface Mode {
+export interface Runtime {
   access: AccessService;
   servicesFor: ServicesFor;
   /** Work that waits for its instant, by kind. */
@@ -56,13 +56,13 @@ export interface Mode {
   firstKeys: { live: string; sandbox: string } | null;
   cursorKey: Uint8Array;
   /** What no client can do; null in front of another service. */
-  embedded: Embedded | null;
+  embedded: EmbeddedServices | null;
   close(): Promise<void>;
 }
 
-export interface Embedded {
-  readonly cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
+export interface EmbeddedServices {
+  readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
   /** What no client can do: the simulator does it. */
-  readonly levers: WalletLevers & TestPaymentLevers;
+  readonly controls: WalletControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;
 }

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Connected } from '../db/database.ts';
+import type { PoolStats } from '../db/database.ts';
 import { type Route, send } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { OUTAGE, OutageError, PaymentError } from '../kernel/errors.ts';
@@ -85,7 +85,7 @@ export interface Metrics {
   /** From now on a scrape shows these, too. Returns what stops looking after them. */
   watch(watched: {
     info: { mode: string; engine: string };
-    connections: () => Connected;
+    connections: () => PoolStats;
     backlog: () => Promise<readonly Backlog[]>;
   }): () => Promise<void>;
 }

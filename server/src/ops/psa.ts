@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql as raw } from 'kysely';
 import { createAdministration } from '../access/administration.ts';
 import { createCommitter } from '../commit/commit.ts';
-import { type Config, ConfigError, callersFolder, readConfig } from '../config.ts';
+import { type Config, ConfigError, invocationDir, readConfig } from '../config.ts';
 import { BackupError } from '../db/backup.ts';
 import type { Database } from '../db/database.ts';
 import { DataDirLockedError } from '../db/lock.ts';
@@ -56,7 +56,7 @@ async function backupOrRestore({ kind, file, json }: Extract<Wanted, { kind: 'ba
   config = readConfig();
   const clock = createSystemClock();
   const open: OpenDatabase = (where) => openDatabase({ ...where, clock, log: quiet, onFatal: stop });
-  const path = resolve(callersFolder(), file ?? backupName(clock.now()));
+  const path = resolve(invocationDir(), file ?? backupName(clock.now()));
   const progress = createProgress(process.stderr);
   // What is unfinished goes with the process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));

@@ -1,5 +1,5 @@
 import type { Account, Administration, ApiKey } from '../access/keys.ts';
-import type { ShownDoubt } from '../requests/model.ts';
+import type { UnresolvedDoubt } from '../requests/model.ts';
 import type { Saved } from './backup.ts';
 import type { OperationName } from './operations.ts';
 
@@ -43,7 +43,7 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
     case 'accounts.set':
       return accountTable([(result as { account: Told<Account> }).account]);
     case 'doubts.list':
-      return table((result as { doubts: Told<ShownDoubt>[] }).doubts, 'There are none.', {
+      return table((result as { doubts: Told<UnresolvedDoubt>[] }).doubts, 'There are none.', {
         id: ({ id }) => id,
         account: ({ accountId, environment }) => `${accountId} ${environment}`,
         operation: ({ operation }) => operation,
@@ -54,7 +54,7 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
         finding: ({ finding }) => finding ?? '',
       });
     case 'doubts.settle': {
-      const { doubt, made } = result as { doubt: Told<ShownDoubt>; made: string | null };
+      const { doubt, made } = result as { doubt: Told<UnresolvedDoubt>; made: string | null };
       return made === null ? `${doubt.id} has made nothing.\n` : `${doubt.id} has made ${made}.\n`;
     }
     case 'accounts.list':

@@ -1,10 +1,10 @@
-import type { Context, Span } from '@opentelemetry/api';
+import type { Context, Span as OtelSpan } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { TracesConfig } from '../config.ts';
 import type { Log } from '../db/log.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
-import { type Attributes, type Step, type Tracer, traceWith } from '../kernel/traces.ts';
+import { type Attributes, type Span, setTracer, type Tracer } from '../kernel/traces.ts';
 
 /** A collector that does not answer keeps the process no longer than this when it stops. */
 const LAST_EXPORT_MS = 2_000;
@@ -62,7 +62,7 @@ export async function startTraces({
   function run<Result>(
     name: string,
     { kind, attributes, parent }: { kind: keyof typeof KINDS; attributes: Attributes; parent: Context },
-    work: (step: Step) => Result,
+    work: (step: Span) => Result,
   ): Result {
     const span = spans.startSpan(name, { kind: KINDS[kind], attributes }, parent);
     const fail = (error: unknown) => {
@@ -117,10 +117,10 @@ export async function startTraces({
       return (work) => contexts.with(context, work);
     },
   };
-  traceWith(tracer);
+  setTracer(tracer);
 
   return async () => {
-    traceWith(null);
+    setTracer(null);
     contexts.disable();
     await new Promise<void>((resolve) => {
       const cancel = clock.schedule(plusMs(clock.now(), LAST_EXPORT_MS), resolve);
@@ -134,7 +134,7 @@ export async function startTraces({
 }
 
 /** Where there is no span, nothing is written. */
-function stepOf(span: Span | null): Step {
+function stepOf(span: OtelSpan | null): Span {
   return {
     set: (attributes) => span?.setAttributes(attributes),
     rename: (name) => span?.updateName(name),

@@ -1,16 +1,16 @@
 import { Gauge, Registry } from 'prom-client';
-import { UPSTREAM_CLASSES, type UpstreamClass, type UpstreamState } from '../upstream/upstream.ts';
+import { UPSTREAM_PRIORITIES, type UpstreamPriority, type UpstreamState } from '../upstream/upstream.ts';
 import { createCounts, createTallies } from './tallies.ts';
 
 /** What the upstream and its reads tell, as they come by. */
 export interface UpstreamMetrics {
   readonly registry: Registry;
   /** Of a request, as `createUpstream` tells it: in seconds, and null where nothing was sent. */
-  onOutcome(of: UpstreamClass, outcome: string, seconds: number | null, endpoint: string): void;
+  onOutcome(of: UpstreamPriority, outcome: string, seconds: number | null, endpoint: string): void;
   /** Of a slot of the budget, as it tells it: in seconds. */
-  onTurn(of: UpstreamClass, seconds: number): void;
+  onTurn(of: UpstreamPriority, seconds: number): void;
   /** Of a read, as `createReads` tells it. */
-  onRead(of: UpstreamClass, source: string): void;
+  onRead(of: UpstreamPriority, source: string): void;
   /** Of a resource that the service has corrected. */
   onCorrection(resource: string): void;
   /** From now on a scrape shows how it stands, too. */
@@ -118,7 +118,7 @@ export function createUpstreamMetrics(): UpstreamMetrics {
         registers,
         collect() {
           const { used } = upstream.state().budget;
-          for (const each of UPSTREAM_CLASSES) this.set({ class: each }, used[each]);
+          for (const each of UPSTREAM_PRIORITIES) this.set({ class: each }, used[each]);
         },
       });
       new Gauge({

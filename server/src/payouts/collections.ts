@@ -1,9 +1,9 @@
 import { type Change, type Collection, put, type Writes } from '../commit/commit.ts';
-import type { Payout, PayoutChange, PayoutTask, RecentPayouts } from './model.ts';
+import type { OwnPayout, PayoutChange, PayoutTask, RecentPayouts } from './model.ts';
 import { savePayouts, selectPayouts, selectRecent } from './store.ts';
 
 /** The records of this slice as a decision reads and writes them. */
-export const payouts: Collection<Payout> = {
+export const payouts: Collection<OwnPayout> = {
   name: 'payout',
   load: selectPayouts,
   keyOf: ({ withdrawalId }) => withdrawalId,

@@ -9,7 +9,7 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, requiredOr } from '../kernel/text.ts';
 import {
   type Balances,
-  intoBalance,
+  creditWithRecovery,
   type LedgerTransaction,
   ledgerTransaction,
   type Move,
@@ -31,7 +31,7 @@ export const PAYOUT_STATUSES = [
 ] as const satisfies PayoutStatus[];
 
 /** A payout of the main account, which the document calls a withdrawal. All instants in UTC. */
-export interface Payout {
+export interface OwnPayout {
   /** 24 hex digits. */
   withdrawalId: string;
   /** `SAQ-…`: what support asks for. */
@@ -55,8 +55,8 @@ export interface Payout {
 }
 
 /** A payout as far as the service behind a facade tells of it, which may know more words than we do. */
-export interface ShownPayout
-  extends Omit<Payout, 'withdrawalId' | 'code' | 'method' | 'status' | 'feeCents' | 'requestedAt'> {
+export interface Payout
+  extends Omit<OwnPayout, 'withdrawalId' | 'code' | 'method' | 'status' | 'feeCents' | 'requestedAt'> {
   /** Null where the service has not named it yet. */
   withdrawalId: string | null;
   code: string | null;
@@ -76,7 +76,7 @@ export interface ShownPayout
 }
 
 /** The same from the start, also of one that the service names later. */
-export function payoutIdOf({ requestId, withdrawalId }: ShownPayout): string {
+export function payoutIdOf({ requestId, withdrawalId }: Payout): string {
   return requestId ?? withdrawalId!;
 }
 
@@ -112,12 +112,15 @@ export function isFinal(status: PayoutStatus | 'unknown'): boolean {
 }
 
 /** No later status can come, and the service itself has said so. */
-export function isSettled({ status, claimedAt }: ShownPayout): boolean {
+export function isSettled({ status, claimedAt }: Payout): boolean {
   return isFinal(status) && claimedAt === undefined;
 }
 
 /** Where a payout may go from where it is, never back. Only money that left unconfirmed is processing: a turbo one's. */
-export function nextStatuses({ method, status }: Pick<Payout, 'method' | 'status'>): readonly PayoutStatus[] {
+export function nextStatuses({
+  method,
+  status,
+}: Pick<OwnPayout, 'method' | 'status'>): readonly PayoutStatus[] {
   switch (status) {
     case 'pending':
       return method === 'pix_turbo' ? ['processing', 'denied'] : ['completed', 'denied'];
@@ -130,12 +133,12 @@ export function nextStatuses({ method, status }: Pick<Payout, 'method' | 'status
 }
 
 /** What the destination receives: the amount without the fee. */
-export function netCents({ amountCents, feeCents }: Pick<Payout, 'amountCents' | 'feeCents'>): Cents {
+export function netCents({ amountCents, feeCents }: Pick<OwnPayout, 'amountCents' | 'feeCents'>): Cents {
   return amountCents - feeCents;
 }
 
 /** The net amount's part of the litoshi, down to a whole one: the fraction stays with the fee. Null but for LTC. */
-export function netLitoshi(payout: Pick<Payout, 'amountCents' | 'feeCents' | 'litoshi'>): number | null {
+export function netLitoshi(payout: Pick<OwnPayout, 'amountCents' | 'feeCents' | 'litoshi'>): number | null {
   if (payout.litoshi === null) return null;
   return Number((BigInt(payout.litoshi) * BigInt(netCents(payout))) / BigInt(payout.amountCents));
 }
@@ -171,7 +174,7 @@ export const NOT_TOLD = '(not told)';
  * masked already stays as it is.
  */
 export function maskDestination(
-  { method, destination }: Pick<ShownPayout, 'method' | 'destination'>,
+  { method, destination }: Pick<Payout, 'method' | 'destination'>,
   { masksCrypto }: { masksCrypto: boolean },
 ): string {
   if (destination === NOT_TOLD) return destination;
@@ -182,7 +185,7 @@ export function maskDestination(
 }
 
 /** Of a method that we do not know, only what is certainly an address is taken for one. */
-function isCrypto(method: ShownPayout['method'], destination: string): boolean {
+function isCrypto(method: Payout['method'], destination: string): boolean {
   if (method !== 'unknown') return method === 'ltc' || method === 'usd';
   return parseLtcAddress(destination) !== null || parseUsdtAddress(destination) !== null;
 }
@@ -246,7 +249,7 @@ export interface PayoutRange extends PayoutFilter {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface PayoutService<P extends ShownPayout = ShownPayout> {
+export interface PayoutService<P extends Payout = Payout> {
   /**
    * Debits the payout and sends it on its way. With an idempotency key, the same key and input give the same
    * payout, `replayed`, whatever has become of the balance and the limits since.
@@ -275,8 +278,8 @@ export interface PayoutService<P extends ShownPayout = ShownPayout> {
 
 /** Steps of one payout, with the money and the next look at the bank that go with them. Each step is announced. */
 export interface PayoutChange {
-  readonly payout: Payout;
-  readonly steps: readonly { previous: PayoutStatus | null; payout: Payout }[];
+  readonly payout: OwnPayout;
+  readonly steps: readonly { previous: PayoutStatus | null; payout: OwnPayout }[];
   readonly transactions: readonly LedgerTransaction[];
   readonly sendAt: Date | null;
 }
@@ -324,7 +327,7 @@ export function decideRequest(
   if (litoshi === null) assertWithdrawable(balances, amountCents);
   else assertLtcWithdrawable(balances, { amountCents, litoshi });
 
-  const payout: Payout = {
+  const payout: OwnPayout = {
     withdrawalId,
     code,
     version: 1,
@@ -358,7 +361,7 @@ export const ASK_AGAIN_MS = 5_000;
 
 /** What the bank's answer makes of the payout; null where it changes nothing, for its end is known. */
 export function decideOutcome(
-  payout: Payout,
+  payout: OwnPayout,
   {
     outcome,
     environment,
@@ -390,14 +393,14 @@ export function decideOutcome(
 }
 
 /** A turbo payout that left is processing, also where nobody looked until it had arrived. */
-function asSent({ method, status }: Payout): Step[] {
+function asSent({ method, status }: OwnPayout): Step[] {
   return method === 'pix_turbo' && status === 'pending' ? [{ status: 'processing' }] : [];
 }
 
-type Step = Pick<Payout, 'status'> & Partial<Payout>;
+type Step = Pick<OwnPayout, 'status'> & Partial<OwnPayout>;
 
 function changeOf(
-  payout: Payout,
+  payout: OwnPayout,
   steps: readonly Step[],
   { transaction, sendAt = null }: { transaction?: LedgerTransaction; sendAt?: Date | null },
 ): PayoutChange {
@@ -418,21 +421,21 @@ function nextLook(until: Date | null, now: Date): Date {
 }
 
 /** The whole amount. */
-function debitOf({ amountCents, litoshi }: Payout): Move {
+function debitOf({ amountCents, litoshi }: OwnPayout): Move {
   return litoshi === null
     ? { from: 'merchant_balance', to: 'payouts_in_transit', amount: amountCents }
     : { from: 'merchant_ltc', to: 'ltc_in_transit', amount: litoshi };
 }
 
 /** All of it, of a payout that was denied. What the merchant came to owe meanwhile is settled with it. */
-function returnOf({ amountCents, litoshi }: Payout, balances: Balances): Move[] {
+function returnOf({ amountCents, litoshi }: OwnPayout, balances: Balances): Move[] {
   return litoshi === null
-    ? intoBalance('payouts_in_transit', amountCents, balances)
+    ? creditWithRecovery('payouts_in_transit', amountCents, balances)
     : [{ from: 'ltc_in_transit', to: 'merchant_ltc', amount: litoshi }];
 }
 
 /** The fee of an LTC payout is in LTC, and no account of the ledger's own: it goes out with the rest. */
-function arrivalOf(payout: Payout): Move[] {
+function arrivalOf(payout: OwnPayout): Move[] {
   const { feeCents, litoshi } = payout;
   if (litoshi !== null) return [{ from: 'ltc_in_transit', to: 'ltc_paid_out', amount: litoshi }];
   return [
@@ -454,7 +457,10 @@ export interface RecentPayouts {
 }
 
 /** With one more. */
-export function withOneMore({ all, turbo }: RecentPayouts, { method, requestedAt }: Payout): RecentPayouts {
+export function withOneMore(
+  { all, turbo }: RecentPayouts,
+  { method, requestedAt }: OwnPayout,
+): RecentPayouts {
   return {
     all: [requestedAt, ...all].slice(0, PAYOUTS_AN_HOUR),
     turbo: method === 'pix_turbo' ? [requestedAt, ...turbo].slice(0, TURBO_PAYOUTS_AN_HOUR) : turbo,
@@ -484,11 +490,11 @@ function assertWithinHourlyLimits(method: PayoutMethod, { all, turbo }: RecentPa
 // ── In front of another service: from what it says to what is known ─────────────────────────────
 
 /** What somebody says of a payout; null where they do not say. */
-export interface PayoutClaim {
+export interface UpstreamPayout {
   withdrawalId: string;
   code: string | null;
-  method: ShownPayout['method'] | null;
-  status: ShownPayout['status'] | null;
+  method: Payout['method'] | null;
+  status: Payout['status'] | null;
   amountCents: Cents | null;
   feeCents: Cents | null;
   destination: string | null;
@@ -502,11 +508,11 @@ export interface PayoutClaim {
  * along the document's transitions, over states that nobody saw. An end can be corrected by the service alone, in an
  * answer that is newer than what is known. What is known once of the rest is not lost.
  */
-export function mergeClaim(
-  known: ShownPayout | null,
-  claim: PayoutClaim,
+export function mergeUpstreamPayout(
+  known: Payout | null,
+  claim: UpstreamPayout,
   source: Source,
-): ShownPayout | null {
+): Payout | null {
   const { withdrawalId } = claim;
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (amountCents === null) return null;
@@ -517,7 +523,7 @@ export function mergeClaim(
   const kept = isCorrected ? null : known;
   const inputHash = known?.inputHash ?? fingerprintOf(method, amountCents, claim.destination);
   const isNew = known?.status !== status || known.claimedAt?.getTime() !== claimedAt?.getTime();
-  const merged: ShownPayout = {
+  const merged: Payout = {
     withdrawalId,
     code: known?.code ?? claim.code,
     // What comes to be known besides is no change of the payout: each version is told, and told once.
@@ -540,11 +546,11 @@ export function mergeClaim(
 }
 
 function statusAfter(
-  known: ShownPayout | null,
-  method: ShownPayout['method'],
-  claimed: PayoutClaim['status'],
+  known: Payout | null,
+  method: Payout['method'],
+  claimed: UpstreamPayout['status'],
   source: Source,
-): ShownPayout['status'] {
+): Payout['status'] {
   const said = asOf(method, claimed);
   if (!known) return said ?? 'unknown';
   const status = asOf(method, known.status);
@@ -554,7 +560,7 @@ function statusAfter(
 }
 
 /** An end that the service itself has said never becomes an open status again: such an answer is an older one. */
-function corrects({ claimedAt }: ShownPayout, said: ShownPayout['status'], source: Source): boolean {
+function corrects({ claimedAt }: Payout, said: Payout['status'], source: Source): boolean {
   if (source.by === 'event') return false;
   if (!isFinal(said))
     return claimedAt !== undefined && source.at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
@@ -564,9 +570,9 @@ function corrects({ claimedAt }: ShownPayout, said: ShownPayout['status'], sourc
 
 /** Since when nobody but a webhook has said that a payout has ended. */
 function claimedAfter(
-  known: ShownPayout | null,
-  status: ShownPayout['status'],
-  said: ShownPayout['status'] | null,
+  known: Payout | null,
+  status: Payout['status'],
+  said: Payout['status'] | null,
   source: Source,
 ): Date | undefined {
   if (!isFinal(status)) return undefined;
@@ -576,7 +582,7 @@ function claimedAfter(
 
 /** What a request for the same is recognised by; null where it is not said in whole. */
 export function fingerprintOf(
-  method: ShownPayout['method'],
+  method: Payout['method'],
   amountCents: Cents,
   shown: string | null,
 ): string | null {
@@ -586,8 +592,8 @@ export function fingerprintOf(
 }
 
 /** Of a payout that is not turbo the document knows no `processing`: the word means something that we do not know. */
-function asOf<Status extends PayoutClaim['status']>(
-  method: ShownPayout['method'],
+function asOf<Status extends UpstreamPayout['status']>(
+  method: Payout['method'],
   status: Status,
 ): Status | 'unknown' {
   return status === 'processing' && method !== 'pix_turbo' && method !== 'unknown' ? 'unknown' : status;
@@ -600,10 +606,10 @@ export function payoutInDoubt({
   requestId,
   requestedAt,
   ...request
-}: Pick<ShownPayout, 'method' | 'amountCents' | 'destination'> & {
+}: Pick<Payout, 'method' | 'amountCents' | 'destination'> & {
   requestId: string;
   requestedAt: Date;
-}): ShownPayout {
+}): Payout {
   return {
     ...request,
     requestId,
@@ -617,7 +623,7 @@ export function payoutInDoubt({
 }
 
 /** The service does not have it, and will not: nothing was debited. */
-export function neverMade(doubted: ShownPayout, now: Date): ShownPayout {
+export function neverMade(doubted: Payout, now: Date): Payout {
   return {
     ...doubted,
     inDoubt: false,
@@ -629,7 +635,7 @@ export function neverMade(doubted: ShownPayout, now: Date): ShownPayout {
 }
 
 /** The payout that a request has made, once that is known. */
-export function identified(payout: ShownPayout, doubted: ShownPayout): ShownPayout {
+export function identified(payout: Payout, doubted: Payout): Payout {
   return {
     ...payout,
     requestId: doubted.requestId,
@@ -638,11 +644,7 @@ export function identified(payout: ShownPayout, doubted: ShownPayout): ShownPayo
 }
 
 /** A PIX key is kept masked; of an address what tells more. */
-function destinationAfter(
-  known: ShownPayout | null,
-  method: ShownPayout['method'],
-  claimed: string | null,
-): string {
+function destinationAfter(known: Payout | null, method: Payout['method'], claimed: string | null): string {
   const told =
     claimed === null ? NOT_TOLD : maskDestination({ method, destination: claimed }, { masksCrypto: false });
   if (!known || known.destination === NOT_TOLD) return told;
@@ -651,8 +653,8 @@ function destinationAfter(
 
 /** Whether two destinations, each masked in its own way or whole, can be the same one. */
 export function canBeSame(
-  left: Pick<ShownPayout, 'method' | 'destination'>,
-  right: Pick<ShownPayout, 'method' | 'destination'>,
+  left: Pick<Payout, 'method' | 'destination'>,
+  right: Pick<Payout, 'method' | 'destination'>,
 ): boolean {
   const [one, other] = [left, right].map((each) => maskDestination(each, { masksCrypto: true })) as [
     string,
@@ -668,8 +670,8 @@ export function canBeSame(
  * begins otherwise.
  */
 export function areDifferent(
-  left: Pick<ShownPayout, 'method' | 'destination'>,
-  right: Pick<ShownPayout, 'method' | 'destination'>,
+  left: Pick<Payout, 'method' | 'destination'>,
+  right: Pick<Payout, 'method' | 'destination'>,
 ): boolean {
   if (canBeSame(left, right)) return false;
   const [one, other] = [left.destination, right.destination];
@@ -701,17 +703,17 @@ function shows(masked: string, whole: string): boolean {
   return begins.length + ends.length >= 4 && whole.startsWith(begins) && whole.endsWith(ends);
 }
 
-function showsTheSame(left: ShownPayout, right: ShownPayout): boolean {
-  const shown = (value: ShownPayout[keyof ShownPayout]) => (value instanceof Date ? value.getTime() : value);
-  const fields = Object.keys({ ...left, ...right }) as (keyof ShownPayout)[];
+function showsTheSame(left: Payout, right: Payout): boolean {
+  const shown = (value: Payout[keyof Payout]) => (value instanceof Date ? value.getTime() : value);
+  const fields = Object.keys({ ...left, ...right }) as (keyof Payout)[];
   return fields.every((field) => field === 'version' || shown(left[field]) === shown(right[field]));
 }
 
 // ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
 
 /** A snapshot read back from JSON, where instants are text. */
-export function payoutFromJson(json: unknown): ShownPayout {
-  const payout = json as ShownPayout & Record<'requestedAt' | 'processedAt' | 'claimedAt', string | null>;
+export function payoutFromJson(json: unknown): Payout {
+  const payout = json as Payout & Record<'requestedAt' | 'processedAt' | 'claimedAt', string | null>;
   return {
     ...payout,
     requestedAt: payout.requestedAt === null ? null : new Date(payout.requestedAt),

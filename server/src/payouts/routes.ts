@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
-import { isPayoutCode, isWithdrawalId, type Payout, type PayoutService } from './model.ts';
+import { isPayoutCode, isWithdrawalId, type OwnPayout, type PayoutService } from './model.ts';
 import { payoutRequestWire, payoutToWire, payoutWire } from './wire.ts';
 
 const TAG = 'Payouts';
 
 /** Payouts of the main account in the REST interface (the document's 4.5). */
-export function createPayoutRoutes({ payouts }: { payouts: PayoutService<Payout> }): RestOperation[] {
+export function createPayoutRoutes({ payouts }: { payouts: PayoutService<OwnPayout> }): RestOperation[] {
   return [
     restOperation({
       method: 'POST',

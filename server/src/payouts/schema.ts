@@ -16,13 +16,13 @@ import {
 import {
   isSettled,
   maskDestination,
+  type Payout,
   type PayoutFilter,
   type PayoutMethod,
   type PayoutStatus,
   payoutIdOf,
   type RequestPayoutInput,
   requestPayoutInput,
-  type ShownPayout,
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -56,7 +56,7 @@ const PayoutStatusEnum = builder.enumType('PayoutStatus', {
   } as const,
 });
 
-export const PayoutRef = builder.objectRef<ShownPayout>('Payout');
+export const PayoutRef = builder.objectRef<Payout>('Payout');
 
 builder.node(PayoutRef, {
   id: {
@@ -133,8 +133,8 @@ const PayoutConnection = builder.connectionObject(
 interface Update {
   cursor: string;
   occurredAt: Date;
-  previousStatus: ShownPayout['status'] | null;
-  payout: ShownPayout;
+  previousStatus: Payout['status'] | null;
+  payout: Payout;
 }
 
 const PayoutUpdate = builder.objectRef<Update>('PayoutUpdate').implement({
@@ -258,16 +258,14 @@ const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
   }),
 });
 
-const PayoutSuccess = builder
-  .objectRef<{ payout: ShownPayout; replayed: boolean }>('PayoutSuccess')
-  .implement({
-    fields: (t) => ({
-      payout: t.field({ type: PayoutRef, resolve: ({ payout }) => payout }),
-      replayed: t.exposeBoolean('replayed', {
-        description: 'True when an earlier request with the same key already did it.',
-      }),
+const PayoutSuccess = builder.objectRef<{ payout: Payout; replayed: boolean }>('PayoutSuccess').implement({
+  fields: (t) => ({
+    payout: t.field({ type: PayoutRef, resolve: ({ payout }) => payout }),
+    replayed: t.exposeBoolean('replayed', {
+      description: 'True when an earlier request with the same key already did it.',
     }),
-  });
+  }),
+});
 
 builder.mutationFields((t) => ({
   requestPayout: t.field({
@@ -363,7 +361,7 @@ builder.subscriptionFields((t) => ({
 }));
 
 /** Where the service does not tell when it came into its state, it was in it at least when it was read. */
-function stateUpdate(payout: ShownPayout, cursor: string, readAt: Date): Update {
+function stateUpdate(payout: Payout, cursor: string, readAt: Date): Update {
   const occurredAt = payout.processedAt ?? payout.requestedAt ?? readAt;
   return { cursor, occurredAt, previousStatus: null, payout };
 }

@@ -3,8 +3,8 @@ import type { Database } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Bank, Transfer } from '../rails/bank.ts';
 import type { TaskHandler } from '../work/queue.ts';
-import { decideOutcome, isFinal, netCents, netLitoshi, type Payout, type PayoutTask } from './model.ts';
 import { payouts, writesOf } from './collections.ts';
+import { decideOutcome, isFinal, netCents, netLitoshi, type OwnPayout, type PayoutTask } from './model.ts';
 import { selectPayouts } from './store.ts';
 
 /**
@@ -13,7 +13,7 @@ import { selectPayouts } from './store.ts';
  * knows a transfer by the withdrawal's id, so asking again after a crash sends nothing twice. A bank that throws
  * has said nothing: the queue asks again, and no payout is denied for it.
  */
-export function createPayoutSettlement({
+export function createPayoutSending({
   database,
   committer,
   bank,
@@ -47,7 +47,7 @@ export function createPayoutSettlement({
   };
 }
 
-function transferOf({ accountId, environment }: Tenant, payout: Payout): Transfer {
+function transferOf({ accountId, environment }: Tenant, payout: OwnPayout): Transfer {
   return {
     id: payout.withdrawalId,
     tenant: { accountId, environment },

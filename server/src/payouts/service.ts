@@ -1,24 +1,24 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { UpstreamError } from '../kernel/errors.ts';
-import { idThatFollows, objectId } from '../kernel/ids.ts';
+import { deterministicId, objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
-import { createSharedReads } from '../kernel/coalesce.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank } from '../rails/bank.ts';
+import { lookAt, payouts, RECENT, recentPayouts, writesOf } from './collections.ts';
 import {
   type AccountSettings,
   assertOwnNames,
   decideRequest,
   isFinal,
   newPayoutCode,
-  type Payout,
+  type OwnPayout,
   type PayoutService,
   type RequestPayoutInput,
   withOneMore,
 } from './model.ts';
-import { lookAt, payouts, RECENT, recentPayouts, writesOf } from './collections.ts';
 import { countPayouts, listPayouts, selectPayouts, selectWithHead } from './store.ts';
 
 /** An account's settings as far as payouts look at them; the slice that owns accounts gives it. */
@@ -27,7 +27,7 @@ export type AccountCollection = Collection<AccountSettings & { id: string }>;
 const REQUEST = 'requestPayout';
 
 /** The port on Postgres: every change is a command to the committer, every read one statement. */
-export function createPayoutEngine({
+export function createPayoutService({
   database,
   committer,
   accounts,
@@ -40,12 +40,12 @@ export function createPayoutEngine({
   bank: Pick<Bank, 'quoteLitoshi'>;
   /** No quote was to be had. */
   onFault: (fault: unknown) => void;
-}): PayoutService<Payout> {
+}): PayoutService<OwnPayout> {
   // Dashboards of one merchant ask for the same page at the same time.
-  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listPayouts>>>();
+  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listPayouts>>>();
 
-  async function findMany(tenant: Tenant, references: readonly string[]): Promise<(Payout | null)[]> {
-    const found = new Map<string, Payout>();
+  async function findMany(tenant: Tenant, references: readonly string[]): Promise<(OwnPayout | null)[]> {
+    const found = new Map<string, OwnPayout>();
     for (const payout of await selectPayouts(database.sql, tenant, [...new Set(references)]))
       found.set(payout.withdrawalId, payout).set(payout.code, payout);
     return references.map((reference) => found.get(reference) ?? null);
@@ -66,10 +66,10 @@ export function createPayoutEngine({
       const withdrawalId =
         idempotencyKey == null
           ? objectId()
-          : idThatFollows(24, REQUEST, tenantKey(tenant), idempotencyKey, inputHash);
+          : deterministicId(24, REQUEST, tenantKey(tenant), idempotencyKey, inputHash);
       const code = newPayoutCode();
       const litoshi = await quote(input);
-      return committer.change<{ payout: Payout; replayed: boolean }>({
+      return committer.change<{ payout: OwnPayout; replayed: boolean }>({
         tenant,
         read: (reader) =>
           Promise.all([

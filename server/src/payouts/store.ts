@@ -6,10 +6,10 @@ import type { Tenant } from '../kernel/tenant.ts';
 import {
   isPayoutCode,
   isWithdrawalId,
+  type OwnPayout,
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
   PAYOUTS_AN_HOUR,
-  type Payout,
   type PayoutFilter,
   type PayoutRange,
   type RecentPayouts,
@@ -23,7 +23,7 @@ export async function selectPayouts(
   sql: Sql,
   tenant: Tenant,
   references: readonly string[],
-): Promise<Payout[]> {
+): Promise<OwnPayout[]> {
   const ids = references.filter(isWithdrawalId);
   const codes = references.filter(isPayoutCode);
   if (ids.length + codes.length === 0) return [];
@@ -44,7 +44,7 @@ export async function selectWithHead(
   sql: Sql,
   tenant: Tenant,
   withdrawalId: string,
-): Promise<{ version: number; payout: Payout } | null> {
+): Promise<{ version: number; payout: OwnPayout } | null> {
   if (!isWithdrawalId(withdrawalId)) return null;
   const row = await ofTenant(sql, tenant)
     .innerJoin('stream', (join) =>
@@ -94,7 +94,7 @@ export async function listPayouts(
     requestedAfter,
     requestedBefore,
   }: PayoutRange & { offset?: number },
-): Promise<{ place: number; payout: Payout }[]> {
+): Promise<{ place: number; payout: OwnPayout }[]> {
   const isOfPeriod = requestedAfter !== undefined || requestedBefore !== undefined;
   /**
    * Where a page ends on one side: at a place of the list, and at an end of the period. That is one condition, for of two
@@ -154,7 +154,7 @@ function inPeriod({ from, before }: Period): RawBuilder<boolean>[] {
   ];
 }
 
-export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly Payout[]): Promise<void> {
+export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly OwnPayout[]): Promise<void> {
   await sql
     .insertInto('payout')
     .values(payouts.map((payout) => toRow(tenant, payout)))
@@ -181,7 +181,7 @@ function ofTenant(sql: Sql, tenant: Tenant) {
     .where('payout.environment', '=', tenant.environment);
 }
 
-function toPayout(row: Selectable<Tables['payout']>): Payout {
+function toPayout(row: Selectable<Tables['payout']>): OwnPayout {
   return {
     withdrawalId: row.withdrawal_id,
     code: row.code,
@@ -199,7 +199,7 @@ function toPayout(row: Selectable<Tables['payout']>): Payout {
   };
 }
 
-function toRow(tenant: Tenant, payout: Payout) {
+function toRow(tenant: Tenant, payout: OwnPayout) {
   return {
     account_id: tenant.accountId,
     environment: tenant.environment,

@@ -1,33 +1,33 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
+import {
+  findMember,
+  isObjectId,
+  type JsonRecord,
+  readCents,
+  readInstant,
+  readInstants,
+  readPage,
+  readReais,
+  readRecord,
+  readText,
+  readWord,
+} from '../kernel/lenient-json.ts';
 import { centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
 import {
-  centsTold,
-  instantsTold,
-  instantTold,
-  isObjectId,
-  memberTold,
-  pageTold,
-  reaisTold,
-  recordTold,
-  type Told,
-  textTold,
-  wordTold,
-} from '../kernel/lenient-json.ts';
-import {
   maskDestination,
+  type OwnPayout,
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
   type Payout,
-  type PayoutClaim,
   type PayoutMethod,
   type PayoutStatus,
   parseDestination,
   payoutMethod,
   type RequestPayoutInput,
-  type ShownPayout,
+  type UpstreamPayout,
 } from './model.ts';
 
 /** The document's words (section 3.3): Portuguese, but for one. */
@@ -94,7 +94,7 @@ export const payoutWire = z
   })
   .meta({ id: 'Payout' });
 
-export function payoutToWire(payout: Payout): z.output<typeof payoutWire> {
+export function payoutToWire(payout: OwnPayout): z.output<typeof payoutWire> {
   return {
     id: payout.withdrawalId,
     withdrawalId: payout.withdrawalId,
@@ -118,7 +118,7 @@ const EVENT = { pending: 'requested', completed: 'completed', denied: 'denied' }
  * What a webhook says of a payout in its present state; null for `processing`, which none reports. The destination is
  * whole here, and here alone.
  */
-export function payoutWebhook(payout: ShownPayout, environment: Environment) {
+export function payoutWebhook(payout: Payout, environment: Environment) {
   if (payout.status === 'processing' || payout.status === 'unknown') return null;
   const sandbox = environment === 'sandbox';
   return {
@@ -138,14 +138,14 @@ export function payoutWebhook(payout: ShownPayout, environment: Environment) {
 // ── What another service tells ──────────────────────────────────────────────────────────────────
 
 /** A list of withdrawals, whatever it calls its array; null in the place of one that cannot be read. */
-export interface PayoutListTold {
-  items: (PayoutClaim | null)[];
+export interface PayoutListPage {
+  items: (UpstreamPayout | null)[];
   total: number;
 }
 
 /** The answer to `GET /v1/payouts`; null where it is no such list. */
-export function readPayoutList(json: unknown): PayoutListTold | null {
-  const page = pageTold(json, 'payouts');
+export function readPayoutList(json: unknown): PayoutListPage | null {
+  const page = readPage(json, 'payouts');
   if (!page || page.total === null) return null;
   const { total } = page;
   const items = page.items.map((item) => {
@@ -160,50 +160,50 @@ export function readPayoutList(json: unknown): PayoutListTold | null {
  * words, and that its key is masked; the other names are those of the events where they are the same, else a member is
  * known by the shape of its value. Null where it names no withdrawal.
  */
-export function readPayout(json: unknown): PayoutClaim | null {
-  const told = recordTold(json);
+export function readPayout(json: unknown): UpstreamPayout | null {
+  const told = readRecord(json);
   if (!told) return null;
   const claim = claimIn(told);
   if (claim) return claim;
-  const [enclosed, ...others] = Object.values(told).filter((value) => recordTold(value) !== null);
-  return others.length === 0 ? claimIn(recordTold(enclosed) ?? {}) : null;
+  const [enclosed, ...others] = Object.values(told).filter((value) => readRecord(value) !== null);
+  return others.length === 0 ? claimIn(readRecord(enclosed) ?? {}) : null;
 }
 
-function claimIn(told: Told): PayoutClaim | null {
+function claimIn(told: JsonRecord): UpstreamPayout | null {
   const withdrawalId = idIn(told);
   if (withdrawalId === null) return null;
   const values = Object.values(told);
-  const status = textTold(told.status) ?? values.find((value) => statusOf(value) !== null);
-  const method = textTold(told.method) ?? values.find((value) => methodOf(value) !== null);
+  const status = readText(told.status) ?? values.find((value) => statusOf(value) !== null);
+  const method = readText(told.method) ?? values.find((value) => methodOf(value) !== null);
   return {
     withdrawalId,
-    code: textTold(told.code) ?? textTold(memberTold(told, (text) => text.startsWith('SAQ-'))),
+    code: readText(told.code) ?? readText(findMember(told, (text) => text.startsWith('SAQ-'))),
     method: method === undefined ? null : (methodOf(method) ?? 'unknown'),
     status: status === undefined ? null : (statusOf(status) ?? 'unknown'),
-    amountCents: reaisTold(told.amount),
-    feeCents: centsTold(told.feeCents) ?? reaisTold(told.fee),
-    destination: textTold(told.walletAddress) ?? destinationIn(values),
+    amountCents: readReais(told.amount),
+    feeCents: readCents(told.feeCents) ?? readReais(told.fee),
+    destination: readText(told.walletAddress) ?? destinationIn(values),
     requestedAt:
-      instantTold(told.requestedAt) ??
-      instantTold(told.createdAt) ??
-      instantsTold(values.filter((value) => value !== told.processedAt))[0] ??
+      readInstant(told.requestedAt) ??
+      readInstant(told.createdAt) ??
+      readInstants(values.filter((value) => value !== told.processedAt))[0] ??
       null,
-    processedAt: instantTold(told.processedAt),
-    deniedReason: textTold(told.deniedReason),
+    processedAt: readInstant(told.processedAt),
+    deniedReason: readText(told.deniedReason),
   };
 }
 
-function idIn(told: Told): string | null {
-  return textTold(told.withdrawalId) ?? textTold(told.id) ?? memberTold(told, isObjectId, ['_id']);
+function idIn(told: JsonRecord): string | null {
+  return readText(told.withdrawalId) ?? readText(told.id) ?? findMember(told, isObjectId, ['_id']);
 }
 
 function statusOf(value: unknown): PayoutStatus | null {
-  const word = wordTold(value);
+  const word = readWord(value);
   return word !== null && Object.hasOwn(FROM_THE_WIRE, word) ? FROM_THE_WIRE[word as WireStatus] : null;
 }
 
 function methodOf(value: unknown): PayoutMethod | null {
-  const word = wordTold(value);
+  const word = readWord(value);
   return PAYOUT_METHODS.find((method) => method === word) ?? null;
 }
 
@@ -212,7 +212,7 @@ function destinationIn(values: readonly unknown[]): string | null {
   const texts = values.filter((value) => typeof value === 'string');
   const isAddress = (text: string) =>
     parseDestination('ltc', text).destination !== null || parseDestination('usd', text).destination !== null;
-  return textTold(texts.find((text) => /\*\*|…/.test(text)) ?? texts.find(isAddress));
+  return readText(texts.find((text) => /\*\*|…/.test(text)) ?? texts.find(isAddress));
 }
 
 const EVENT_NAME = /^withdrawal\.(?:test\.)?([a-z_.]+)$/;
@@ -226,10 +226,10 @@ const STATUS_OF_EVENT: Readonly<Record<string, PayoutStatus>> = {
  * A webhook of a withdrawal (the document's 6.1), by the names that it shows; null where it is another's. An event whose
  * name and status say different things tells no status.
  */
-export function readPayoutEvent(json: unknown): PayoutClaim | null {
-  const told = recordTold(json);
-  const name = EVENT_NAME.exec(textTold(told?.event) ?? '')?.[1];
-  const withdrawalId = textTold(told?.withdrawalId);
+export function readPayoutEvent(json: unknown): UpstreamPayout | null {
+  const told = readRecord(json);
+  const name = EVENT_NAME.exec(readText(told?.event) ?? '')?.[1];
+  const withdrawalId = readText(told?.withdrawalId);
   if (!told || name === undefined || withdrawalId === null) return null;
   const claim = claimIn(told)!;
   const agrees = STATUS_OF_EVENT[name] === undefined || STATUS_OF_EVENT[name] === claim.status;

@@ -1,11 +1,11 @@
 import type { Collection } from '../commit/commit.ts';
-import type { Product } from './model.ts';
+import type { StoredProduct } from './model.ts';
 import { countProducts, deleteProducts, insertProducts, selectProducts } from './store.ts';
 
 /** A product, or that there is none under this id (any more). A product is never changed, so one to save is new. */
 export interface ProductRecord {
   id: string;
-  product: Product | null;
+  product: StoredProduct | null;
 }
 
 /** The records of this slice as a decision reads and writes them. */

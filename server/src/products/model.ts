@@ -6,7 +6,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
 
 /** A billing product (the document's 2.5), as far as whoever shows it knows. It never changes: it is deleted. */
-export interface ShownProduct {
+export interface Product {
   /** 24 hex digits. */
   id: string;
   name: string | null;
@@ -16,7 +16,7 @@ export interface ShownProduct {
 }
 
 /** A product of the service that is embedded here; its fields are decided in the README. */
-export interface Product extends ShownProduct {
+export interface StoredProduct extends Product {
   name: string;
   priceCents: Cents;
   createdAt: Date;
@@ -45,7 +45,7 @@ export type CreateProductInput = z.infer<typeof createProductInput>;
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 /** Embedded, every product is known whole. */
-export interface ProductService<P extends ShownProduct = ShownProduct> {
+export interface ProductService<P extends Product = Product> {
   /**
    * @throws UnavailableError (LIMIT_REACHED: 500 an account and environment); in front of another service each method
    *   PermissionError, RateLimitError, UpstreamError as well
@@ -73,7 +73,7 @@ export interface ProductService<P extends ShownProduct = ShownProduct> {
 export function decideCreate(
   input: CreateProductInput,
   { id, count, now }: { id: string; count: number; now: Date },
-): Product {
+): StoredProduct {
   if (count >= MAX_PRODUCTS)
     throw new UnavailableError(
       'LIMIT_REACHED',
@@ -89,7 +89,7 @@ export function decideCreate(
 }
 
 /** @throws NotFoundError */
-export function assertFound<P extends ShownProduct>(product: P | null): P {
+export function assertFound<P extends Product>(product: P | null): P {
   if (!product) throw new NotFoundError('Product not found');
   return product;
 }
@@ -98,7 +98,7 @@ export function assertFound<P extends ShownProduct>(product: P | null): P {
 
 export interface PlacedProduct {
   place: number;
-  product: ShownProduct;
+  product: Product;
 }
 
 /** Places within one millisecond; with these a place is a safe integer until the year 2248. */
@@ -110,7 +110,7 @@ const LAST_MS = Number.MAX_SAFE_INTEGER / PLACES_A_MS - 1_000;
  * whatever is created or deleted around it; of one millisecond, the end of its id decides. Else its place is its rank in
  * the service's own list, newest first as ours, counted from the oldest: nothing that is created moves it.
  */
-export function placeProducts(listed: readonly ShownProduct[]): PlacedProduct[] {
+export function placeProducts(listed: readonly Product[]): PlacedProduct[] {
   const isDated = listed.every(({ createdAt }) => createdAt !== null);
   if (!isDated) return listed.map((product, index) => ({ place: listed.length - index, product }));
   const wanted = listed

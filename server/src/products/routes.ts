@@ -3,9 +3,9 @@ import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/re
 import {
   assertFound,
   createProductInput,
-  type Product,
   type ProductService,
   productIdText,
+  type StoredProduct,
 } from './model.ts';
 import { productWire } from './wire.ts';
 
@@ -15,7 +15,11 @@ const NOT_FOUND = 'Product not found: none of this account in this environment';
 const byId = z.object({ id: productIdText });
 
 /** Products in the REST interface (the document's 4.4 and 4.5). */
-export function createProductRoutes({ products }: { products: ProductService<Product> }): RestOperation[] {
+export function createProductRoutes({
+  products,
+}: {
+  products: ProductService<StoredProduct>;
+}): RestOperation[] {
   return [
     restOperation({
       method: 'POST',

@@ -10,11 +10,11 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { createProductInput, productIdText, type ShownProduct } from './model.ts';
+import { createProductInput, type Product, productIdText } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
-const ProductRef = builder.objectRef<ShownProduct>('Product');
+const ProductRef = builder.objectRef<Product>('Product');
 
 builder.node(ProductRef, {
   id: { resolve: (product) => product.id },
@@ -91,7 +91,7 @@ const CreateProductInput = builder.inputType('CreateProductInput', {
   }),
 });
 
-const ProductSuccess = builder.objectRef<{ product: ShownProduct }>('ProductSuccess').implement({
+const ProductSuccess = builder.objectRef<{ product: Product }>('ProductSuccess').implement({
   fields: (t) => ({ product: t.field({ type: ProductRef, resolve: ({ product }) => product }) }),
 });
 

@@ -1,23 +1,23 @@
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { objectId } from '../kernel/ids.ts';
-import { createSharedReads } from '../kernel/coalesce.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { assertFound, decideCreate, type Product, type ProductService } from './model.ts';
 import { PRODUCT_COUNT, productCount, products } from './collections.ts';
+import { assertFound, decideCreate, type ProductService, type StoredProduct } from './model.ts';
 import { countProducts, listProducts, selectProducts } from './store.ts';
 
 /** The port on Postgres: every change is a command to the committer, every read one statement. */
-export function createProductEngine({
+export function createProductService({
   database,
   committer,
 }: {
   database: Database;
   committer: Committer;
-}): ProductService<Product> {
-  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listProducts>>>();
+}): ProductService<StoredProduct> {
+  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listProducts>>>();
 
-  async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(Product | null)[]> {
+  async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredProduct | null)[]> {
     const wanted = ids.map((id) => id.toLowerCase());
     const found = await selectProducts(database.sql, tenant, [...new Set(wanted)]);
     const byId = new Map(found.map((product) => [product.id, product]));

@@ -3,11 +3,15 @@ import type { Sql } from '../db/database.ts';
 import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { type Product, productIdText } from './model.ts';
+import { productIdText, type StoredProduct } from './model.ts';
 
 // A text that is no id is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
 
-export async function selectProducts(sql: Sql, tenant: Tenant, ids: readonly string[]): Promise<Product[]> {
+export async function selectProducts(
+  sql: Sql,
+  tenant: Tenant,
+  ids: readonly string[],
+): Promise<StoredProduct[]> {
   const possible = ids.filter((id) => productIdText.safeParse(id).success);
   if (possible.length === 0) return [];
   const rows = await ofTenant(sql, tenant).selectAll().where('id', 'in', possible).execute();
@@ -19,7 +23,7 @@ export async function listProducts(
   sql: Sql,
   tenant: Tenant,
   { before, limit, offset = 0 }: { before: number | null; limit: number; offset?: number },
-): Promise<{ place: number; product: Product }[]> {
+): Promise<{ place: number; product: StoredProduct }[]> {
   let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit).offset(offset);
   if (before !== null) query = query.where('number', '<', before);
   return (await query.execute()).map((row) => ({ place: row.number, product: toProduct(row) }));
@@ -29,7 +33,11 @@ export function countProducts(sql: Sql, tenant: Tenant): Promise<number> {
   return countList(sql, tenant, { list: 'product' });
 }
 
-export async function insertProducts(sql: Sql, tenant: Tenant, products: readonly Product[]): Promise<void> {
+export async function insertProducts(
+  sql: Sql,
+  tenant: Tenant,
+  products: readonly StoredProduct[],
+): Promise<void> {
   await sql
     .insertInto('product')
     .values(
@@ -62,7 +70,7 @@ function ofTenant(sql: Sql, tenant: Tenant) {
     .where('environment', '=', tenant.environment);
 }
 
-function toProduct(row: Selectable<Tables['product']>): Product {
+function toProduct(row: Selectable<Tables['product']>): StoredProduct {
   return {
     id: row.id,
     name: row.name,

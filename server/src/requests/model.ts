@@ -39,7 +39,7 @@ export interface UnresolvedRequestService {
 // ── For the operator of the server ─────────────────────────────────────────────────────────────────
 
 /** As the command line shows one. */
-export interface ShownDoubt
+export interface UnresolvedDoubt
   extends Pick<UnresolvedRequest, 'id' | 'amountCents' | 'requestedAt' | 'lookups' | 'finding'> {
   accountId: string;
   environment: Environment;
@@ -57,7 +57,7 @@ export type SettleDoubtInput = z.output<typeof settleDoubtInput>;
 
 export interface Doubts {
   /** The oldest first, of all accounts. */
-  listDoubts(): Promise<{ doubts: ShownDoubt[] }>;
+  listDoubts(): Promise<{ doubts: UnresolvedDoubt[] }>;
   /** Ends a request by what a person knows of it. @throws NotFoundError, ValidationError */
-  settleDoubt(input: SettleDoubtInput): Promise<{ doubt: ShownDoubt; made: string | null }>;
+  settleDoubt(input: SettleDoubtInput): Promise<{ doubt: UnresolvedDoubt; made: string | null }>;
 }

@@ -1,9 +1,9 @@
 import type { Collection } from '../commit/commit.ts';
-import type { TestPayment } from './model.ts';
+import type { StoredTestPayment } from './model.ts';
 import { saveTestPayments, selectTestPayments } from './store.ts';
 
 /** The records of this slice as a decision reads and writes them. */
-export const testPayments: Collection<TestPayment> = {
+export const testPayments: Collection<StoredTestPayment> = {
   name: 'test_payment',
   load: selectTestPayments,
   keyOf: (payment) => payment.id,

@@ -6,14 +6,14 @@ import { requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
 /** A simulated payment, of which the sandbox balance is made (the document's 2.4 and 4.5). */
-export interface ShownTestPayment {
+export interface TestPayment {
   valueCents: Cents;
   /** A pending one stays so until it is settled by the simulator. */
   status: 'pending' | 'paid';
 }
 
 /** One of the service that is embedded here. */
-export interface TestPayment extends ShownTestPayment {
+export interface StoredTestPayment extends TestPayment {
   id: string;
   createdAt: Date;
   paidAt: Date | null;
@@ -40,17 +40,17 @@ export const createTestPaymentInput = z.object({
 });
 export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 
-export interface SandboxService<P extends ShownTestPayment = ShownTestPayment> {
+export interface SandboxService<P extends TestPayment = TestPayment> {
   /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED where the balance would be too large to count) */
   createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
 }
 
 /** What the simulator does to test payments; no client can. */
-export interface TestPaymentLevers {
+export interface TestPaymentControls {
   /** A pending one becomes paid; a paid one stays as it is. @throws NotFoundError */
-  settleTestPayment(tenant: Tenant, id: string): Promise<TestPayment>;
+  settleTestPayment(tenant: Tenant, id: string): Promise<StoredTestPayment>;
   /** The newest first. */
-  listTestPayments(tenant: Tenant, page: { limit: number }): Promise<TestPayment[]>;
+  listTestPayments(tenant: Tenant, page: { limit: number }): Promise<StoredTestPayment[]>;
 }
 
 /** @throws UnavailableError */
@@ -63,7 +63,7 @@ export function assertSandbox(environment: Environment): void {
 export function decideTestPayment(
   { valueCents, pending }: CreateTestPaymentInput,
   { id, balances, now }: { id: string; balances: Balances; now: Date },
-): { payment: TestPayment; transaction: LedgerTransaction } {
+): { payment: StoredTestPayment; transaction: LedgerTransaction } {
   if (valueCents - balances.received > Number.MAX_SAFE_INTEGER / 2)
     throw new UnavailableError('LIMIT_REACHED', 'The sandbox holds as much as it can count');
   const status = pending ? 'pending' : 'paid';
@@ -81,9 +81,9 @@ export function decideTestPayment(
 
 /** Null where it is paid already. */
 export function decideSettle(
-  payment: TestPayment,
+  payment: StoredTestPayment,
   now: Date,
-): { payment: TestPayment; transaction: LedgerTransaction } | null {
+): { payment: StoredTestPayment; transaction: LedgerTransaction } | null {
   if (payment.status === 'paid') return null;
   return {
     payment: { ...payment, status: 'paid', paidAt: now },

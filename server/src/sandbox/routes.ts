@@ -1,9 +1,13 @@
 import { type RestOperation, restOperation } from '../http/rest.ts';
-import { createTestPaymentInput, type SandboxService, type TestPayment } from './model.ts';
+import { createTestPaymentInput, type SandboxService, type StoredTestPayment } from './model.ts';
 import { testPaymentWire } from './wire.ts';
 
 /** Test payments in the REST interface (the document's 1 and 4.5). */
-export function createSandboxRoutes({ sandbox }: { sandbox: SandboxService<TestPayment> }): RestOperation[] {
+export function createSandboxRoutes({
+  sandbox,
+}: {
+  sandbox: SandboxService<StoredTestPayment>;
+}): RestOperation[] {
   return [
     restOperation({
       method: 'POST',

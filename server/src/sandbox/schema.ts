@@ -8,7 +8,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import type { ShownWallet } from '../wallet/model.ts';
+import type { Wallet } from '../wallet/model.ts';
 import { WalletRef } from '../wallet/schema.ts';
 import { createTestPaymentInput } from './model.ts';
 
@@ -24,7 +24,7 @@ const CreateTestPaymentInput = builder.inputType('CreateTestPaymentInput', {
   }),
 });
 
-const WalletSuccess = builder.objectRef<{ wallet: ShownWallet }>('WalletSuccess').implement({
+const WalletSuccess = builder.objectRef<{ wallet: Wallet }>('WalletSuccess').implement({
   fields: (t) => ({ wallet: t.field({ type: WalletRef, resolve: ({ wallet }) => wallet }) }),
 });
 

@@ -2,25 +2,25 @@ import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
+import { testPayments } from './collections.ts';
 import {
   assertSandbox,
   decideSettle,
   decideTestPayment,
   type SandboxService,
-  type TestPayment,
-  type TestPaymentLevers,
+  type StoredTestPayment,
+  type TestPaymentControls,
 } from './model.ts';
-import { testPayments } from './collections.ts';
 import { listTestPayments } from './store.ts';
 
 /** Payments that nobody made, and their balance: the same ledger as the live one's, under its own tenant. */
-export function createSandboxEngine({
+export function createSandboxService({
   database,
   committer,
 }: {
   database: Database;
   committer: Committer;
-}): SandboxService<TestPayment> & TestPaymentLevers {
+}): SandboxService<StoredTestPayment> & TestPaymentControls {
   return {
     async createTestPayment(tenant, input) {
       assertSandbox(tenant.environment);

@@ -2,13 +2,13 @@ import type { Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { isTestPaymentId, type TestPayment } from './model.ts';
+import { isTestPaymentId, type StoredTestPayment } from './model.ts';
 
 export async function selectTestPayments(
   sql: Sql,
   tenant: Tenant,
   ids: readonly string[],
-): Promise<TestPayment[]> {
+): Promise<StoredTestPayment[]> {
   // A text that is no id is in no row, and Postgres takes one with U+0000 for a fault.
   const possible = ids.filter(isTestPaymentId);
   if (possible.length === 0) return [];
@@ -17,7 +17,11 @@ export async function selectTestPayments(
 }
 
 /** Newest first. */
-export async function listTestPayments(sql: Sql, tenant: Tenant, limit: number): Promise<TestPayment[]> {
+export async function listTestPayments(
+  sql: Sql,
+  tenant: Tenant,
+  limit: number,
+): Promise<StoredTestPayment[]> {
   const rows = await ofTenant(sql, tenant).orderBy('number', 'desc').limit(limit).execute();
   return rows.map(toTestPayment);
 }
@@ -25,7 +29,7 @@ export async function listTestPayments(sql: Sql, tenant: Tenant, limit: number):
 export async function saveTestPayments(
   sql: Sql,
   tenant: Tenant,
-  payments: readonly TestPayment[],
+  payments: readonly StoredTestPayment[],
 ): Promise<void> {
   await sql
     .insertInto('test_payment')
@@ -57,7 +61,7 @@ function ofTenant(sql: Sql, tenant: Tenant) {
     .where('environment', '=', tenant.environment);
 }
 
-function toTestPayment(row: Selectable<Tables['test_payment']>): TestPayment {
+function toTestPayment(row: Selectable<Tables['test_payment']>): StoredTestPayment {
   return {
     id: row.id,
     valueCents: row.value_cents,

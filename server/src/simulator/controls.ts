@@ -1,20 +1,20 @@
-import type { CardPayment, CardPaymentService, HostedCheckout } from '../card-payments/model.ts';
+import type { CardPaymentService, HostedCheckout, StoredCardPayment } from '../card-payments/model.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { maskPixKey } from '../kernel/pix-key.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { PayoutService } from '../payouts/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
-import type { TestPaymentLevers } from '../sandbox/model.ts';
+import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { SubaccountPayoutService } from '../subaccounts/model.ts';
-import type { WalletLevers } from '../wallet/model.ts';
-import type { DisputeLine, Levers, TransferInFlight } from './model.ts';
+import type { WalletControls } from '../wallet/model.ts';
+import type { Controls, DisputeLine, TransferInFlight } from './model.ts';
 
 /** Of the bank's books, so many are looked through for what has not ended. */
 const BOOKED = 500;
 const SHOWN = 50;
 
 /** The levers on the simulated bank and acquirer, and on what no rail brings: disputes, credits, test payments. */
-export function createLevers({
+export function createControls({
   bank,
   payouts,
   subaccounts,
@@ -25,10 +25,10 @@ export function createLevers({
   bank: SimulatedBank;
   payouts: PayoutService;
   subaccounts: SubaccountPayoutService;
-  cardPayments: CardPaymentService<CardPayment> & HostedCheckout;
-  wallet: WalletLevers;
-  testPayments: TestPaymentLevers;
-}): Levers {
+  cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
+  wallet: WalletControls;
+  testPayments: TestPaymentControls;
+}): Controls {
   async function booked(tenant: Tenant): Promise<BookedTransfer[]> {
     const all = await bank.list({ limit: BOOKED });
     return all.filter((transfer) => tenantKey(transfer.tenant) === tenantKey(tenant));

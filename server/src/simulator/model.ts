@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
-import type { ShownWallet } from '../wallet/model.ts';
+import type { Wallet } from '../wallet/model.ts';
 
 // ── What the page shows ─────────────────────────────────────────────────────────────────────────
 
@@ -53,7 +53,7 @@ export interface SimulatorState {
   };
   accounts: { id: string; name: string }[];
   tenant: Tenant;
-  wallet: ShownWallet;
+  wallet: Wallet;
   transfers: TransferInFlight[];
   cardPayments: RefundablePayment[];
   disputes: DisputeLine[];
@@ -63,7 +63,7 @@ export interface SimulatorState {
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 /** The world outside of the service, by its levers. */
-export interface Levers {
+export interface Controls {
   /** Not ended, newest first. */
   transfers(tenant: Tenant): Promise<TransferInFlight[]>;
   /** Ends well, now. False where it has ended already. @throws NotFoundError */

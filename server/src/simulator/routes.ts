@@ -1,6 +1,6 @@
 import { filesRoute } from '../http/files.ts';
-import { createOwnPages, PAGE_CSP } from '../http/same-origin.ts';
 import { HttpError, type Route } from '../http/routes.ts';
+import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
 import { widgetPath } from '../kernel/assets.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { NotFoundError } from '../kernel/errors.ts';
@@ -8,12 +8,12 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { SimulatedClock } from '../rails/simulated/clock.ts';
 import type { WalletService } from '../wallet/model.ts';
 import {
+  type Controls,
   clockInput,
   closeDisputeInput,
   creditInput,
   delayInput,
   denyInput,
-  type Levers,
   openDisputeInput,
   plainInput,
   type SimulatorState,
@@ -27,14 +27,14 @@ import {
  */
 export function createSimulatorRoutes({
   publicUrl,
-  levers,
+  controls,
   wallet,
   clock,
   nextDueAt,
   accounts,
 }: {
   publicUrl: string;
-  levers: Levers;
+  controls: Controls;
   wallet: WalletService;
   clock: SimulatedClock;
   /** When the next thing that waits falls due. */
@@ -42,7 +42,7 @@ export function createSimulatorRoutes({
   /** The oldest first; there is always one. */
   accounts: () => Promise<{ id: string; name: string }[]>;
 }): Route[] {
-  const { guard, action, read } = createOwnPages(publicUrl);
+  const { guard, action, read } = createSameOrigin(publicUrl);
 
   /** @throws NotFoundError */
   async function tenantOf({ account, environment }: Whose): Promise<Tenant> {
@@ -58,10 +58,10 @@ export function createSimulatorRoutes({
       accounts(),
       nextDueAt(),
       wallet.read(tenant),
-      levers.transfers(tenant),
-      levers.refundable(tenant),
-      levers.disputes(tenant),
-      levers.testPayments(tenant),
+      controls.transfers(tenant),
+      controls.refundable(tenant),
+      controls.disputes(tenant),
+      controls.testPayments(tenant),
     ]);
     return {
       clock: { now: clock.now(), offsetMs: clock.offsetMs(), nextDueAt: nextDue },
@@ -94,42 +94,42 @@ export function createSimulatorRoutes({
   return [
     read(/^\/simulator\/state$/, stateQuery, async (whose) => ({ body: await stateOf(whose) })),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
-      pulled(levers.settleTransfer(await tenantOf(whose), params.id!), 'This transfer has ended already'),
+      pulled(controls.settleTransfer(await tenantOf(whose), params.id!), 'This transfer has ended already'),
     ),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/deny$/, denyInput, async (input, { params }) => {
       if (input.environment === 'sandbox') throw new HttpError(409, 'A sandbox payout is never denied');
       return pulled(
-        levers.denyTransfer(await tenantOf(input), params.id!, input.reason),
+        controls.denyTransfer(await tenantOf(input), params.id!, input.reason),
         'This transfer has ended already',
       );
     }),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/delay$/, delayInput, async (input, { params }) =>
       pulled(
-        levers.delayTransfer(await tenantOf(input), params.id!, plusMs(clock.now(), input.seconds * 1_000)),
+        controls.delayTransfer(await tenantOf(input), params.id!, plusMs(clock.now(), input.seconds * 1_000)),
         'This transfer has ended already',
       ),
     ),
     action(/^\/simulator\/card-payments\/(?<id>[^/]+)\/refund$/, plainInput, async (whose, { params }) =>
       pulled(
-        levers.refund(await tenantOf(whose), params.id!),
+        controls.refund(await tenantOf(whose), params.id!),
         'This card payment is not paid, or is refunded already',
       ),
     ),
     action(/^\/simulator\/disputes$/, openDisputeInput, async (input) => ({
       status: 201,
-      body: await levers.openDispute(await tenantOf(input), input.amountCents),
+      body: await controls.openDispute(await tenantOf(input), input.amountCents),
     })),
     action(/^\/simulator\/disputes\/(?<id>[^/]+)\/close$/, closeDisputeInput, async (input, { params }) => ({
-      body: await levers.closeDispute(await tenantOf(input), params.id!, input.outcome),
+      body: await controls.closeDispute(await tenantOf(input), params.id!, input.outcome),
     })),
     action(/^\/simulator\/credit$/, creditInput, async (input) => {
       const tenant = await tenantOf(input);
-      await levers.credit(tenant, input);
+      await controls.credit(tenant, input);
       return { body: await wallet.read(tenant) };
     }),
     action(/^\/simulator\/test-payments\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
       pulled(
-        levers.settleTestPayment(await tenantOf(whose), params.id!),
+        controls.settleTestPayment(await tenantOf(whose), params.id!),
         'This test payment is paid already',
       ),
     ),

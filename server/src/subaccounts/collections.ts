@@ -1,9 +1,9 @@
 import { type Change, type Collection, put, type Writes } from '../commit/commit.ts';
 import type {
   PayoutRecord,
-  StatementEntry,
   StatementEntryKind,
-  Subaccount,
+  StoredStatementEntry,
+  StoredSubaccount,
   SubaccountMove,
   SubaccountPayoutChange,
   SubaccountPayoutTask,
@@ -21,7 +21,7 @@ import {
 // The records of this slice as a decision reads and writes them.
 
 /** Saved by nobody: the database moves a balance with its postings. What is put here is for the rest of the group. */
-export const subaccounts: Collection<Subaccount> = {
+export const subaccounts: Collection<StoredSubaccount> = {
   name: 'subaccount',
   load: selectSubaccounts,
   keyOf: ({ id }) => id,
@@ -29,22 +29,22 @@ export const subaccounts: Collection<Subaccount> = {
 };
 
 /** As `subaccounts`, by the integrator's own names. */
-export const externalIds: Collection<Subaccount & { externalId: string }> = {
+export const externalIds: Collection<StoredSubaccount & { externalId: string }> = {
   name: 'subaccount by external id',
   load: (sql, tenant, keys) =>
-    selectByExternalIds(sql, tenant, keys) as Promise<(Subaccount & { externalId: string })[]>,
+    selectByExternalIds(sql, tenant, keys) as Promise<(StoredSubaccount & { externalId: string })[]>,
   keyOf: ({ externalId }) => externalId,
   save: async () => undefined,
 };
 
-export const newSubaccounts: Collection<Subaccount> = {
+export const newSubaccounts: Collection<StoredSubaccount> = {
   name: 'new subaccount',
   load: async () => [],
   keyOf: ({ id }) => id,
   save: insertSubaccounts,
 };
 
-export const statementEntries: Collection<StatementEntry> = {
+export const statementEntries: Collection<StoredStatementEntry> = {
   name: 'statement_entry',
   load: (sql, tenant, keys) => selectEntries(sql, tenant, keys.map(fromEntryKey)),
   keyOf: entryKey,

@@ -7,13 +7,18 @@ import { type Cents, cents, reaisText } from '../kernel/money.ts';
 import { maskPixKey, pixKeyText } from '../kernel/pix-key.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText } from '../kernel/text.ts';
-import { type Balances, intoBalance, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerTransaction,
+  ledgerTransaction,
+} from '../ledger/postings.ts';
 import { assertWithdrawable } from '../wallet/model.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
 
 /** What an integrator keeps for one of its customers, as far as it is known: the document shows nothing but the id. */
-export interface ShownSubaccount {
+export interface Subaccount {
   /** `sacc_` and 32 hex. */
   id: string;
   name: string | null;
@@ -23,7 +28,7 @@ export interface ShownSubaccount {
   createdAt: Date | null;
 }
 
-export interface Subaccount extends ShownSubaccount {
+export interface StoredSubaccount extends Subaccount {
   name: string;
   balanceCents: Cents;
   createdAt: Date;
@@ -32,7 +37,7 @@ export interface Subaccount extends ShownSubaccount {
 export type StatementEntryKind = 'transfer_in' | 'payout' | 'payout_reversal';
 
 /** A line of a statement, which is only ever appended to. */
-export interface ShownStatementEntry {
+export interface StatementEntry {
   subaccountId: string;
   kind: StatementEntryKind | 'unknown';
   /** `rep_…` of a transfer, `saq_…` of a payout, which its reversal repeats unless the payout got a `SUB-…`. */
@@ -43,13 +48,13 @@ export interface ShownStatementEntry {
   createdAt: Date;
 }
 
-export interface StatementEntry extends ShownStatementEntry {
+export interface StoredStatementEntry extends StatementEntry {
   kind: StatementEntryKind;
   balanceAfterCents: Cents;
 }
 
 /** One of which nothing but the id could be had. */
-export function unknownSubaccount(id: string): ShownSubaccount {
+export function unknownSubaccount(id: string): Subaccount {
   return { id, name: null, externalId: null, balanceCents: null, createdAt: null };
 }
 
@@ -68,7 +73,7 @@ export function newTransferReference(): string {
 export type SubaccountPayoutStatus = 'processing' | 'completed' | 'failed';
 
 /** What a payout is to whoever may see it. */
-export interface ShownSubaccountPayout {
+export interface SubaccountPayout {
   /** Ours, and the same whichever reference led here; the bank knows the transfer by it. */
   id: string;
   /** Grows by one with each change: of two answers the larger is the newer. */
@@ -109,7 +114,7 @@ export interface ShownSubaccountPayout {
   claimedAt?: Date | undefined;
 }
 
-export interface SubaccountPayout extends ShownSubaccountPayout {
+export interface StoredSubaccountPayout extends SubaccountPayout {
   feeCents: Cents;
   payoutId: string;
   status: SubaccountPayoutStatus;
@@ -118,7 +123,7 @@ export interface SubaccountPayout extends ShownSubaccountPayout {
 
 /** A payout with what the service keeps to itself. */
 export interface PayoutRecord {
-  payout: SubaccountPayout;
+  payout: StoredSubaccountPayout;
   /** The whole PIX key in its normal form. */
   destination: string;
   /** The platform's fee as it was when the payout was requested. */
@@ -130,12 +135,12 @@ export interface PayoutRecord {
 }
 
 /** COMPLETED, or FAILED and reversed: nothing can come after it. */
-export function isFinal({ status, reversed }: ShownSubaccountPayout): boolean {
+export function isFinal({ status, reversed }: SubaccountPayout): boolean {
   return status === 'completed' || reversed;
 }
 
 /** Nothing can come after it, and the service itself has said so. */
-export function isSettled(payout: ShownSubaccountPayout): boolean {
+export function isSettled(payout: SubaccountPayout): boolean {
   return isFinal(payout) && payout.claimedAt === undefined;
 }
 
@@ -143,7 +148,7 @@ export function isSettled(payout: ShownSubaccountPayout): boolean {
 export type PayoutGuidance = 'NONE' | 'WAIT' | 'RETRY_WITH_NEW_KEY' | 'CONTACT_SUPPORT';
 
 /** An end that only a webhook says may be corrected: a caller that acts on it could pay twice. */
-export function guidanceOf({ status, reversed, claimedAt }: ShownSubaccountPayout): PayoutGuidance {
+export function guidanceOf({ status, reversed, claimedAt }: SubaccountPayout): PayoutGuidance {
   if (claimedAt !== undefined) return 'WAIT';
   if (status === 'processing' || status === 'unknown') return 'WAIT';
   if (status === 'completed') return 'NONE';
@@ -252,24 +257,24 @@ export type RequestPayoutInput = z.infer<typeof requestPayoutInput>;
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 /** A page by place: `after` is the place of the last item seen. */
-export interface PlacePage {
+export interface CursorPageQuery {
   first: number;
   after?: number | undefined;
 }
 
 /** Newest first, each with its place in the list. */
-export interface Placed<Item> {
+export interface CursorPage<Item> {
   items: { place: number; item: Item }[];
   hasNextPage: boolean;
 }
 
 /** A page by number (the document's 2.1.6). */
-export interface NumberedPage {
+export interface OffsetPageQuery {
   limit: number;
   offset: number;
 }
 
-export interface Numbered<Item> {
+export interface OffsetPage<Item> {
   items: Item[];
   /** How many there are in all. */
   total: number;
@@ -279,9 +284,9 @@ type StatusFilter = readonly SubaccountPayoutStatus[] | undefined;
 
 /** The service itself knows all of what it shows; in front of it, less may be known. */
 export interface SubaccountService<
-  P extends ShownSubaccountPayout = ShownSubaccountPayout,
-  S extends ShownSubaccount = ShownSubaccount,
-  E extends ShownStatementEntry = ShownStatementEntry,
+  P extends SubaccountPayout = SubaccountPayout,
+  S extends Subaccount = Subaccount,
+  E extends StatementEntry = StatementEntry,
 > {
   /**
    * Opens a subaccount. The same externalId and name again give the same one, `replayed`.
@@ -302,11 +307,11 @@ export interface SubaccountService<
   find(tenant: Tenant, subaccountId: string): Promise<S | null>;
   /** In the order asked, null where not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
-  list(tenant: Tenant, page: PlacePage): Promise<Placed<S>>;
-  listPage(tenant: Tenant, page: NumberedPage): Promise<Numbered<S>>;
+  list(tenant: Tenant, page: CursorPageQuery): Promise<CursorPage<S>>;
+  listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
   count(tenant: Tenant): Promise<number>;
-  statement(tenant: Tenant, subaccountId: string, page: PlacePage): Promise<Placed<E>>;
-  statementPage(tenant: Tenant, subaccountId: string, page: NumberedPage): Promise<Numbered<E>>;
+  statement(tenant: Tenant, subaccountId: string, page: CursorPageQuery): Promise<CursorPage<E>>;
+  statementPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<E>>;
   countStatement(tenant: Tenant, subaccountId: string): Promise<number>;
   /**
    * By any of the five forms of 2.2; null where there is none of this subaccount, or the form is none of them. One that was
@@ -324,20 +329,20 @@ export interface SubaccountService<
   payouts(
     tenant: Tenant,
     subaccountId: string,
-    page: PlacePage & { status?: StatusFilter },
-  ): Promise<Placed<P>>;
-  payoutsPage(tenant: Tenant, subaccountId: string, page: NumberedPage): Promise<Numbered<P>>;
+    page: CursorPageQuery & { status?: StatusFilter },
+  ): Promise<CursorPage<P>>;
+  payoutsPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<P>>;
   countPayouts(tenant: Tenant, subaccountId: string, filter: { status?: StatusFilter }): Promise<number>;
 }
 
-export interface RequestedPayout<P extends ShownSubaccountPayout = ShownSubaccountPayout> {
+export interface RequestedPayout<P extends SubaccountPayout = SubaccountPayout> {
   payout: P;
   /** Held for a look at it, or the bank has not answered yet: the document's `202`. */
   underVerification: boolean;
   replayed: boolean;
 }
 
-export interface SubaccountPayoutService<P extends ShownSubaccountPayout = ShownSubaccountPayout> {
+export interface SubaccountPayoutService<P extends SubaccountPayout = SubaccountPayout> {
   /**
    * Debits a subaccount for a payout and has it sent. With an idempotency key, the same key and input give the same
    * payout, `replayed`. An answer of the bank that is late is not waited for: the payout is then `processing`.
@@ -353,23 +358,27 @@ export interface SubaccountPayoutService<P extends ShownSubaccountPayout = Shown
 }
 
 /** What the service itself offers. */
-export type OwnSubaccounts = SubaccountService<SubaccountPayout, Subaccount, StatementEntry> &
-  SubaccountPayoutService<SubaccountPayout>;
+export type OwnSubaccounts = SubaccountService<
+  StoredSubaccountPayout,
+  StoredSubaccount,
+  StoredStatementEntry
+> &
+  SubaccountPayoutService<StoredSubaccountPayout>;
 
 // ── Rules: pure, from what is and what happened to what shall be ────────────────────────────────
 
 /** What a step does to a subaccount, its statement and the ledger, all three the same. */
 export interface SubaccountMove {
-  readonly subaccount: Subaccount;
-  readonly entry: StatementEntry;
+  readonly subaccount: StoredSubaccount;
+  readonly entry: StoredStatementEntry;
   readonly transaction: LedgerTransaction;
 }
 
 /** @throws ValidationError where the externalId leads to a subaccount of another name */
 export function decideCreate(
   input: CreateSubaccountInput,
-  { id, existing, now }: { id: string; existing: Subaccount | null; now: Date },
-): { subaccount: Subaccount; replayed: boolean } {
+  { id, existing, now }: { id: string; existing: StoredSubaccount | null; now: Date },
+): { subaccount: StoredSubaccount; replayed: boolean } {
   if (existing && existing.name !== input.name)
     throw new ValidationError([
       { path: 'input.externalId', message: 'is already used by a subaccount of another name' },
@@ -381,12 +390,12 @@ export function decideCreate(
 
 /** @throws InsufficientFundsError above what the main account can withdraw */
 export function decideTransfer(
-  subaccount: Subaccount,
+  subaccount: StoredSubaccount,
   { amountCents, refId, balances, now }: { amountCents: Cents; refId: string; balances: Balances; now: Date },
 ): SubaccountMove {
   assertWithdrawable(balances, amountCents);
   return {
-    ...entered(subaccount, { kind: 'transfer_in', refId, amountCents, now }),
+    ...withEntry(subaccount, { kind: 'transfer_in', refId, amountCents, now }),
     transaction: ledgerTransaction(
       `subaccount.transfer_in:${refId}`,
       [{ from: 'merchant_balance', to: 'merchant_subaccounts', amount: amountCents }],
@@ -400,7 +409,7 @@ export type SubaccountPayoutTask = 'subaccount_payout.send' | 'subaccount_payout
 
 /** One payout's step, with what goes with it. */
 export interface SubaccountPayoutChange {
-  readonly previous: SubaccountPayout | null;
+  readonly previous: StoredSubaccountPayout | null;
   readonly record: PayoutRecord;
   readonly move: SubaccountMove | null;
   /** Money that moves without the subaccount. */
@@ -436,7 +445,7 @@ export function decideRequest(
     subaccount,
     terms,
     now,
-  }: { id: string; payoutId: string; subaccount: Subaccount; terms: PayoutTerms; now: Date },
+  }: { id: string; payoutId: string; subaccount: StoredSubaccount; terms: PayoutTerms; now: Date },
 ): SubaccountPayoutChange {
   const feeCents = terms.subaccountMarkupCents;
   const agreedFeeCents = terms.payoutFeesCents.pix;
@@ -459,7 +468,7 @@ export function decideRequest(
         cryptoBalanceLitoshi: null,
       },
     );
-  const payout: SubaccountPayout = {
+  const payout: StoredSubaccountPayout = {
     id,
     version: 1,
     payoutId,
@@ -485,7 +494,7 @@ export function decideRequest(
     previous: null,
     record: { payout, destination: pixKey, agreedFeeCents, underVerification: false, turboCode: null },
     move: {
-      ...entered(subaccount, { kind: 'payout', refId: payoutId, amountCents: -amountCents, now }),
+      ...withEntry(subaccount, { kind: 'payout', refId: payoutId, amountCents: -amountCents, now }),
       transaction: ledgerTransaction(
         `subaccount_payout.requested:${id}`,
         [{ from: 'merchant_subaccounts', to: 'payouts_in_transit', amount: amountCents }],
@@ -553,7 +562,7 @@ export function decideOutcome(
 /** Once, some time after the failure: what was debited goes back. */
 export function decideReverse(
   record: PayoutRecord,
-  subaccount: Subaccount,
+  subaccount: StoredSubaccount,
   now: Date,
 ): SubaccountPayoutChange | null {
   const { payout: previous } = record;
@@ -567,7 +576,7 @@ export function decideReverse(
       payout: { ...previous, version: previous.version + 1, reversed: true, reversedAt: now },
     },
     move: {
-      ...entered(subaccount, { kind: 'payout_reversal', refId, amountCents, now }),
+      ...withEntry(subaccount, { kind: 'payout_reversal', refId, amountCents, now }),
       transaction: ledgerTransaction(
         `subaccount_payout.reversed:${id}`,
         [{ from: 'payouts_in_transit', to: 'merchant_subaccounts', amount: amountCents }],
@@ -581,7 +590,7 @@ export function decideReverse(
 }
 
 function assemble(record: PayoutRecord, { withdrawalId, turboCode }: PayoutNames): PayoutRecord {
-  const payout: SubaccountPayout = {
+  const payout: StoredSubaccountPayout = {
     ...record.payout,
     version: record.payout.version + 1,
     withdrawalId,
@@ -599,7 +608,7 @@ function completed(
     balances,
     now,
     ...receipt
-  }: Pick<SubaccountPayout, 'endToEndId' | 'recipientName' | 'recipientBankName'> & {
+  }: Pick<StoredSubaccountPayout, 'endToEndId' | 'recipientName' | 'recipientBankName'> & {
     balances: Balances;
     now: Date;
   },
@@ -621,7 +630,7 @@ function completed(
     transaction: ledgerTransaction(`subaccount_payout.completed:${previous.id}`, [
       { from: 'payouts_in_transit', to: 'paid_out', amount: netOf(assembled) },
       { from: 'payouts_in_transit', to: 'platform_fees', amount: assembled.agreedFeeCents },
-      ...intoBalance('payouts_in_transit', previous.feeCents, balances),
+      ...creditWithRecovery('payouts_in_transit', previous.feeCents, balances),
     ]),
     due: [],
     event: 'completed',
@@ -654,15 +663,15 @@ function failed(
 }
 
 /** A subaccount after one more entry, and the entry. */
-function entered(
-  subaccount: Subaccount,
+function withEntry(
+  subaccount: StoredSubaccount,
   {
     kind,
     refId,
     amountCents,
     now,
   }: { kind: StatementEntryKind; refId: string; amountCents: number; now: Date },
-): { subaccount: Subaccount; entry: StatementEntry } {
+): { subaccount: StoredSubaccount; entry: StoredStatementEntry } {
   const balanceAfterCents = subaccount.balanceCents + amountCents;
   return {
     subaccount: { ...subaccount, balanceCents: balanceAfterCents },
@@ -673,10 +682,10 @@ function entered(
 // ── What is seen of a payout from outside ───────────────────────────────────────────────────────
 
 /** A payout as the service showed it, in an answer or in an event. */
-export type SeenPayout = Omit<ShownSubaccountPayout, 'id' | 'version'>;
+export type UpstreamPayout = Omit<SubaccountPayout, 'id' | 'version'>;
 
 /** How far it is along (3.1). */
-function progressOf({ status, reversed, inDoubt, neverMade }: SeenPayout): number {
+function progressOf({ status, reversed, inDoubt, neverMade }: UpstreamPayout): number {
   if (inDoubt || neverMade) return -1;
   if (status === 'unknown') return 0;
   if (status === 'processing') return 1;
@@ -688,13 +697,13 @@ function progressOf({ status, reversed, inDoubt, neverMade }: SeenPayout): numbe
  * and late: the status goes forward, and what was once known stays known. An end can be corrected by the service alone,
  * in an answer that is newer than what is known.
  */
-export function mergeSeen(
-  known: ShownSubaccountPayout | null,
-  given: SeenPayout,
+export function mergeUpstreamPayout(
+  known: SubaccountPayout | null,
+  given: UpstreamPayout,
   newId: string,
   source: Source,
-): ShownSubaccountPayout | null {
-  const seen = proper(given);
+): SubaccountPayout | null {
+  const seen = normalize(given);
   const claimedAt = source.by === 'event' && isEnd(seen) ? source.at : undefined;
   if (!known) return { id: newId, version: 1, ...seen, ...(claimedAt && { claimedAt }) };
   const says = saysTheSame(known, seen);
@@ -708,9 +717,9 @@ export function mergeSeen(
   const [newer, older] = turns ? [seen, { ...known, ...ours }] : [known, seen];
   const holds = turns ? claimedAt : says && source.by === 'service' ? undefined : known.claimedAt;
   const { inDoubt: _, neverMade: __, claimedAt: ___, ...rest } = known;
-  const merged: ShownSubaccountPayout = {
+  const merged: SubaccountPayout = {
     ...rest,
-    ...proper({
+    ...normalize({
       ...rest,
       status: newer.status,
       reversed: newer.reversed,
@@ -738,16 +747,16 @@ export function mergeSeen(
   return { ...merged, version: known.version + 1 };
 }
 
-function isEnd({ status, reversed }: SeenPayout): boolean {
+function isEnd({ status, reversed }: UpstreamPayout): boolean {
   return status === 'completed' || reversed;
 }
 
-function saysTheSame(known: SeenPayout, seen: SeenPayout): boolean {
+function saysTheSame(known: UpstreamPayout, seen: UpstreamPayout): boolean {
   return progressOf(known) === progressOf(seen) && known.status === seen.status;
 }
 
 /** Whether what was seen takes the place of what is known. */
-function prevails(known: ShownSubaccountPayout, seen: SeenPayout, { by, at, knownAt }: Source): boolean {
+function prevails(known: SubaccountPayout, seen: UpstreamPayout, { by, at, knownAt }: Source): boolean {
   const isForward = progressOf(seen) > progressOf(known);
   if (!isEnd(known) || known.neverMade) {
     const isOtherEnd = known.status === 'failed' && seen.status === 'completed' && !known.neverMade;
@@ -763,7 +772,7 @@ function prevails(known: ShownSubaccountPayout, seen: SeenPayout, { by, at, know
 }
 
 /** What has no place beside its status (2.2), whoever says it. */
-function proper<Payout extends SeenPayout>(payout: Payout): Payout {
+function normalize<Payout extends UpstreamPayout>(payout: Payout): Payout {
   const failed = payout.status === 'failed';
   const reversed = failed && payout.reversed;
   return {
@@ -777,17 +786,14 @@ function proper<Payout extends SeenPayout>(payout: Payout): Payout {
   };
 }
 
-function isSame(left: ShownSubaccountPayout, right: ShownSubaccountPayout): boolean {
+function isSame(left: SubaccountPayout, right: SubaccountPayout): boolean {
   const shown = (value: unknown) => (value instanceof Date ? value.getTime() : value);
-  const fields = Object.keys({ ...left, ...right }) as (keyof ShownSubaccountPayout)[];
+  const fields = Object.keys({ ...left, ...right }) as (keyof SubaccountPayout)[];
   return fields.every((field) => shown(left[field]) === shown(right[field]));
 }
 
 /** What subscribers are told of it. */
-export function eventOf({
-  status,
-  reversed,
-}: ShownSubaccountPayout): ShownSubaccountPayout['status'] | 'reversed' {
+export function eventOf({ status, reversed }: SubaccountPayout): SubaccountPayout['status'] | 'reversed' {
   return reversed ? 'reversed' : status;
 }
 
@@ -796,8 +802,8 @@ export function eventOf({
 const INSTANTS = ['createdAt', 'completedAt', 'reversedAt', 'claimedAt'] as const;
 
 /** A snapshot read back from JSON, where instants are text. */
-export function subaccountPayoutFromJson(json: unknown): ShownSubaccountPayout {
-  const payout = { ...(json as ShownSubaccountPayout) };
+export function subaccountPayoutFromJson(json: unknown): SubaccountPayout {
+  const payout = { ...(json as SubaccountPayout) };
   const raw = json as Record<(typeof INSTANTS)[number], string | null | undefined>;
   for (const field of INSTANTS) {
     const text = raw[field];

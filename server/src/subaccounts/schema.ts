@@ -22,14 +22,14 @@ import {
 import {
   anyPayoutReference,
   anySubaccountId,
+  type CursorPage,
   createSubaccountInput,
   guidanceOf,
   isSettled,
-  type Placed,
   requestPayoutInput,
-  type ShownStatementEntry,
-  type ShownSubaccount,
-  type ShownSubaccountPayout,
+  type StatementEntry,
+  type Subaccount,
+  type SubaccountPayout,
   type SubaccountPayoutStatus,
   transferInput,
   unknownSubaccount,
@@ -82,10 +82,10 @@ const PayoutGuidanceEnum = builder.enumType('PayoutGuidance', {
   } as const,
 });
 
-const SubaccountRef = builder.objectRef<ShownSubaccount>('Subaccount');
-export const SubaccountPayoutRef = builder.objectRef<ShownSubaccountPayout>('SubaccountPayout');
+const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
+export const SubaccountPayoutRef = builder.objectRef<SubaccountPayout>('SubaccountPayout');
 
-const StatementEntryRef = builder.objectRef<ShownStatementEntry>('StatementEntry').implement({
+const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
   fields: (t) => ({
     kind: t.field({ type: StatementEntryKindEnum, resolve: ({ kind }) => kind }),
     refId: t.exposeString('refId', {
@@ -285,8 +285,8 @@ builder.node(SubaccountPayoutRef, {
 interface Update {
   cursor: string;
   occurredAt: Date;
-  previousStatus: ShownSubaccountPayout['status'] | null;
-  payout: ShownSubaccountPayout;
+  previousStatus: SubaccountPayout['status'] | null;
+  payout: SubaccountPayout;
 }
 
 const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate').implement({
@@ -312,7 +312,7 @@ async function connection<Item>(
     list,
     total,
   }: {
-    list: (page: { first: number; after: number | undefined }) => Promise<Placed<Item>>;
+    list: (page: { first: number; after: number | undefined }) => Promise<CursorPage<Item>>;
     total: () => Promise<number>;
   },
 ) {
@@ -423,7 +423,7 @@ const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutI
 const REPLAYED = 'True when an earlier request with the same key already did it.';
 
 const SubaccountSuccess = builder
-  .objectRef<{ subaccount: ShownSubaccount; replayed: boolean }>('SubaccountSuccess')
+  .objectRef<{ subaccount: Subaccount; replayed: boolean }>('SubaccountSuccess')
   .implement({
     fields: (t) => ({
       subaccount: t.field({ type: SubaccountRef, resolve: ({ subaccount }) => subaccount }),
@@ -432,7 +432,7 @@ const SubaccountSuccess = builder
   });
 
 const SubaccountPayoutSuccess = builder
-  .objectRef<{ payout: ShownSubaccountPayout; replayed: boolean }>('SubaccountPayoutSuccess')
+  .objectRef<{ payout: SubaccountPayout; replayed: boolean }>('SubaccountPayoutSuccess')
   .implement({
     fields: (t) => ({
       subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: ({ payout }) => payout }),
@@ -574,7 +574,7 @@ function fresh(update: Update, _: unknown, { loaders }: Context): Update {
   return update;
 }
 
-function stateUpdate(payout: ShownSubaccountPayout, cursor: string): Update {
+function stateUpdate(payout: SubaccountPayout, cursor: string): Update {
   const occurredAt = payout.reversedAt ?? payout.completedAt ?? payout.createdAt;
   return { cursor, occurredAt, previousStatus: null, payout };
 }

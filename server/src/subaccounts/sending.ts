@@ -3,11 +3,12 @@ import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import { idThatFollows } from '../kernel/ids.ts';
+import { deterministicId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank, TransferStatus } from '../rails/bank.ts';
 import type { TaskHandler } from '../work/queue.ts';
+import { payouts, subaccounts, writesOf } from './collections.ts';
 import {
   assertPayoutsAvailable,
   decideOutcome,
@@ -20,12 +21,11 @@ import {
   type PayoutTerms,
   payoutReference,
   type RequestPayoutInput,
-  type SubaccountPayout,
+  type StoredSubaccountPayout,
   type SubaccountPayoutChange,
   type SubaccountPayoutService,
   type SubaccountPayoutTask,
 } from './model.ts';
-import { payouts, subaccounts, writesOf } from './collections.ts';
 import { selectByReference, selectPayouts } from './store.ts';
 
 /** An account's settings as far as payouts of subaccounts look at them; the slice that owns accounts gives it. */
@@ -40,7 +40,7 @@ const ANSWER_WITHIN_MS = 3_000;
  * the first debits the subaccount and leaves a task behind, so that no crash forgets the payout; the second
  * records what the bank said. Whoever asks the bank twice has one transfer.
  */
-export function createSubaccountSettlement({
+export function createSubaccountSending({
   database,
   committer,
   bank,
@@ -55,7 +55,7 @@ export function createSubaccountSettlement({
   clock: Clock;
   /** The bank did not answer. */
   onFault: (fault: unknown) => void;
-}): SubaccountPayoutService<SubaccountPayout> & { tasks: Record<SubaccountPayoutTask, TaskHandler> } {
+}): SubaccountPayoutService<StoredSubaccountPayout> & { tasks: Record<SubaccountPayoutTask, TaskHandler> } {
   /** Requests with one key that come together ask the bank together. */
   const asking = new Map<string, Promise<PayoutRecord>>();
 
@@ -137,7 +137,7 @@ export function createSubaccountSettlement({
     const id =
       idempotencyKey == null
         ? newPayoutKey()
-        : `sqp_${idThatFollows(32, REQUEST, tenantKey(tenant), idempotencyKey, inputHash)}`;
+        : `sqp_${deterministicId(32, REQUEST, tenantKey(tenant), idempotencyKey, inputHash)}`;
     const payoutId = payoutReference(idempotencyKey);
     return committer.change<{ record: PayoutRecord; replayed: boolean }>({
       tenant,

@@ -6,20 +6,6 @@ import { NotFoundError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
-  assertOwnNames,
-  decideCreate,
-  decideTransfer,
-  newSubaccountId,
-  newTransferReference,
-  type Placed,
-  type PlacePage,
-  type StatementEntry,
-  type Subaccount,
-  type SubaccountPayout,
-  type SubaccountPayoutStatus,
-  type SubaccountService,
-} from './model.ts';
-import {
   entryKey,
   externalIds,
   newSubaccounts,
@@ -27,6 +13,20 @@ import {
   subaccounts,
   writesOfMove,
 } from './collections.ts';
+import {
+  assertOwnNames,
+  type CursorPage,
+  type CursorPageQuery,
+  decideCreate,
+  decideTransfer,
+  newSubaccountId,
+  newTransferReference,
+  type StoredStatementEntry,
+  type StoredSubaccount,
+  type StoredSubaccountPayout,
+  type SubaccountPayoutStatus,
+  type SubaccountService,
+} from './model.ts';
 import {
   countEntries,
   countEntriesOfEach,
@@ -49,26 +49,26 @@ import {
 const TRANSFER = 'transferToSubaccount';
 
 /** Subaccounts on Postgres, and every lookup: each change is a command to the committer, each read one statement. */
-export function createSubaccountEngine({
+export function createSubaccountService({
   database,
   committer,
 }: {
   database: Database;
   committer: Committer;
-}): SubaccountService<SubaccountPayout, Subaccount, StatementEntry> {
+}): SubaccountService<StoredSubaccountPayout, StoredSubaccount, StoredStatementEntry> {
   const { sql } = database;
 
   // Lists of many subaccounts that are asked for together, as inside a list of subaccounts, are read together.
-  const entryPages = readTogether<PageOfOne, PlacedItem<StatementEntry>[]>((pages) =>
+  const entryPages = readTogether<PageOfOne, PlacedItem<StoredStatementEntry>[]>((pages) =>
     listEntriesOfEach(sql, pages),
   );
   const entryCounts = readTogether<OfOne, number>((pages) => countEntriesOfEach(sql, pages));
-  const payoutPages = readTogether<PageOfOne, PlacedItem<SubaccountPayout>[]>((pages, status) =>
+  const payoutPages = readTogether<PageOfOne, PlacedItem<StoredSubaccountPayout>[]>((pages, status) =>
     listPayoutsOfEach(sql, pages, status),
   );
   const payoutCounts = readTogether<OfOne, number>((pages, status) => countPayoutsOfEach(sql, pages, status));
 
-  async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(Subaccount | null)[]> {
+  async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredSubaccount | null)[]> {
     const rows = await selectSubaccounts(sql, tenant, [...new Set(ids)]);
     const found = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => found.get(id) ?? null);
@@ -82,7 +82,7 @@ export function createSubaccountEngine({
   return {
     create(tenant, input) {
       const id = newSubaccountId();
-      return committer.change<{ subaccount: Subaccount; replayed: boolean }>({
+      return committer.change<{ subaccount: StoredSubaccount; replayed: boolean }>({
         tenant,
         read: async (reader) => {
           if (input.externalId != null) await reader.load(externalIds, input.externalId);
@@ -103,7 +103,11 @@ export function createSubaccountEngine({
     transfer(tenant, { idempotencyKey, ...input }) {
       const inputHash = hashInput(input);
       const refId = newTransferReference();
-      return committer.change<{ subaccount: Subaccount; entry: StatementEntry; replayed: boolean }>({
+      return committer.change<{
+        subaccount: StoredSubaccount;
+        entry: StoredStatementEntry;
+        replayed: boolean;
+      }>({
         tenant,
         read: (reader) =>
           Promise.all([
@@ -215,9 +219,9 @@ function readTogether<Of, Value>(read: (all: Of[], status: Status) => Promise<Va
 
 /** One more than asked for is looked at, which tells whether there is a next page. */
 async function placed<Item>(
-  { first, after }: PlacePage,
+  { first, after }: CursorPageQuery,
   list: (window: Window) => Promise<PlacedItem<Item>[]>,
-): Promise<Placed<Item>> {
+): Promise<CursorPage<Item>> {
   const items = await list({ limit: first + 1, before: after });
   return { items: items.slice(0, first), hasNextPage: items.length > first };
 }

@@ -8,10 +8,10 @@ import {
   type PayoutRecord,
   type ReferenceKind,
   referenceKind,
-  type StatementEntry,
   type StatementEntryKind,
-  type Subaccount,
-  type SubaccountPayout,
+  type StoredStatementEntry,
+  type StoredSubaccount,
+  type StoredSubaccountPayout,
   type SubaccountPayoutStatus,
   subaccountIdText,
 } from './model.ts';
@@ -32,7 +32,7 @@ export async function selectSubaccounts(
   sql: Sql,
   tenant: Tenant,
   ids: readonly string[],
-): Promise<Subaccount[]> {
+): Promise<StoredSubaccount[]> {
   const possible = ids.filter(isId);
   if (possible.length === 0) return [];
   const rows = await subaccountsOf(sql, tenant).selectAll().where('id', 'in', possible).execute();
@@ -43,7 +43,7 @@ export async function selectByExternalIds(
   sql: Sql,
   tenant: Tenant,
   externalIds: readonly string[],
-): Promise<Subaccount[]> {
+): Promise<StoredSubaccount[]> {
   const rows = await subaccountsOf(sql, tenant).selectAll().where('external_id', 'in', externalIds).execute();
   return rows.map(toSubaccount);
 }
@@ -51,7 +51,7 @@ export async function selectByExternalIds(
 export async function insertSubaccounts(
   sql: Sql,
   tenant: Tenant,
-  subaccounts: readonly Subaccount[],
+  subaccounts: readonly StoredSubaccount[],
 ): Promise<void> {
   await sql
     .insertInto('subaccount')
@@ -72,7 +72,7 @@ export async function listSubaccounts(
   sql: Sql,
   tenant: Tenant,
   window: Window,
-): Promise<{ place: number; item: Subaccount }[]> {
+): Promise<{ place: number; item: StoredSubaccount }[]> {
   const rows = await newest(subaccountsOf(sql, tenant).selectAll(), window).execute();
   return rows.map((row) => ({ place: row.number, item: toSubaccount(row) }));
 }
@@ -81,7 +81,7 @@ export function countSubaccounts(sql: Sql, tenant: Tenant): Promise<number> {
   return countList(sql, tenant, { list: 'subaccount' });
 }
 
-function toSubaccount(row: Selectable<Tables['subaccount']>): Subaccount {
+function toSubaccount(row: Selectable<Tables['subaccount']>): StoredSubaccount {
   return {
     id: row.id,
     name: row.name,
@@ -97,7 +97,7 @@ export async function selectEntries(
   sql: Sql,
   tenant: Tenant,
   keys: readonly { kind: StatementEntryKind; refId: string }[],
-): Promise<StatementEntry[]> {
+): Promise<StoredStatementEntry[]> {
   const rows = await entriesOf(sql, tenant)
     .selectAll()
     .where((row) => row.or(keys.map(({ kind, refId }) => row.and({ kind, ref_id: refId }))))
@@ -109,7 +109,7 @@ export async function selectEntries(
 export async function insertEntries(
   sql: Sql,
   tenant: Tenant,
-  entries: readonly StatementEntry[],
+  entries: readonly StoredStatementEntry[],
 ): Promise<void> {
   await sql
     .insertInto('statement_entry')
@@ -133,7 +133,7 @@ export async function listEntries(
   tenant: Tenant,
   subaccountId: string,
   window: Window,
-): Promise<{ place: number; item: StatementEntry }[]> {
+): Promise<{ place: number; item: StoredStatementEntry }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await newest(
     entriesOf(sql, tenant).selectAll().where('subaccount_id', '=', subaccountId),
@@ -177,7 +177,7 @@ export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: strin
   return countList(sql, tenant, { list: 'statement_entry', parent: subaccountId });
 }
 
-function toEntry(row: Selectable<Tables['statement_entry']>): StatementEntry {
+function toEntry(row: Selectable<Tables['statement_entry']>): StoredStatementEntry {
   return {
     subaccountId: row.subaccount_id,
     kind: row.kind,
@@ -213,7 +213,7 @@ export async function selectByReference(
   sql: Sql,
   tenant: Tenant,
   reference: string,
-): Promise<{ version: number; payout: SubaccountPayout } | null> {
+): Promise<{ version: number; payout: StoredSubaccountPayout } | null> {
   const kind = referenceKind(reference);
   if (kind === null) return null;
   // One statement, and so of one moment.
@@ -235,7 +235,7 @@ export async function listPayouts(
   tenant: Tenant,
   subaccountId: string,
   window: Window,
-): Promise<{ place: number; item: SubaccountPayout }[]> {
+): Promise<{ place: number; item: StoredSubaccountPayout }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await newest(
     payoutsOf(sql, tenant).selectAll().where('subaccount_id', '=', subaccountId),
@@ -308,7 +308,7 @@ export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly Pa
 
 function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
   const assembled = row.withdrawal_id !== null;
-  const payout: SubaccountPayout = {
+  const payout: StoredSubaccountPayout = {
     id: row.id,
     version: row.version,
     payoutId: row.payout_id,

@@ -1,27 +1,27 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
-import { cents } from '../kernel/money.ts';
 import {
-  amountTold,
-  centsTold,
-  instantTold,
-  memberTold,
-  recordsTold,
-  recordTold,
-  type Told,
-  textTold,
-  wordTold,
+  findMember,
+  type JsonRecord,
+  readAmount,
+  readCents,
+  readInstant,
+  readRecord,
+  readRecords,
+  readText,
+  readWord,
 } from '../kernel/lenient-json.ts';
+import { cents } from '../kernel/money.ts';
 import {
   anySubaccountId,
   type RequestedPayout,
-  type SeenPayout,
-  type ShownStatementEntry,
-  type ShownSubaccount,
-  type ShownSubaccountPayout,
+  type StatementEntry,
   type StatementEntryKind,
+  type StoredSubaccountPayout,
+  type Subaccount,
   type SubaccountPayout,
   type SubaccountPayoutStatus,
+  type UpstreamPayout,
 } from './model.ts';
 
 export const subaccountWire = z
@@ -105,7 +105,7 @@ export const requestedPayoutWire = z
 
 export function requestedPayoutToWire({
   payout,
-}: RequestedPayout<SubaccountPayout>): z.output<typeof requestedPayoutWire> {
+}: RequestedPayout<StoredSubaccountPayout>): z.output<typeof requestedPayoutWire> {
   return { withdrawal: { id: payout.withdrawalId }, code: payout.code, status: payout.status };
 }
 
@@ -117,7 +117,7 @@ const EVENT = 'subaccount.payout';
  * `subaccount.payout` at each change of status and at the reversal, with the object of 2.2. Null for a payout that
  * was just requested: what is announced carries its code, so it is announced once it has one.
  */
-export function subaccountPayoutWebhook({ status, feeCents, ...payout }: ShownSubaccountPayout) {
+export function subaccountPayoutWebhook({ status, feeCents, ...payout }: SubaccountPayout) {
   if (payout.code === null || status === 'unknown' || feeCents === null) return null;
   return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status }) };
 }
@@ -127,38 +127,38 @@ export function subaccountPayoutWebhook({ status, feeCents, ...payout }: ShownSu
 
 const STATUSES: ReadonlySet<unknown> = new Set(subaccountPayoutWire.shape.status.options);
 
-function statusOf(value: unknown): SeenPayout['status'] {
-  const word = wordTold(value);
+function statusOf(value: unknown): UpstreamPayout['status'] {
+  const word = readWord(value);
   return STATUSES.has(word) ? (word as SubaccountPayoutStatus) : 'unknown';
 }
 
 /** The document's 2.2 as it is read: whatever may be null may also be missing. Null where it is no payout. */
-export function readSubaccountPayout(body: unknown): SeenPayout | null {
-  const told = recordTold(body);
+export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
+  const told = readRecord(body);
   const subaccountId = anySubaccountId.safeParse(told?.subaccountId).data;
-  const amountCents = centsTold(told?.amountCents);
-  const feeCents = centsTold(told?.feeCents);
-  const createdAt = instantTold(told?.createdAt);
+  const amountCents = readCents(told?.amountCents);
+  const feeCents = readCents(told?.feeCents);
+  const createdAt = readInstant(told?.createdAt);
   if (!told || subaccountId === undefined || amountCents === null || !createdAt) return null;
   return {
-    payoutId: textTold(told.payoutId),
-    withdrawalId: textTold(told.withdrawalId),
-    code: textTold(told.code),
+    payoutId: readText(told.payoutId),
+    withdrawalId: readText(told.withdrawalId),
+    code: readText(told.code),
     subaccountId,
     status: statusOf(told.status),
     reversed: told.reversed === true,
     amountCents,
     feeCents,
-    platformFeeCents: centsTold(told.platformFeeCents),
-    netAmountCents: centsTold(told.netAmountCents),
-    pixKey: textTold(told.pixKey),
-    endToEndId: textTold(told.endToEndId),
-    recipientName: textTold(told.recipientName),
-    recipientBankName: textTold(told.recipientBankName),
-    failureReason: textTold(told.failureReason),
+    platformFeeCents: readCents(told.platformFeeCents),
+    netAmountCents: readCents(told.netAmountCents),
+    pixKey: readText(told.pixKey),
+    endToEndId: readText(told.endToEndId),
+    recipientName: readText(told.recipientName),
+    recipientBankName: readText(told.recipientBankName),
+    failureReason: readText(told.failureReason),
     createdAt,
-    completedAt: instantTold(told.completedAt),
-    reversedAt: instantTold(told.reversedAt),
+    completedAt: readInstant(told.completedAt),
+    reversedAt: readInstant(told.reversedAt),
   };
 }
 
@@ -169,34 +169,34 @@ export function readSubaccountPayout(body: unknown): SeenPayout | null {
 export function readRequestedPayout(
   body: unknown,
 ): { withdrawalId: string | null; code: string | null } | null {
-  const told = recordTold(body);
-  const withdrawal = recordTold(told?.withdrawal);
-  const code = textTold(told?.code);
-  return withdrawal || code !== null ? { withdrawalId: textTold(withdrawal?.id), code } : null;
+  const told = readRecord(body);
+  const withdrawal = readRecord(told?.withdrawal);
+  const code = readText(told?.code);
+  return withdrawal || code !== null ? { withdrawalId: readText(withdrawal?.id), code } : null;
 }
 
 /** An event of a payout: the whole of it where it carries that, else its code and whose it is, if it says so. */
 export function readSubaccountPayoutEvent(
   payload: unknown,
-): { payout: SeenPayout } | { code: string; subaccountId: string | null } | null {
-  const told = recordTold(payload);
+): { payout: UpstreamPayout } | { code: string; subaccountId: string | null } | null {
+  const told = readRecord(payload);
   if (told?.event !== EVENT) return null;
   const payout = readSubaccountPayout(payload);
   if (payout) return { payout };
-  const code = textTold(told.code);
-  return code === null ? null : { code, subaccountId: memberTold(told, isSubaccountId) };
+  const code = readText(told.code);
+  return code === null ? null : { code, subaccountId: findMember(told, isSubaccountId) };
 }
 
 /** A subaccount, or one inside an envelope; null where there is no `sacc_…` in it. */
-export function readSubaccount(body: unknown): ShownSubaccount | null {
-  for (const told of recordsTold(body)) {
-    const id = memberTold(told, isSubaccountId);
+export function readSubaccount(body: unknown): Subaccount | null {
+  for (const told of readRecords(body)) {
+    const id = findMember(told, isSubaccountId);
     if (id === null) continue;
     return {
       id,
-      name: textTold(told.name),
-      externalId: textTold(told.externalId),
-      balanceCents: amountTold(told, 'balance'),
+      name: readText(told.name),
+      externalId: readText(told.externalId),
+      balanceCents: readAmount(told, 'balance'),
       createdAt: createdAtIn(told),
     };
   }
@@ -210,13 +210,13 @@ const KINDS: readonly [RegExp, StatementEntryKind][] = [
 ];
 
 /** A line of a statement, of which the document shows `refId` alone; null where nothing can be made of it. */
-export function readStatementEntry(subaccountId: string, body: unknown): ShownStatementEntry | null {
-  const told = recordTold(body);
+export function readStatementEntry(subaccountId: string, body: unknown): StatementEntry | null {
+  const told = readRecord(body);
   if (!told) return null;
-  const refId = textTold(told.refId) ?? memberTold(told, (text) => /^(saq_|rep_|SUB-)/.test(text));
-  const word = textTold(told.kind) ?? textTold(told.type) ?? '';
+  const refId = readText(told.refId) ?? findMember(told, (text) => /^(saq_|rep_|SUB-)/.test(text));
+  const word = readText(told.kind) ?? readText(told.type) ?? '';
   const kind = KINDS.find(([form]) => form.test(word))?.[1] ?? 'unknown';
-  const amount = amountTold(told, 'amount');
+  const amount = readAmount(told, 'amount');
   const createdAt = createdAtIn(told);
   if (refId === null || amount === null || createdAt === null) return null;
   const size = Math.abs(amount);
@@ -225,15 +225,15 @@ export function readStatementEntry(subaccountId: string, body: unknown): ShownSt
     kind,
     refId,
     amountCents: kind === 'unknown' ? amount : kind === 'payout' ? -size : size,
-    balanceAfterCents: amountTold(told, 'balanceAfter'),
+    balanceAfterCents: readAmount(told, 'balanceAfter'),
     createdAt,
   };
 }
 
 /** The `refId` of a transfer's entry, by the form that ours has, or by its name. */
 export function readTransferReference(body: unknown): string | null {
-  for (const told of recordsTold(body)) {
-    const refId = textTold(told.refId) ?? memberTold(told, (text) => text.startsWith('rep_'));
+  for (const told of readRecords(body)) {
+    const refId = readText(told.refId) ?? findMember(told, (text) => text.startsWith('rep_'));
     if (refId !== null) return refId;
   }
   return null;
@@ -244,6 +244,6 @@ function isSubaccountId(text: string): boolean {
 }
 
 /** By its name, or whatever else is an instant. */
-function createdAtIn(told: Told): Date | null {
-  return instantTold(told.createdAt) ?? instantTold(memberTold(told, (text) => instantTold(text) !== null));
+function createdAtIn(told: JsonRecord): Date | null {
+  return readInstant(told.createdAt) ?? readInstant(findMember(told, (text) => readInstant(text) !== null));
 }

@@ -1,24 +1,24 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { traced, traceparent } from '../kernel/traces.ts';
+import { traceparent, withSpan } from '../kernel/traces.ts';
 import { createBreaker } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { endpointOf } from './endpoint-availability.ts';
 import { readExhaustion, readRefusal, secondsOf } from './rate-limits.ts';
 import { createTransport, type WireAnswer } from './transport.ts';
 import {
-  type Errand,
+  type RequestOptions,
   type Upstream,
   type UpstreamAnswer,
-  type UpstreamClass,
   UpstreamFault,
   type UpstreamFaultKind,
+  type UpstreamPriority,
   type UpstreamRequest,
 } from './upstream.ts';
 
-/** How long a request waits for its turn where its errand does not say. */
-const WAIT_MS: Readonly<Record<UpstreamClass, number>> = {
+/** How long a request waits for its turn where its request does not say. */
+const WAIT_MS: Readonly<Record<UpstreamPriority, number>> = {
   money: 10_000,
   query: 2_000,
   lookup: 0,
@@ -68,9 +68,14 @@ export function createUpstream({
   timeouts?: Partial<UpstreamTimeouts>;
   random?: () => number;
   /** Of each request, and what it asked for; `seconds` from when it went, and null where it never did. */
-  onOutcome?: (of: UpstreamClass, outcome: UpstreamOutcome, seconds: number | null, endpoint: string) => void;
+  onOutcome?: (
+    of: UpstreamPriority,
+    outcome: UpstreamOutcome,
+    seconds: number | null,
+    endpoint: string,
+  ) => void;
   /** Of each request that had its turn: how long it has waited for it. */
-  onTurn?: (of: UpstreamClass, seconds: number) => void;
+  onTurn?: (of: UpstreamPriority, seconds: number) => void;
   /** What went wrong of which no caller is told. */
   onFault: (error: unknown) => void;
 }): Upstream {
@@ -86,13 +91,13 @@ export function createUpstream({
 
   /** A slot, and leave of the breaker. @throws RateLimitError, UpstreamFault, and what the database throws */
   async function admit(
-    { class: upstreamClass, subject = null }: Errand,
+    { priority: upstreamClass, subject = null }: RequestOptions,
     { waitMs, endpoint }: { waitMs: number; endpoint: string },
   ) {
     try {
       breaker.check();
       const askedAt = clock.ms();
-      const slot = await budget.take({ class: upstreamClass, subject, waitMs });
+      const slot = await budget.take({ priority: upstreamClass, subject, waitMs });
       onTurn?.(upstreamClass, (clock.ms() - askedAt) / 1_000);
       try {
         if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
@@ -111,11 +116,11 @@ export function createUpstream({
   /** Goes out once, with a slot of its own. @throws as `admit` */
   function once(request: UpstreamRequest, body: string | null, waitMs: number): Promise<UpstreamAnswer> {
     const endpoint = endpointOf(request);
-    return traced(
+    return withSpan(
       endpoint,
-      { 'http.request.method': request.method, 'psa.class': request.errand.class },
+      { 'http.request.method': request.method, 'psa.class': request.requestOptions.priority },
       async (step) => {
-        const { slot, settle } = await admit(request.errand, { waitMs, endpoint });
+        const { slot, settle } = await admit(request.requestOptions, { waitMs, endpoint });
         const answer = await exchange(request, body, { slot, settle, endpoint });
         step.set({ 'http.response.status_code': answer.status });
         return answer;
@@ -131,7 +136,12 @@ export function createUpstream({
   ): Promise<UpstreamAnswer> {
     const sentAt = clock.now();
     const tell = (outcome: UpstreamOutcome) =>
-      onOutcome?.(request.errand.class, outcome, (clock.ms() - sentAt.getTime()) / 1_000, endpoint);
+      onOutcome?.(
+        request.requestOptions.priority,
+        outcome,
+        (clock.ms() - sentAt.getTime()) / 1_000,
+        endpoint,
+      );
     try {
       const answer = await transport
         .exchange({
@@ -171,7 +181,7 @@ export function createUpstream({
   }
 
   async function inTurn(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    const { class: upstreamClass, waitMs = WAIT_MS[upstreamClass] } = request.errand;
+    const { priority: upstreamClass, waitMs = WAIT_MS[upstreamClass] } = request.requestOptions;
     const body = request.body === undefined ? null : JSON.stringify(request.body);
     const until = clock.ms() + waitMs;
     const { windowMs } = budget;
@@ -230,13 +240,13 @@ export function createUpstream({
 
   return {
     send,
-    async get({ errand, ...request }) {
-      const until = clock.ms() + (errand.waitMs ?? WAIT_MS[errand.class]);
+    async get({ requestOptions, ...request }) {
+      const until = clock.ms() + (requestOptions.waitMs ?? WAIT_MS[requestOptions.priority]);
       let last: UpstreamFault | null = null;
       for (let attempt = 0; ; attempt += 1) {
         const waitMs = Math.max(0, until - clock.ms());
         try {
-          return await send({ method: 'GET', errand: { ...errand, waitMs }, ...request });
+          return await send({ method: 'GET', requestOptions: { ...requestOptions, waitMs }, ...request });
         } catch (error) {
           const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
           // That it could not go again is not what was wrong.

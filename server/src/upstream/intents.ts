@@ -20,8 +20,8 @@ import { objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { TaskHandler } from '../work/queue.ts';
-import { unavailable } from './responses.ts';
 import type { Observation } from './mirror.ts';
+import { toUpstreamError } from './responses.ts';
 import { UpstreamFault } from './upstream.ts';
 
 /** A request to the service that must not be made twice, as it stands. Here before it is sent. */
@@ -40,9 +40,9 @@ export interface Intent {
   /** What it is recognised by where the service has no key for it. JSON; no secret, no whole PIX key. */
   summary: unknown;
   /** Looks since its outcome became unknown that the service has answered. */
-  looks: number;
+  lookups: number;
   /** When the service was last asked for its outcome; null where it never was. */
-  lookedAt: Date | null;
+  lookedUpAt: Date | null;
   /** The result of the last look, in words for the operator who settles it by hand. */
   finding: string | null;
   createdAt: Date;
@@ -74,7 +74,7 @@ export const lastIntents: Collection<LastIntent> = {
  * was recognised by what it is like, `claims` is the id of what was found: no other request of its kind may have made it.
  * `isEarly`: the service is about to say more of it, in its answer to the request itself.
  */
-export type Found =
+export type LookupResult =
   | { found: Observation; claims?: string; isEarly?: boolean }
   | 'not_there'
   | 'unclear'
@@ -102,17 +102,17 @@ export interface Operation<Input> {
    * What it makes is of no use to anybody who has not seen its answer, so that one whose answer was lost harms nobody.
    * Then a key that is in doubt, asked for again, does it anew where one more look has not found it.
    */
-  harmlessIfLost?: boolean;
+  safeToRepeat?: boolean;
   /** What a caller is told of who waits for the outcome. */
   lookupReference: (intent: Intent) => string | null;
 }
 
 /** Asks the service, without sending anything anew, what became of an intent. @throws RateLimitError, UpstreamFault */
-export type Look = (tenant: Tenant, intent: Intent) => Promise<Found>;
+export type OutcomeLookup = (tenant: Tenant, intent: Intent) => Promise<LookupResult>;
 
 /** A kind of operation, as every instance knows it: one settles what another has sent. */
 export interface RequestKind {
-  look: Look;
+  lookUp: OutcomeLookup;
   /** The id of the resource as which it is shown. */
   idOf?: (intent: Intent) => string;
   /**
@@ -161,11 +161,11 @@ export interface Intents {
    * Something is known now of a request with this input: each such one whose outcome is unknown is looked at now rather
    * than when it was due.
    */
-  lookSoon(tenant: Tenant, inputHash: string): Promise<void>;
+  lookUpSoon(tenant: Tenant, inputHash: string): Promise<void>;
   /** Those of any kind whose outcome is not known yet, the oldest first. */
   unresolved(tenant: Tenant, limit: number): Promise<Intent[]>;
   /** Of one kind, those that were done, and of which the service has not told what they have made. */
-  nameless(tenant: Tenant, kind: string): Promise<Intent[]>;
+  unidentified(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
   /** Hears no more of what other instances send. */
   close(): void;
@@ -270,7 +270,7 @@ export function createIntents({
         const isNotDone =
           (before?.state === 'absent' && !recordsAbsence(before)) ||
           (before?.state === 'sending' && notThere?.state === 'absent') ||
-          (before?.state === 'in_doubt' && operation.harmlessIfLost);
+          (before?.state === 'in_doubt' && operation.safeToRepeat);
         const mayBeOpened =
           !before ||
           before.state === 'refused' ||
@@ -293,8 +293,8 @@ export function createIntents({
           state: 'sending',
           resourceId: null,
           summary,
-          looks: 0,
-          lookedAt: null,
+          lookups: 0,
+          lookedUpAt: null,
           finding: null,
           createdAt: state.now,
         };
@@ -326,7 +326,7 @@ export function createIntents({
           notDone.add(tryOf(intent));
           onFault(fault);
         });
-        throw error instanceof UpstreamFault ? unavailable(error) : error;
+        throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
       }
       if (!(error instanceof UpstreamFault || error instanceof UpstreamError)) onFault(error);
       await doubt(tenant, intent);
@@ -365,13 +365,13 @@ export function createIntents({
       if (now?.state === 'done') return { resourceId: now.resourceId!, replayed: true };
       if (now?.state === 'refused') return 'not_done';
       if (now?.state === 'absent' && recordsAbsence(now)) return 'changed';
-      if (now?.state === 'in_doubt' && operation.harmlessIfLost) return 'not_done';
+      if (now?.state === 'in_doubt' && operation.safeToRepeat) return 'not_done';
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
       // Nothing was sent: it may be tried again when the service can be asked.
       else if (intent.state === 'absent') {
         await end(tenant, intent, 'absent').catch(onFault);
-        throw error instanceof UpstreamFault ? unavailable(error) : error;
+        throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
       }
     }
     const current = await (intent.state === 'absent' ? doubt(tenant, intent) : show(tenant, intent));
@@ -390,7 +390,7 @@ export function createIntents({
 
   /** One that is found after all is done. Any other stays as it is recorded, also where nobody can look. */
   async function replayNeverDone(tenant: Tenant, intent: Intent, absent: Observation): Promise<Done> {
-    let looked: Found;
+    let looked: LookupResult;
     try {
       looked = await lookAt(tenant, intent);
     } catch (error) {
@@ -472,10 +472,10 @@ export function createIntents({
     });
   }
 
-  function lookAt(tenant: Tenant, intent: Intent): Promise<Found> {
+  function lookAt(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const kind = kinds[kindOf(intent)];
     if (!kind) throw new Error(`no look at operations of kind ${kindOf(intent)}`);
-    return kind.look(tenant, intent);
+    return kind.lookUp(tenant, intent);
   }
 
   /**
@@ -574,7 +574,7 @@ export function createIntents({
     }
     if (!intent || !isOpen(intent)) return;
     if (notDone.has(tryOf(intent))) return refuse(tenant, intent);
-    let looked: Found;
+    let looked: LookupResult;
     // An answer says no more than what was so when it was asked for.
     const at = clock.now();
     try {
@@ -590,7 +590,7 @@ export function createIntents({
         tenant,
         intent,
         (current) => ({
-          records: [put(intents, { ...current, state: 'absent', lookedAt: at, finding: inWords(looked) })],
+          records: [put(intents, { ...current, state: 'absent', lookedUpAt: at, finding: inWords(looked) })],
           done: [{ kind: RESOLVE, key }],
         }),
         kind?.absent?.(intent, { ifShown: false }),
@@ -601,12 +601,18 @@ export function createIntents({
       tenant,
       intent,
       (current, now) => {
-        const after = LOOK_AGAIN_MS[Math.min(current.looks, LOOK_AGAIN_MS.length - 1)]!;
+        const after = LOOK_AGAIN_MS[Math.min(current.lookups, LOOK_AGAIN_MS.length - 1)]!;
         const next = plusMs(now, after * pace);
-        const looks = current.looks + 1;
+        const looks = current.lookups + 1;
         return {
           records: [
-            put(intents, { ...current, state: 'in_doubt', looks, lookedAt: at, finding: inWords(looked) }),
+            put(intents, {
+              ...current,
+              state: 'in_doubt',
+              lookups: looks,
+              lookedUpAt: at,
+              finding: inWords(looked),
+            }),
           ],
           tasks: [taskOf(current, now < absentAt && absentAt < next ? absentAt : next)],
         };
@@ -626,7 +632,7 @@ export function createIntents({
       tenant,
       intent,
       (current, now) => ({
-        records: [put(intents, { ...current, state: 'in_doubt', lookedAt: at, finding })],
+        records: [put(intents, { ...current, state: 'in_doubt', lookedUpAt: at, finding })],
         tasks: [taskOf(current, plusMs(now, after))],
       }),
       kinds[kindOf(intent)]?.inDoubt?.(intent, { again: becomesOld(intent, at) }),
@@ -636,7 +642,7 @@ export function createIntents({
   /** With this look, for the first time: the operator reads it in the log, and subscribers are notified. */
   function becomesOld(intent: Intent, at: Date): boolean {
     const oldAt = plusMs(intent.createdAt, OLD_DOUBT_MS * pace);
-    const isNow = at >= oldAt && (intent.lookedAt === null || intent.lookedAt < oldAt);
+    const isNow = at >= oldAt && (intent.lookedUpAt === null || intent.lookedUpAt < oldAt);
     if (isNow)
       onFault(
         new Error(
@@ -650,8 +656,8 @@ export function createIntents({
     run,
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
     unresolved: (tenant, limit) => selectUnresolved(database.sql, tenant, limit),
-    nameless: (tenant, kind) => selectNameless(database.sql, tenant, kind),
-    async lookSoon(tenant, inputHash) {
+    unidentified: (tenant, kind) => selectNameless(database.sql, tenant, kind),
+    async lookUpSoon(tenant, inputHash) {
       const known = await selectOpenWithInput(database.sql, tenant, inputHash);
       const inDoubt = known.filter(({ state }) => state === 'in_doubt');
       await Promise.all(
@@ -705,7 +711,7 @@ function tryOf({ id, createdAt }: Intent): string {
 
 /** The error of a caller whose outcome is unknown. */
 function unanswered<Input>(operation: Operation<Input>, intent: Intent, replayed: boolean): UpstreamError {
-  if (operation.harmlessIfLost)
+  if (operation.safeToRepeat)
     return new UpstreamError(
       'The payments service did not say whether it has done this. No money has moved: repeat it with the same key',
       { retryable: true, moneyMayHaveMoved: false },
@@ -713,11 +719,11 @@ function unanswered<Input>(operation: Operation<Input>, intent: Intent, replayed
   return new InDoubtError(intent, operation.lookupReference(intent), replayed);
 }
 
-export function isFound(looked: Found): looked is Extract<Found, { found: Observation }> {
+export function isFound(looked: LookupResult): looked is Extract<LookupResult, { found: Observation }> {
   return typeof looked !== 'string' && 'found' in looked;
 }
 
-function inWords(looked: Found): string {
+function inWords(looked: LookupResult): string {
   if (looked === 'not_there') return 'The payments service does not show it';
   return typeof looked !== 'string' && 'unclear' in looked
     ? looked.unclear
@@ -944,8 +950,8 @@ async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[])
         state: intent.state,
         resource_id: intent.resourceId,
         summary: JSON.stringify(intent.summary),
-        looks: intent.looks,
-        looked_at: intent.lookedAt,
+        looks: intent.lookups,
+        looked_at: intent.lookedUpAt,
         finding: intent.finding,
         created_at: intent.createdAt,
       })),
@@ -996,8 +1002,8 @@ function toIntent(row: IntentRow): Intent {
     state: row.state,
     resourceId: row.resource_id,
     summary: row.summary,
-    looks: row.looks,
-    lookedAt: row.looked_at,
+    lookups: row.looks,
+    lookedUpAt: row.looked_at,
     finding: row.finding,
     createdAt: row.created_at,
   };

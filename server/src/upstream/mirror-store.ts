@@ -7,7 +7,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 export type MirroredResource = 'card_payment' | 'payout' | 'subaccount_payout' | 'wallet';
 
 /** The newest state that the service told us of a resource. */
-export interface Observed {
+export interface MirroredRow {
   resource: MirroredResource;
   /** By which the program knows it, whatever the service calls it. */
   id: string;
@@ -30,12 +30,12 @@ export interface Reference {
   id: string;
 }
 
-export async function selectObserved(
+export async function selectMirrored(
   sql: Sql,
   { accountId, environment }: Tenant,
   resource: MirroredResource,
   ids: readonly string[],
-): Promise<Observed[]> {
+): Promise<MirroredRow[]> {
   const known = ids.filter(isStorable);
   if (known.length === 0) return [];
   const { rows } = await raw<ObservedRow>`
@@ -47,12 +47,12 @@ export async function selectObserved(
 }
 
 /** With the version of the tenant's log that it stands for, in one statement and so of one moment. */
-export async function selectObservedWithHead(
+export async function selectMirroredWithHead(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
   id: string,
-): Promise<{ head: number; observed: Observed } | null> {
+): Promise<{ head: number; observed: MirroredRow } | null> {
   if (!isStorable(id)) return null;
   const row = await ofTenant(sql, tenant, resource)
     .innerJoin('stream', (join) =>
@@ -86,13 +86,13 @@ export async function selectReferences(
 }
 
 /** A part of what was observed. */
-export interface ObservedFilter {
+export interface MirrorFilter {
   parent?: string | undefined;
   status?: readonly string[] | undefined;
 }
 
 /** Newest first, by the order in which we came to know of them; `before` a place. */
-export async function listObserved(
+export async function listMirrored(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
@@ -102,8 +102,8 @@ export async function listObserved(
     offset = 0,
     parent,
     status,
-  }: ObservedFilter & { before: number | null; limit: number; offset?: number },
-): Promise<{ place: number; observed: Observed }[]> {
+  }: MirrorFilter & { before: number | null; limit: number; offset?: number },
+): Promise<{ place: number; observed: MirroredRow }[]> {
   if (hasNothing(parent)) return [];
   const rows = await selectPage<Selectable<Tables['observed']>>(sql, tenant, {
     table: 'observed',
@@ -137,11 +137,11 @@ export async function selectKnownUpTo(
   return new Set(rows.map(({ id }) => id));
 }
 
-export async function countObserved(
+export async function countMirrored(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-  { parent, status }: ObservedFilter,
+  { parent, status }: MirrorFilter,
 ): Promise<number> {
   if (hasNothing(parent)) return 0;
   return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
@@ -153,7 +153,7 @@ export async function selectOpen(
   tenant: Tenant,
   resource: MirroredResource,
   ids: readonly string[] | 'all',
-): Promise<Observed[]> {
+): Promise<MirroredRow[]> {
   let query = ofTenant(sql, tenant, resource).selectAll('observed').where('final', '=', false);
   if (ids !== 'all') {
     const known = ids.filter(isStorable);
@@ -168,7 +168,7 @@ export async function selectInDoubt(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-): Promise<Observed[]> {
+): Promise<MirroredRow[]> {
   const rows = await ofTenant(sql, tenant, resource)
     .selectAll('observed')
     .where('final', '=', false)
@@ -185,7 +185,7 @@ export async function selectMadeOf(
   tenant: Tenant,
   resource: MirroredResource,
   { inputHash, behind }: { inputHash: string; behind: number },
-): Promise<{ place: number; observed: Observed }[]> {
+): Promise<{ place: number; observed: MirroredRow }[]> {
   const rows = await ofTenant(sql, tenant, resource)
     .selectAll('observed')
     .where('number', '>', behind)
@@ -199,10 +199,10 @@ export async function selectMadeOf(
  * These are what a query for what nobody has asked for before costs most. As one parameter, however many they are: the
  * text stays the same and is planned once, and nothing is put together row by row.
  */
-export async function saveObserved(
+export async function saveMirrored(
   sql: Sql,
   { accountId, environment }: Tenant,
-  records: readonly Observed[],
+  records: readonly MirroredRow[],
 ): Promise<void> {
   await raw`
     /* save_observed */
@@ -244,7 +244,7 @@ export async function saveReferences(
 }
 
 /** The service has said the same again: it changes nothing, and needs no lock. */
-export async function touchObserved(
+export async function touchMirrored(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
@@ -315,7 +315,7 @@ function ofTenant(sql: Sql, tenant: Tenant, resource: MirroredResource) {
 
 type ObservedRow = Omit<Selectable<Tables['observed']>, 'number' | 'account_id' | 'environment'>;
 
-function toObserved(row: ObservedRow): Observed {
+function toObserved(row: ObservedRow): MirroredRow {
   return {
     resource: row.resource,
     id: row.id,

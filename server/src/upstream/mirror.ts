@@ -2,11 +2,11 @@ import { type Collection, put, type Reader, type State, type Writes } from '../c
 import type { NewEvent } from '../events/event.ts';
 import {
   type MirroredResource,
-  type Observed,
+  type MirroredRow,
   type Reference,
-  saveObserved,
+  saveMirrored,
   saveReferences,
-  selectObserved,
+  selectMirrored,
   selectReferences,
 } from './mirror-store.ts';
 
@@ -34,12 +34,12 @@ export interface Correction {
 }
 
 /** The records of each kind of resource as a decision reads and writes them. */
-export const observed = {
+export const mirrored = {
   card_payment: collection('card_payment'),
   payout: collection('payout'),
   subaccount_payout: collection('subaccount_payout'),
   wallet: collection('wallet'),
-} satisfies Record<MirroredResource, Collection<Observed>>;
+} satisfies Record<MirroredResource, Collection<MirroredRow>>;
 
 /** By any name; reading one that is known reads where it leads to as well. */
 const references = {
@@ -57,7 +57,7 @@ export async function readByReferences(
 ): Promise<void> {
   const found = await Promise.all(names.map((name) => reader.load(references[resource], name)));
   const ids = new Set(found.flatMap((reference) => (reference ? [reference.id] : [])));
-  await Promise.all([...ids].map((id) => reader.load(observed[resource], id)));
+  await Promise.all([...ids].map((id) => reader.load(mirrored[resource], id)));
 }
 
 /** The resource that the first known of these names leads to. */
@@ -65,36 +65,36 @@ export function knownByReferences(
   state: State,
   resource: MirroredResource,
   names: readonly string[],
-): Observed | null {
+): MirroredRow | null {
   for (const name of names) {
     const reference = state.get(references[resource], name);
-    if (reference) return state.need(observed[resource], reference.id);
+    if (reference) return state.need(mirrored[resource], reference.id);
   }
   return null;
 }
 
 /** A state that is new, as what is written of it; with an event where subscribers are told. */
-export function writesOfObserved({
+export function writesOfMirrored({
   names = [],
   event,
   ...record
-}: Observed & { names?: readonly string[]; event: NewEvent | null }): Writes {
+}: MirroredRow & { names?: readonly string[]; event: NewEvent | null }): Writes {
   const { resource, id } = record;
   return {
     records: [
-      put(observed[resource], record),
+      put(mirrored[resource], record),
       ...names.map((reference) => put(references[resource], { resource, reference, id })),
     ],
     events: event ? [event] : [],
   };
 }
 
-function collection(resource: MirroredResource): Collection<Observed> {
+function collection(resource: MirroredResource): Collection<MirroredRow> {
   return {
     name: `observed ${resource}`,
-    load: (sql, tenant, ids) => selectObserved(sql, tenant, resource, ids),
+    load: (sql, tenant, ids) => selectMirrored(sql, tenant, resource, ids),
     keyOf: ({ id }) => id,
-    save: saveObserved,
+    save: saveMirrored,
   };
 }
 

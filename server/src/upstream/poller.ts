@@ -1,28 +1,28 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { isTemporary } from './responses.ts';
 import type { MirroredResource } from './mirror-store.ts';
+import { isRetryable } from './responses.ts';
 
 /** What is followed of one kind of resource: all of it, or these. */
-export interface Wanted {
+export interface PollTargets {
   readonly all: boolean;
   readonly ids: readonly string[];
   /** Something is known to have changed: that it was looked at a moment ago, here or on another instance, is no reason. */
-  readonly nudged?: boolean;
+  readonly isChanged?: boolean;
 }
 
 /**
  * Asks the service for what is due of what is followed, records it, and tells when it should be asked again; null where
  * nothing can change any more. @throws RateLimitError, UpstreamFault: then it is tried again later
  */
-export type Poller = (tenant: Tenant, wanted: Wanted) => Promise<Date | null>;
+export type Poll = (tenant: Tenant, wanted: PollTargets) => Promise<Date | null>;
 
-export interface Watch {
+export interface Poller {
   /** Somebody follows it from now on, until the returned function is called. */
   join(tenant: Tenant, resource: MirroredResource, id: string | null): () => void;
   /** Something has changed, or was begun: it is looked at now, if it is followed. */
-  nudge(tenant: Tenant, resource: MirroredResource): void;
+  pollNow(tenant: Tenant, resource: MirroredResource): void;
   close(): Promise<void>;
 }
 
@@ -33,16 +33,16 @@ const AFTER_FAULT_MS = 5_000;
  * The net under the webhooks: what somebody follows is polled, however many follow it once, and what nobody follows is
  * not. How often is each poller's to say, and what it may cost the budget's class of polling.
  */
-export function createWatch({
+export function createPoller({
   clock,
   pollers,
   onFault,
 }: {
   clock: Clock;
-  pollers: Readonly<Record<MirroredResource, Poller>>;
+  pollers: Readonly<Record<MirroredResource, Poll>>;
   onFault: (fault: unknown) => void;
-}): Watch {
-  interface Place {
+}): Poller {
+  interface Target {
     tenant: Tenant;
     resource: MirroredResource;
     all: number;
@@ -54,12 +54,12 @@ export function createWatch({
     again: boolean;
     nudged: boolean;
   }
-  const places = new Map<string, Place>();
+  const places = new Map<string, Target>();
   let closed = false;
 
-  const isFollowed = (place: Place) => place.all > 0 || place.ids.size > 0;
+  const isFollowed = (place: Target) => place.all > 0 || place.ids.size > 0;
 
-  function placeOf(tenant: Tenant, resource: MirroredResource): Place {
+  function placeOf(tenant: Tenant, resource: MirroredResource): Target {
     const key = `${tenantKey(tenant)} ${resource}`;
     let place = places.get(key);
     if (!place) {
@@ -79,7 +79,7 @@ export function createWatch({
     return place;
   }
 
-  function poll(place: Place): void {
+  function poll(place: Target): void {
     place.cancel?.();
     place.cancel = null;
     place.at = null;
@@ -95,7 +95,7 @@ export function createWatch({
     place.polling = pollers[resource](tenant, wanted)
       .catch((error: unknown) => {
         if (error instanceof RateLimitError) return plusMs(clock.now(), error.retryAfterSeconds * 1_000);
-        if (!isTemporary(error)) onFault(error);
+        if (!isRetryable(error)) onFault(error);
         return plusMs(clock.now(), AFTER_FAULT_MS);
       })
       .then((at) => {
@@ -106,7 +106,7 @@ export function createWatch({
   }
 
   /** At `at`, or earlier where something earlier is planned already. */
-  function pollAt(place: Place, at: Date): void {
+  function pollAt(place: Target, at: Date): void {
     if (closed || (place.at && place.at <= at)) return;
     place.cancel?.();
     place.at = at;
@@ -136,7 +136,7 @@ export function createWatch({
         place.at = null;
       };
     },
-    nudge(tenant, resource) {
+    pollNow(tenant, resource) {
       const place = placeOf(tenant, resource);
       if (!isFollowed(place)) return;
       place.nudged = true;

@@ -4,7 +4,7 @@ import { LARGEST_PAGE } from './stable-list.ts';
 const PAGES = 10;
 
 /** Each once, in the order of the list. */
-export interface Newest<Item> {
+export interface PagesRead<Item> {
   readonly items: Item[];
   /** Whatever is not older is among them. */
   readonly reachesBack: boolean;
@@ -15,7 +15,7 @@ export interface Newest<Item> {
  * in which order a list comes: only dates show that what follows is older still. Null where a page cannot be read.
  * @throws what `fetchPage` throws
  */
-export async function readNewest<Item>({
+export async function readPagesUntil<Item>({
   fetchPage,
   idOf,
   dateOf,
@@ -28,7 +28,7 @@ export async function readNewest<Item>({
   idOf: (item: Item) => string;
   dateOf: (item: Item) => Date | null;
   since: Date;
-}): Promise<Newest<Item> | null> {
+}): Promise<PagesRead<Item> | null> {
   const known = new Map<string, Item>();
   for (let pages = 0, offset = 0; pages < PAGES; pages += 1) {
     const page = await fetchPage(`limit=${LARGEST_PAGE}&offset=${offset}`);

@@ -2,11 +2,11 @@ import type { Clock } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import {
-  type Errand,
-  UPSTREAM_CLASSES,
+  type RequestOptions,
+  UPSTREAM_PRIORITIES,
   type Upstream,
-  type UpstreamClass,
   UpstreamFault,
+  type UpstreamPriority,
 } from './upstream.ts';
 
 /** What the service said to a GET. */
@@ -30,7 +30,7 @@ export interface Reads {
   get(
     environment: Environment,
     path: `/v1/${string}`,
-    options: { errand: Errand; keepMs: number },
+    options: { requestOptions: RequestOptions; keepMs: number },
   ): Promise<Read>;
   /**
    * After a write in this environment: nothing that was read before, or whose reading began before, is given out as
@@ -60,7 +60,7 @@ interface Kept {
 }
 
 interface Flight {
-  readonly class: UpstreamClass;
+  readonly class: UpstreamPriority;
   readonly writes: number;
   readonly answer: Promise<Kept>;
 }
@@ -75,7 +75,7 @@ export function createReads({
   clock: Clock;
   limit?: ReadsLimit;
   /** Of each answer that was given. */
-  onRead?: (of: UpstreamClass, source: ReadSource) => void;
+  onRead?: (of: UpstreamPriority, source: ReadSource) => void;
 }): Reads {
   /** The longest unused first. */
   const kept = new Map<string, Kept>();
@@ -116,10 +116,16 @@ export function createReads({
     return writes === writesNow && ageMs >= 0 && ageMs < keepMs;
   }
 
-  function fly(key: string, environment: Environment, path: `/v1/${string}`, errand: Errand, writes: number) {
+  function fly(
+    key: string,
+    environment: Environment,
+    path: `/v1/${string}`,
+    requestOptions: RequestOptions,
+    writes: number,
+  ) {
     const at = clock.now();
     const answer = upstream
-      .get({ environment, path, errand })
+      .get({ environment, path, requestOptions })
       .then(({ status, body }) => {
         const read = { status, body, at, writes, bytes: sizeOf(body) };
         keep(key, read);
@@ -128,16 +134,16 @@ export function createReads({
       .finally(() => {
         if (flights.get(key) === flight) flights.delete(key);
       });
-    const flight: Flight = { class: errand.class, writes, answer };
+    const flight: Flight = { class: requestOptions.priority, writes, answer };
     flights.set(key, flight);
     return flight;
   }
 
   return {
-    async get(environment, path, { errand, keepMs }) {
+    async get(environment, path, { requestOptions, keepMs }) {
       const key = `${environment} ${path}`;
       const give = ({ status, body, at }: Kept, source: ReadSource): Read => {
-        onRead?.(errand.class, source);
+        onRead?.(requestOptions.priority, source);
         return { status, body, at, stale: source === 'stale' };
       };
       for (;;) {
@@ -147,12 +153,12 @@ export function createReads({
         const underWay = flights.get(key);
         const shared = underWay?.writes === writes ? underWay : null;
         try {
-          const { answer } = shared ?? fly(key, environment, path, errand, writes);
+          const { answer } = shared ?? fly(key, environment, path, requestOptions, writes);
           return give(await answer, shared ? 'shared' : 'upstream');
         } catch (error) {
           const noTurn = error instanceof RateLimitError;
           // The other had no turn; who is more important may have one.
-          if (noTurn && shared && rank(errand.class) < rank(shared.class)) continue;
+          if (noTurn && shared && rank(requestOptions.priority) < rank(shared.class)) continue;
           const last = noTurn || error instanceof UpstreamFault ? look(key) : null;
           if (!last) throw error;
           return give(last, 'stale');
@@ -174,6 +180,6 @@ function sizeOf(body: unknown): number {
   }
 }
 
-function rank(upstreamClass: UpstreamClass): number {
-  return UPSTREAM_CLASSES.indexOf(upstreamClass);
+function rank(upstreamClass: UpstreamPriority): number {
+  return UPSTREAM_PRIORITIES.indexOf(upstreamClass);
 }

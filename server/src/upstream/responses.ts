@@ -6,7 +6,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { recordTold, textTold } from '../kernel/lenient-json.ts';
+import { readRecord, readText } from '../kernel/lenient-json.ts';
 import { type UpstreamAnswer, UpstreamFault } from './upstream.ts';
 
 /** What an answer of the service means, and what callers are told where it is none: the same in every slice. */
@@ -23,10 +23,10 @@ export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
  * out too. Null where it says nothing.
  */
 export function messageOf(body: unknown, { secret = '' }: { secret?: string } = {}): string | null {
-  const said = recordTold(body)?.error;
+  const said = readRecord(body)?.error;
   if (typeof said !== 'string') return null;
   const words = secret === '' ? said : said.replaceAll(secret, '…');
-  return textTold(words.replace(/\bps_(?:live|test)_\S*|https?:\/\/\S*/gi, '…'));
+  return readText(words.replace(/\bps_(?:live|test)_\S*|https?:\/\/\S*/gi, '…'));
 }
 
 /** With these nothing was done. 408, a 3xx and what nobody has registered (a proxy's 499) do not say so. */
@@ -39,7 +39,7 @@ const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
  * That the answer to a request which must not be made twice says what became of it: a success without the words of an
  * error, or a certain refusal. @throws UpstreamFault
  */
-export function assertCertain({ status, body }: Refusal): void {
+export function assertConclusive({ status, body }: Refusal): void {
   const isCertain = isSuccess({ status }) ? messageOf(body) === null : CERTAIN_REFUSALS.has(status);
   if (!isCertain) throw unreadable(String(status));
 }
@@ -98,7 +98,7 @@ export function unreadable(detail: string | null = null): UpstreamFault {
 }
 
 /** The service was not asked, or did not answer: what is known may be answered in its place, and it may another time. */
-export function isTemporary(error: unknown): error is Error {
+export function isRetryable(error: unknown): error is Error {
   return (
     error instanceof RateLimitError ||
     error instanceof UpstreamFault ||
@@ -107,12 +107,12 @@ export function isTemporary(error: unknown): error is Error {
 }
 
 /** Nor does a refusal of the whole service or a missing endpoint tell anything of a resource. */
-export function cannotTell(error: unknown): error is Error {
-  return isTemporary(error) || error instanceof UpstreamError;
+export function isInconclusive(error: unknown): error is Error {
+  return isRetryable(error) || error instanceof UpstreamError;
 }
 
 /** It was certainly not done, and may be tried again. */
-export function unavailable(fault: UpstreamFault): UpstreamError {
+export function toUpstreamError(fault: UpstreamFault): UpstreamError {
   return new UpstreamError(fault.message, { retryable: true, moneyMayHaveMoved: false });
 }
 
@@ -125,8 +125,8 @@ export function cannotAsk(): UpstreamError {
 }
 
 /** What changes nothing and got no answer, as whoever asked is told of it. */
-export function answered<Value>(asking: Promise<Value>): Promise<Value> {
+export function withUpstreamErrors<Value>(asking: Promise<Value>): Promise<Value> {
   return asking.catch((error: unknown) => {
-    throw error instanceof UpstreamFault ? unavailable(error) : error;
+    throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
   });
 }

@@ -1,7 +1,7 @@
 import { RateLimitError } from '../kernel/errors.ts';
 
 /** Part of a list of the service, newest first, as it stood when it was asked. */
-export interface RankedPage<Item> {
+export interface OffsetPage<Item> {
   /** Null in the place of one that cannot be read. */
   readonly items: readonly (Item | null)[];
   /** How many the list has in all. */
@@ -10,7 +10,7 @@ export interface RankedPage<Item> {
   readonly at: Date;
 }
 
-export interface RankedFilter<Item> {
+export interface StableFilter<Item> {
   /** Left out: all. */
   readonly wants?: ((item: Item) => boolean) | undefined;
   /** Told of an item: none that is older is wanted. */
@@ -18,7 +18,7 @@ export interface RankedFilter<Item> {
 }
 
 /** Of what lies behind the place `after` and before the place `before`, the first `limit` or the last. */
-export interface RankedRange<Item> extends RankedFilter<Item> {
+export interface StableRange<Item> extends StableFilter<Item> {
   readonly end: 'first' | 'last';
   readonly limit: number;
   readonly after?: number | undefined;
@@ -29,7 +29,7 @@ export interface RankedRange<Item> extends RankedFilter<Item> {
  * A list that the service gives by `limit` and `offset` (the document's 2.1.6), read by places that stay: each item's
  * place is its rank counted from the oldest, for a newer one comes in at the front and moves no rank.
  */
-export interface RankedList<Where, Item> {
+export interface StableOffsetList<Where, Item> {
   /**
    * Newest first, and whether there is more in the direction read.
    * @throws what `fetchPage` throws; RateLimitError where too much would have to be read at once: what was read is kept,
@@ -37,7 +37,7 @@ export interface RankedList<Where, Item> {
    */
   list(
     where: Where,
-    range: RankedRange<Item>,
+    range: StableRange<Item>,
   ): Promise<{ items: { place: number; item: Item }[]; more: boolean }>;
   /**
    * The newest `limit` that are wanted, on no more than `pages` pages. `complete`: all of the list was looked at, or `limit`
@@ -49,7 +49,7 @@ export interface RankedList<Where, Item> {
     wanted: { wants: (item: Item) => boolean; limit: number; pages: number },
   ): Promise<{ items: Item[]; complete: boolean; readable: boolean }>;
   /** @throws as `list` */
-  count(where: Where, filter: RankedFilter<Item>): Promise<number>;
+  count(where: Where, filter: StableFilter<Item>): Promise<number>;
 }
 
 /** The most that the service gives at once. */
@@ -60,7 +60,7 @@ const ASK_AGAIN_SECONDS = 5;
 const KEPT_ITEMS = 20_000;
 const KEPT_LISTS = 1_000;
 
-export function createRankedList<Where, Item>({
+export function createStableOffsetList<Where, Item>({
   keyOf,
   idOf,
   fetchPage,
@@ -70,12 +70,12 @@ export function createRankedList<Where, Item>({
   /** Whose list, and which: what is kept of one is given to nobody who asks for another. */
   keyOf: (where: Where) => string;
   idOf: (item: Item) => string;
-  fetchPage: (where: Where, page: { limit: number; offset: number }) => Promise<RankedPage<Item>>;
+  fetchPage: (where: Where, page: { limit: number; offset: number }) => Promise<OffsetPage<Item>>;
   /** It cannot change any more, and need not be read again. */
   isKept: (item: Item) => boolean;
   /** The longest unused goes first. */
   keptItems?: number;
-}): RankedList<Where, Item> {
+}): StableOffsetList<Where, Item> {
   interface Known {
     /** Tells what was kept before the list was found to be another from what was kept since. */
     readonly generation: number;
@@ -96,7 +96,7 @@ export function createRankedList<Where, Item>({
     const keptUnder = (rank: number) => `${known()?.generation} ${rank}`;
 
     async function read(offset: number): Promise<void> {
-      if (pages >= most) throw tooMuch(most);
+      if (pages >= most) throw tooManyPages(most);
       pages += 1;
       const { items, total, at } = await fetchPage(where, { limit: LARGEST_PAGE, offset });
       const counted = Math.max(total, offset + items.length);
@@ -221,7 +221,7 @@ export function createRankedList<Where, Item>({
 }
 
 /** Who asks again gets further. */
-export function tooMuch(pages: number): RateLimitError {
+export function tooManyPages(pages: number): RateLimitError {
   return new RateLimitError(
     `${pages} pages of the payments service for one answer; what was read is kept, so ask again`,
     ASK_AGAIN_SECONDS,

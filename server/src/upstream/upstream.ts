@@ -1,12 +1,12 @@
 import type { Environment } from '../kernel/tenant.ts';
 
 /** What a request is for, the most important first: who comes first when the budget gets short. */
-export const UPSTREAM_CLASSES = ['money', 'query', 'lookup', 'payer', 'poll'] as const;
-export type UpstreamClass = (typeof UPSTREAM_CLASSES)[number];
+export const UPSTREAM_PRIORITIES = ['money', 'query', 'lookup', 'payer', 'poll'] as const;
+export type UpstreamPriority = (typeof UPSTREAM_PRIORITIES)[number];
 
 /** On whose behalf a request goes, and how long it may wait for its turn. */
-export interface Errand {
-  readonly class: UpstreamClass;
+export interface RequestOptions {
+  readonly priority: UpstreamPriority;
   /** Whose share is capped within the class `payer`: a token's id. Elsewhere it means nothing. */
   readonly subject?: string | null;
   /** Left out, what its class waits: money 10 s, query and payer 2 s, lookup and poll not at all. */
@@ -20,7 +20,7 @@ export interface UpstreamRequest {
   readonly path: `/v1/${string}`;
   /** Sent as JSON; left out, none is sent. */
   readonly body?: unknown;
-  readonly errand: Errand;
+  readonly requestOptions: RequestOptions;
 }
 
 export interface UpstreamAnswer {
@@ -77,7 +77,7 @@ export interface BudgetState {
   readonly limit: number | null;
   readonly windowMs: number;
   /** Slots held by each class over all instances. */
-  readonly used: Readonly<Record<UpstreamClass, number>>;
+  readonly used: Readonly<Record<UpstreamPriority, number>>;
   /** When `used` was read; null before the first time. */
   readonly asOf: Date | null;
   /** Until when nothing is sent, because the service said so; null where that is over. */

@@ -3,7 +3,7 @@ import { type Cents, reaisText } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import {
   type Balances,
-  intoBalance,
+  creditWithRecovery,
   type LedgerAccountName,
   type LedgerTransaction,
   ledgerTransaction,
@@ -12,7 +12,7 @@ import {
 export const LITOSHI_PER_LTC = 100_000_000;
 
 /** The document's section 2.4, in cents throughout. */
-export interface Wallet {
+export interface OwnWallet {
   environment: Tenant['environment'];
   /** Gross: the subaccounts' share included. */
   balanceCents: Cents;
@@ -28,16 +28,16 @@ export interface Wallet {
 }
 
 /** As a service shows it: null for a figure that its answer does not name, or that cannot be read. */
-export type ShownWallet = Pick<Wallet, 'environment'> & {
-  [Figure in Exclude<keyof Wallet, 'environment'>]: Wallet[Figure] | null;
+export type Wallet = Pick<OwnWallet, 'environment'> & {
+  [Figure in Exclude<keyof OwnWallet, 'environment'>]: OwnWallet[Figure] | null;
 };
 
 /** Tells what the wallet showed from what the ledger held. */
-export function isWallet(snapshot: ShownWallet | Partial<Balances>): snapshot is ShownWallet {
+export function isWallet(snapshot: Wallet | Partial<Balances>): snapshot is Wallet {
   return 'withdrawableCents' in snapshot;
 }
 
-export interface WalletService<W extends ShownWallet = ShownWallet> {
+export interface WalletService<W extends Wallet = Wallet> {
   read(tenant: Tenant): Promise<W>;
   /** Also tells the version of the tenant's log that the state holds for. */
   readWithVersion(tenant: Tenant): Promise<{ version: number; wallet: W }>;
@@ -63,7 +63,7 @@ export function isDisputeId(text: string): boolean {
  * What no client can do to a wallet: the simulator does it. Live tenants alone, for the balance of the sandbox is made of
  * its test payments. Under one `name` (1 to 128 of the characters of an idempotency key) each is done once.
  */
-export interface WalletLevers {
+export interface WalletControls {
   /**
    * Holds an amount, whether or not the balance covers it. Returns the dispute's id.
    * @throws ValidationError, UnavailableError (sandbox; more than can be counted), NotFoundError (the card payment),
@@ -96,7 +96,7 @@ export function walletOf(
   environment: Tenant['environment'],
   balances: Balances,
   subaccountsBalanceCents: Cents | null,
-): Wallet {
+): OwnWallet {
   const balanceCents = balances.merchant_balance + balances.merchant_subaccounts;
   const disputeBlockedCents = balances.dispute_hold;
   const withdrawableCents = Math.max(0, balanceCents - disputeBlockedCents - (subaccountsBalanceCents ?? 0));
@@ -162,8 +162,8 @@ export function ltcText(litoshi: number): string {
 }
 
 /** Whether two wallets show the same. */
-export function sameWallet(left: ShownWallet, right: ShownWallet): boolean {
-  const fields = Object.keys(left) as (keyof ShownWallet)[];
+export function sameWallet(left: Wallet, right: Wallet): boolean {
+  const fields = Object.keys(left) as (keyof Wallet)[];
   return fields.every((field) => left[field] === right[field]);
 }
 
@@ -247,7 +247,7 @@ export function decideCredit(
   { id, balances }: { id: string; balances: Balances },
 ): LedgerTransaction {
   assertCounts('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'received', balances });
-  return ledgerTransaction(`credit:${id}`, intoBalance('received', amountCents, balances));
+  return ledgerTransaction(`credit:${id}`, creditWithRecovery('received', amountCents, balances));
 }
 
 export function decideCreditLtc(

@@ -1,10 +1,10 @@
 import { type RestOperation, restOperation } from '../http/rest.ts';
 import { UnavailableError } from '../kernel/errors.ts';
-import type { Wallet, WalletService } from './model.ts';
+import type { OwnWallet, WalletService } from './model.ts';
 import { walletToWire, walletWire } from './wire.ts';
 
 /** The wallet in the REST interface (the document's 4.3 and 4.5). */
-export function createWalletRoutes({ wallet }: { wallet: WalletService<Wallet> }): RestOperation[] {
+export function createWalletRoutes({ wallet }: { wallet: WalletService<OwnWallet> }): RestOperation[] {
   return [
     restOperation({
       method: 'GET',

@@ -4,9 +4,9 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
-import { isWallet, ltcText, type ShownWallet, sameWallet, walletOf } from './model.ts';
+import { isWallet, ltcText, sameWallet, type Wallet, walletOf } from './model.ts';
 
-export const WalletRef = builder.objectRef<ShownWallet>('Wallet');
+export const WalletRef = builder.objectRef<Wallet>('Wallet');
 
 builder.node(WalletRef, {
   description:
@@ -78,7 +78,7 @@ builder.queryField('wallet', (t) =>
 interface Update {
   cursor: string;
   occurredAt: Date;
-  wallet: ShownWallet;
+  wallet: Wallet;
 }
 
 const WalletUpdate = builder.objectRef<Update>('WalletUpdate').implement({

@@ -8,35 +8,35 @@ import {
 } from '../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
-import { createSharedReads } from '../kernel/coalesce.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { readBalancesAndSubaccounts, readBalancesAndVersion } from '../ledger/store.ts';
+import { disputes } from './collections.ts';
 import {
   assertLive,
   decideCloseDispute,
   decideCredit,
   decideCreditLtc,
   decideOpenDispute,
-  type Wallet,
-  type WalletLevers,
+  type OwnWallet,
+  type WalletControls,
   type WalletService,
   walletOf,
 } from './model.ts';
-import { disputes } from './collections.ts';
 import { listDisputes } from './store.ts';
 
-export function createWalletEngine({
+export function createWalletService({
   database,
   onFault,
 }: {
   database: Database;
   /** The subaccounts' sum could not be computed; the wallet was shown without it. */
   onFault: (fault: unknown) => void;
-}): WalletService<Wallet> {
-  const shared = createSharedReads<{ version: number; wallet: Wallet }>();
+}): WalletService<OwnWallet> {
+  const shared = createCoalescedReads<{ version: number; wallet: OwnWallet }>();
 
   const readWithVersion = (tenant: Tenant) =>
     shared(tenantKey(tenant), async () => {
@@ -60,7 +60,7 @@ export function createWalletEngine({
 export type DisputableCollection = Collection<{ orderCode: string }>;
 
 /** What no client can do to a wallet: money that comes in from nowhere, and disputes. The simulator pulls these. */
-export function createWalletLevers({
+export function createWalletControls({
   database,
   committer,
   cardPayments,
@@ -68,7 +68,7 @@ export function createWalletLevers({
   database: Database;
   committer: Committer;
   cardPayments: DisputableCollection;
-}): WalletLevers {
+}): WalletControls {
   /** Under one name it is done once: whoever asks again with the same input gets the id of what was done. */
   async function once(
     tenant: Tenant,

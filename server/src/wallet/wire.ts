@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { readCents, readNumber, readReais, readRecord } from '../kernel/lenient-json.ts';
 import { cents, centsAsReais } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { centsTold, numberTold, reaisTold, recordTold } from '../kernel/lenient-json.ts';
-import { LITOSHI_PER_LTC, type ShownWallet, type Wallet } from './model.ts';
+import { LITOSHI_PER_LTC, type OwnWallet, type Wallet } from './model.ts';
 
 /** The wallet in the REST interface (the document's 2.4): each amount in reais, and some in cents as well. */
 export const walletWire = z
@@ -30,7 +30,7 @@ export const walletWire = z
   })
   .meta({ id: 'Wallet' });
 
-export function walletToWire(wallet: Wallet): z.output<typeof walletWire> {
+export function walletToWire(wallet: OwnWallet): z.output<typeof walletWire> {
   return {
     currency: 'BRL',
     balance: wallet.balanceCents,
@@ -53,24 +53,24 @@ export function walletToWire(wallet: Wallet): z.output<typeof walletWire> {
  * The wallet of a service, by the names that the document has; where it shows none, by the names here. A figure that is
  * missing or unreadable is null, and none is derived but by the document's own formula. Null where it is no wallet at all.
  */
-export function readWallet(json: unknown, environment: Environment): ShownWallet | null {
-  const told = recordTold(json);
+export function readWallet(json: unknown, environment: Environment): Wallet | null {
+  const told = readRecord(json);
   if (!told) return null;
-  const withdrawableCents = centsTold(told.withdrawableCents) ?? reaisTold(told.withdrawable);
-  const balanceCents = reaisTold(told.balance) ?? centsTold(told.balanceCents);
+  const withdrawableCents = readCents(told.withdrawableCents) ?? readReais(told.withdrawable);
+  const balanceCents = readReais(told.balance) ?? readCents(told.balanceCents);
   if (balanceCents === null && withdrawableCents === null) return null;
   const wallet = {
     environment,
     balanceCents,
-    disputeBlockedCents: reaisTold(told.disputeBlocked) ?? inSandbox('disputeBlocked'),
+    disputeBlockedCents: readReais(told.disputeBlocked) ?? inSandbox('disputeBlocked'),
     withdrawableCents,
-    pendingReleaseCents: reaisTold(told.pendingRelease) ?? centsTold(told.pendingReleaseCents),
-    cryptoBalanceLitoshi: litoshiTold(told.cryptoBalanceLtc) ?? inSandbox('cryptoBalanceLtc'),
+    pendingReleaseCents: readReais(told.pendingRelease) ?? readCents(told.pendingReleaseCents),
+    cryptoBalanceLitoshi: readLitoshi(told.cryptoBalanceLtc) ?? inSandbox('cryptoBalanceLtc'),
   };
   const subaccountsBalanceCents =
-    'subaccountsBalance' in told ? reaisTold(told.subaccountsBalance) : missingFrom(wallet);
+    'subaccountsBalance' in told ? readReais(told.subaccountsBalance) : missingFrom(wallet);
   const derived = subaccountsBalanceCents === null ? null : withdrawableCents;
-  const assignableCents = 'assignableCents' in told ? centsTold(told.assignableCents) : derived;
+  const assignableCents = 'assignableCents' in told ? readCents(told.assignableCents) : derived;
   return { ...wallet, subaccountsBalanceCents, assignableCents };
 
   /** Always 0 there (2.4), so it need not be named. */
@@ -80,7 +80,7 @@ export function readWallet(json: unknown, environment: Environment): ShownWallet
 }
 
 /** Every figure that the document does not allow to be null could be read. */
-export function isWhole(wallet: ShownWallet): wallet is Wallet {
+export function isWhole(wallet: Wallet): wallet is OwnWallet {
   const { balanceCents, disputeBlockedCents, withdrawableCents, pendingReleaseCents, cryptoBalanceLitoshi } =
     wallet;
   const figures = [balanceCents, disputeBlockedCents, withdrawableCents, pendingReleaseCents];
@@ -92,14 +92,14 @@ function missingFrom({
   balanceCents,
   disputeBlockedCents,
   withdrawableCents,
-}: Pick<ShownWallet, 'balanceCents' | 'disputeBlockedCents' | 'withdrawableCents'>): number | null {
+}: Pick<Wallet, 'balanceCents' | 'disputeBlockedCents' | 'withdrawableCents'>): number | null {
   if (balanceCents === null || disputeBlockedCents === null || withdrawableCents === null) return null;
   const missing = balanceCents - disputeBlockedCents - withdrawableCents;
   return missing > 0 ? missing : null;
 }
 
-function litoshiTold(value: unknown): number | null {
-  const ltc = numberTold(value);
+function readLitoshi(value: unknown): number | null {
+  const ltc = readNumber(value);
   const litoshi = ltc === null ? null : Math.round(ltc * LITOSHI_PER_LTC);
   return litoshi !== null && Number.isSafeInteger(litoshi) && litoshi >= 0 ? litoshi : null;
 }

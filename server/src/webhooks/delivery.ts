@@ -2,10 +2,10 @@ import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { traced } from '../kernel/traces.ts';
+import { withSpan } from '../kernel/traces.ts';
 import type { TaskHandler } from '../work/queue.ts';
-import { decideAttempt, heldBackUntil, isHeldBack, type WebhookAttempt } from './model.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
+import { decideAttempt, heldBackUntil, isHeldBack, type WebhookAttempt } from './model.ts';
 import type { Send } from './sender.ts';
 import { signedHeaders } from './signing.ts';
 import { selectForAttempt } from './store.ts';
@@ -116,7 +116,7 @@ export function createWebhookDelivery({
             at: outsideClock.now(),
           });
         // Where it goes is the merchant's, and may hold a secret of theirs.
-        const { responseStatus, error } = await traced(
+        const { responseStatus, error } = await withSpan(
           'webhook attempt',
           { 'psa.attempt': delivery.attempts + 1 },
           async (step) => {

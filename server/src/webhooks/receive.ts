@@ -7,13 +7,13 @@ import { HttpError, type Route, readBytes, sendJson } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { isTemporary } from '../upstream/responses.ts';
-import { knownByReferences, observed, readByReferences } from '../upstream/mirror.ts';
-import { type MirroredResource, type Observed, selectObserved } from '../upstream/mirror-store.ts';
-import type { Sighting } from '../upstream/webhook-claim.ts';
-import { NotYet, type TaskHandler } from '../work/queue.ts';
-import { isWebhookId } from './model.ts';
+import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
+import { type MirroredResource, type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
+import { isRetryable } from '../upstream/responses.ts';
+import type { WebhookClaim } from '../upstream/webhook-claim.ts';
+import { RetryLater, type TaskHandler } from '../work/queue.ts';
 import { passedOn, received, receivedBodies } from './collections.ts';
+import { isWebhookId } from './model.ts';
 import { isSignedWith } from './signing.ts';
 import type { NewDelivery } from './store.ts';
 
@@ -72,7 +72,7 @@ export function createReceiver({
   /** Null where the configuration has no key for it: what is told of it is not ours to know. */
   tenantOf: (environment: Environment) => Tenant | null;
   /** Each slice's reading of a payload; the first that knows it. */
-  sightings: readonly ((payload: unknown) => Sighting | null)[];
+  sightings: readonly ((payload: unknown) => WebhookClaim | null)[];
   /**
    * Asks the service for what a webhook has claimed, by the sighting's reference, as far as the budget allows and
    * whatever is known of it here; notes in the mirror when the service has said the same or something newer.
@@ -183,15 +183,15 @@ export function createReceiver({
         try {
           await refresh(task, resource, reference);
         } catch (error) {
-          if (isTemporary(error)) throw new NotYet(error.message, { cause: error });
+          if (isRetryable(error)) throw new RetryLater(error.message, { cause: error });
           // Where there is no endpoint for it, nobody will ever know better.
           if (error instanceof UpstreamError) return;
           // It says that there is no such thing, or not for us: that confirms nothing.
           if (!(error instanceof PaymentError)) throw error;
         }
-        const [now] = await selectObserved(database.sql, task, resource, [id]);
+        const [now] = await selectMirrored(database.sql, task, resource, [id]);
         if (!now || now.observedAt >= askedAt) return;
-        if (task.attempts < LOOKS) throw new NotYet('The service still says something older');
+        if (task.attempts < LOOKS) throw new RetryLater('The service still says something older');
         onFault(
           new Error(`A webhook said of ${resource} ${id} that it is ${now.status}; the service does not`),
         );
@@ -227,9 +227,9 @@ function environmentOf({ event, sandbox }: Message['payload']): Environment {
 }
 
 function firstOf(
-  sightings: readonly ((payload: unknown) => Sighting | null)[],
+  sightings: readonly ((payload: unknown) => WebhookClaim | null)[],
   payload: unknown,
-): Sighting | null {
+): WebhookClaim | null {
   for (const sighting of sightings) {
     const found = sighting(payload);
     if (found) return found;
@@ -243,15 +243,15 @@ const NOTHING: Writes = {};
 
 /** By any name, the program's own included. */
 function readKnown(reader: Reader, resource: MirroredResource, name: string): Promise<unknown> {
-  return Promise.all([reader.load(observed[resource], name), readByReferences(reader, resource, [name])]);
+  return Promise.all([reader.load(mirrored[resource], name), readByReferences(reader, resource, [name])]);
 }
 
-function known(state: State, resource: MirroredResource, name: string): Observed | null {
-  return state.get(observed[resource], name) ?? knownByReferences(state, resource, [name]);
+function known(state: State, resource: MirroredResource, name: string): MirroredRow | null {
+  return state.get(mirrored[resource], name) ?? knownByReferences(state, resource, [name]);
 }
 
 /** What the slice makes of it, and a look at the service; none where the service itself has said the same, or more. */
-function decideClaim(state: State, { resource, reference, observation }: Sighting): Writes {
+function decideClaim(state: State, { resource, reference, observation }: WebhookClaim): Writes {
   const before = known(state, resource, reference);
   const { resourceId, writes, contradicts } = observation.decide(state);
   if (before?.final && !contradicts) return writes;
@@ -289,7 +289,7 @@ const PASSED_ON = [
 /** The same bytes to the payment's callbackUrl, as the merchant gave it to us; a loop leads nowhere. */
 function decideRelay(
   { webhookId, body, headers, payload }: Message,
-  payment: Observed,
+  payment: MirroredRow,
   ownUrl: URL,
   now: Date,
 ): Writes {

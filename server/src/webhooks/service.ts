@@ -1,15 +1,15 @@
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import { createSharedReads } from '../kernel/coalesce.ts';
 import { tenantKey } from '../kernel/tenant.ts';
-import { assertEndpointUrl, decideConfigure, decideRedeliver, type WebhookService } from './model.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
+import { assertEndpointUrl, decideConfigure, decideRedeliver, type WebhookService } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
 import { countDeliveries, listDeliveries, selectAttempts, selectDeliveries } from './store.ts';
 
 /** The port on Postgres: every change is a command to the committer, every read one statement. */
-export function createWebhookEngine({
+export function createWebhookService({
   database,
   committer,
   privateAddresses,
@@ -20,7 +20,7 @@ export function createWebhookEngine({
   privateAddresses: boolean;
 }): WebhookService {
   // Dashboards of one merchant ask for the same page at the same time.
-  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listDeliveries>>>();
+  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listDeliveries>>>();
 
   return {
     async configure(tenant, { url, rotateSecret }) {

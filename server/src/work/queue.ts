@@ -2,20 +2,20 @@ import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { OutageError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
-import { begun } from '../kernel/traces.ts';
+import { startSpan } from '../kernel/traces.ts';
 import {
   claimTasks,
   completeTask,
-  freeTasksNotUnderWay,
-  freeTasksOfDead,
   nextDue,
   postponeTask,
+  reclaimTasksNotUnderWay,
+  reclaimTasksOfDead,
   renewLeases,
   type Task,
 } from './store.ts';
 
 /** Thrown by a handler that could not do it yet: it is done again later, and nothing has gone wrong. */
-export class NotYet extends Error {
+export class RetryLater extends Error {
   override readonly name = 'NotYet';
 }
 
@@ -40,7 +40,7 @@ const PLACES = 50;
  * them keeps money waiting, and of these a tenant has only so many (or, taken in one go, less than twice that), so
  * that one whose server is dead does not keep the others waiting.
  */
-export interface PlacesApart {
+export interface ConcurrencyPool {
   readonly kinds: readonly string[];
   readonly places: number;
   readonly placesOfTenant: number;
@@ -72,7 +72,7 @@ export function createWorkQueue({
   database: Database;
   clock: Clock;
   handlers: Readonly<Record<string, TaskHandler>>;
-  apart?: PlacesApart;
+  apart?: ConcurrencyPool;
   onError: (error: unknown, task: Task | null) => void;
   /** What became of a task, and how long that took. */
   onTask?: (kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number) => void;
@@ -136,10 +136,10 @@ export function createWorkQueue({
   async function inherit(now: Date): Promise<void> {
     inheritAt = plusMs(now, POLL_MS);
     const endingBy = plusMs(now, LEASE_MS - GONE_MS);
-    await freeTasksOfDead(database.sql, { holder: database.instance, now, endingBy });
+    await reclaimTasksOfDead(database.sql, { holder: database.instance, now, endingBy });
     // A statement whose answer was lost may be carried out a little later than this, so it is done more than once.
     if (now < strandedUntil)
-      await freeTasksNotUnderWay(database.sql, {
+      await reclaimTasksNotUnderWay(database.sql, {
         holder: database.instance,
         now,
         underWay: [...underWay.keys()],
@@ -202,7 +202,7 @@ export function createWorkQueue({
       const handler = handlers[task.kind];
       if (!handler) throw new Error(`no handler for tasks of kind ${task.kind}`);
       const name = `task ${task.kind}`;
-      await begun({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
+      await startSpan({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
         await handler(task);
         const isOver = await completeTask(database.sql, task);
         // It was due some time ago.
@@ -210,8 +210,8 @@ export function createWorkQueue({
       });
       tell('done');
     } catch (error) {
-      tell(error instanceof NotYet ? 'not_yet' : 'failed');
-      if (!(error instanceof NotYet)) onError(error, task);
+      tell(error instanceof RetryLater ? 'not_yet' : 'failed');
+      if (!(error instanceof RetryLater)) onError(error, task);
       // An outage says nothing of the task: it is done when the database is back.
       const attempts = error instanceof OutageError ? 1 : task.attempts;
       const delayMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;

@@ -113,7 +113,7 @@ export async function claimTasks(
  * Gives free what other instances hold that are no longer there and whose leases end before `endingBy`. Both: one that
  * has lost the connection that shows it to be there renews its leases by others.
  */
-export async function freeTasksOfDead(
+export async function reclaimTasksOfDead(
   sql: Sql,
   { holder, now, endingBy }: { holder: number; now: Date; endingBy: Date },
 ): Promise<void> {
@@ -136,7 +136,7 @@ export async function freeTasksOfDead(
  * Gives free what this instance holds and does not do: the answer to its claim was lost, or what it wanted to write when
  * it had ended.
  */
-export async function freeTasksNotUnderWay(
+export async function reclaimTasksNotUnderWay(
   sql: Sql,
   { holder, now, underWay }: { holder: number; now: Date; underWay: readonly string[] },
 ): Promise<void> {

@@ -147,7 +147,7 @@ async function openAccount() {
 
 /** @param {Tenant} tenant @returns {Promise<Payer>} */
 async function openPayer(tenant) {
-  await app.embedded.levers.credit(tenant, FUNDS_CENTS);
+  await app.embedded.controls.credit(tenant, FUNDS_CENTS);
   const { subaccount } = await app.embedded.subaccounts.create(tenant, { name: 'Bia' });
   await app.embedded.subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: FUNDS_CENTS });
   return { tenant, subaccountId: subaccount.id };

@@ -66,7 +66,7 @@ function notable(line) {
 
 /** The two ports that are measured, in place of those on the database. */
 function answerFromMemory() {
-  const services = app.servicesFor({ rank: 'person', subject: null, saw: () => undefined });
+  const services = app.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
   const items = PAYOUTS.map((payout, index) => ({ place: 50 - index, payout }));
   services.wallet.read = async () => WALLET;
   services.payouts.list = async () => ({ items, more: true });

@@ -4,11 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { asTooMany, type PageLimits } from '../../http/admission.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
-import { type Exchange, HttpError, type Route, readBody, send, sendJson } from '../../http/routes.ts';
+import { HttpError, type RequestContext, type Route, readBody, send, sendJson } from '../../http/routes.ts';
 import { assetPath } from '../../kernel/assets.ts';
 import { type Clock, secondsUntil } from '../../kernel/clock.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
-import type { CardPayment, HostedCheckout } from '../model.ts';
+import type { HostedCheckout, StoredCardPayment } from '../model.ts';
 import { parseCardForm } from './form.ts';
 import { cspSource, returnUrl } from './return-url.ts';
 import { pageState, secondsLeft } from './state.ts';
@@ -54,10 +54,10 @@ export function createCheckoutRoutes({
     scriptUrl: `${basePath}/assets/page.js?v=${ASSETS['page.js'].hash}`,
     testCards,
   };
-  const pathOf = (payment: CardPayment) => `${basePath}/${payment.orderCode}`;
+  const pathOf = (payment: StoredCardPayment) => `${basePath}/${payment.orderCode}`;
 
   /** @throws HttpError 404; RateLimitError for a network that asks for too many that are not there */
-  async function open({ request, params: { orderCode = '' } }: Exchange): Promise<Order> {
+  async function open({ request, params: { orderCode = '' } }: RequestContext): Promise<Order> {
     const address = addressOf(request);
     await limits.take(address);
     // Looked at here, for what no order code can be must not reach the database as one.
@@ -67,7 +67,7 @@ export function createCheckoutRoutes({
     return { ...found, secondsLeft: secondsLeft(found.payment, clock.now()) };
   }
 
-  async function show(exchange: Exchange): Promise<void> {
+  async function show(exchange: RequestContext): Promise<void> {
     const { response, url } = exchange;
     const order = await open(exchange);
     const state = pageState(order.payment, clock.now());
@@ -79,7 +79,7 @@ export function createCheckoutRoutes({
     sendPage(response, 200, body, order.payment);
   }
 
-  async function pay(exchange: Exchange): Promise<void> {
+  async function pay(exchange: RequestContext): Promise<void> {
     const { request, response } = exchange;
     refuseForeignForm(request, ownOrigin);
     const address = addressOf(request);
@@ -130,7 +130,7 @@ export function createCheckoutRoutes({
     }
   }
 
-  async function status(exchange: Exchange): Promise<void> {
+  async function status(exchange: RequestContext): Promise<void> {
     const { response } = exchange;
     const { payment, secondsLeft } = await open(exchange).catch((error: unknown) => {
       throw asTooMany(error);
@@ -140,7 +140,7 @@ export function createCheckoutRoutes({
   }
 
   /** The payer sees a page whatever happens; a fault is thrown on, for the server to log. */
-  function asPage(handle: (exchange: Exchange) => Promise<void>): Route['handle'] {
+  function asPage(handle: (exchange: RequestContext) => Promise<void>): Route['handle'] {
     return async (exchange) => {
       try {
         await handle(exchange);
@@ -185,7 +185,7 @@ function sendPage(
   response: ServerResponse,
   status: number,
   body: string,
-  payment: CardPayment | null,
+  payment: StoredCardPayment | null,
   headers: Record<string, string> = {},
 ): void {
   send(response, status, body, {
@@ -216,7 +216,7 @@ const ISOLATION = {
 };
 
 /** Chromium holds a form's redirects against `form-action` too, so it names the shop that the payer goes on to. */
-function contentSecurityPolicy(payment: CardPayment | null): string {
+function contentSecurityPolicy(payment: StoredCardPayment | null): string {
   const shop = cspSource(payment?.successUrl ?? null);
   return [
     "default-src 'none'",
@@ -242,7 +242,7 @@ function asset(name: string, type: string) {
   return { body, hash, type: `${type}; charset=utf-8` };
 }
 
-function sendAsset({ response, url, params }: Exchange): void {
+function sendAsset({ response, url, params }: RequestContext): void {
   const { body, hash, type } = ASSETS[params.file === 'page.css' ? 'page.css' : 'page.js'];
   // An address with another hash is an older or newer server's: what it gets may not stay in a cache.
   const isCurrent = url.searchParams.get('v') === hash;

@@ -1,5 +1,5 @@
 import type { Cents } from '../../kernel/money.ts';
-import { type CardPayment, MAX_DECLINED_CHARGES } from '../model.ts';
+import { MAX_DECLINED_CHARGES, type StoredCardPayment } from '../model.ts';
 import { CARD_FIELDS, type CardErrors, type CardField, type KeptFields, MESSAGES } from './form.ts';
 import { type Html, html } from './html.ts';
 import { ICONS } from './icons.ts';
@@ -26,7 +26,7 @@ export interface Site {
 }
 
 export interface Order {
-  payment: CardPayment;
+  payment: StoredCardPayment;
   merchantName: string;
   secondsLeft: number;
 }
@@ -261,7 +261,7 @@ const NOT_TAKEN = {
   not_charged: 'A operadora não recebeu o pagamento.',
 };
 
-function declinedSummary({ declinedCharges }: CardPayment, why: keyof typeof NOT_TAKEN): Html {
+function declinedSummary({ declinedCharges }: StoredCardPayment, why: keyof typeof NOT_TAKEN): Html {
   const triesLeft = MAX_DECLINED_CHARGES - declinedCharges;
   const warning =
     triesLeft === 1 ? 'Esta é a última tentativa.' : triesLeft === 2 && 'Restam duas tentativas.';
@@ -411,7 +411,7 @@ function notice({
 }
 
 function receipt(
-  payment: CardPayment,
+  payment: StoredCardPayment,
   merchantName: string,
   dates: [label: string, text: string | null][],
 ): Html {
@@ -426,7 +426,7 @@ function receipt(
 }
 
 /** Back without having paid, and without having cancelled either. */
-function backLink(payment: CardPayment): Html | null {
+function backLink(payment: StoredCardPayment): Html | null {
   const url = returnUrl(payment.cancelUrl, { psa_order_code: payment.orderCode });
   return url === null
     ? null
@@ -434,7 +434,7 @@ function backLink(payment: CardPayment): Html | null {
 }
 
 /** The page that leads on once the payment is decided: to the shop when it is paid, to what happened otherwise. */
-export function followPath({ basePath }: Site, { orderCode }: CardPayment): string {
+export function followPath({ basePath }: Site, { orderCode }: StoredCardPayment): string {
   return `${basePath}/${orderCode}?seguir=1`;
 }
 

@@ -1,37 +1,37 @@
 import type { State } from '../../commit/commit.ts';
-import type { Asker } from '../../kernel/requester.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { behindChange, type PaymentError, UnavailableError } from '../../kernel/errors.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
+import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
-  assertCertain,
-  cannotTell,
+  type Intent,
+  intents as intentRecords,
+  type LookupResult,
+  lastIntents,
+  type Operation,
+  type RequestKind,
+} from '../../upstream/intents.ts';
+import { mirrored, type Observation } from '../../upstream/mirror.ts';
+import { type MirroredRow, selectMirrored } from '../../upstream/mirror-store.ts';
+import { readPagesUntil } from '../../upstream/read-until.ts';
+import {
+  assertConclusive,
   invalidInput,
+  isInconclusive,
   isSuccess,
   messageOf,
   refusalOf,
   unreadable,
 } from '../../upstream/responses.ts';
-import type { Endpoints } from '../../upstream/endpoint-availability.ts';
-import type { Facade } from '../../upstream/dependencies.ts';
-import {
-  type Found,
-  type Intent,
-  intents as intentRecords,
-  lastIntents,
-  type Operation,
-  type RequestKind,
-} from '../../upstream/intents.ts';
-import { type Observation, observed } from '../../upstream/mirror.ts';
-import { type Observed, selectObserved } from '../../upstream/mirror-store.ts';
-import { readNewest } from '../../upstream/read-until.ts';
-import type { Errand } from '../../upstream/upstream.ts';
+import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
 import {
   assertNotSandbox,
   assertTokenFree,
-  type CardPaymentClaim,
+  type CardPayment,
   type CardPaymentService,
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
@@ -39,12 +39,12 @@ import {
   checkoutAmount,
   customerOf,
   grantAtStart,
-  type ShownCardPayment,
   type SoldProduct,
   type StartCheckoutInput,
+  type UpstreamCardPayment,
 } from '../model.ts';
-import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
+import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
 
 /** Card payments that are requested of the service, and what becomes of one where that is not known at once. */
 export interface CardPaymentRequests {
@@ -53,8 +53,8 @@ export interface CardPaymentRequests {
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
-    asker: Asker,
-  ): Promise<ShownCardPayment>;
+    requester: Requester,
+  ): Promise<CardPayment>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
@@ -71,7 +71,7 @@ const SENDING_MS = 60_000;
 
 /** What is asked of the service, kept before it is sent; with the merchant's own `callbackUrl`, which stays here. */
 type Wanted = { valueCents: number } & Pick<
-  ShownCardPayment,
+  CardPayment,
   'description' | 'callbackUrl' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl'
 >;
 
@@ -81,34 +81,42 @@ export function createCardPaymentRequests({
   upstream,
   reads,
   intents,
-  nudge,
+  pollNow: nudge,
   endpoints,
   mirror,
   callbackUrl,
   findProduct,
   privateAddresses,
   lookUp,
-}: Facade & {
+}: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredCardPayments;
   /** Where the service is to send a payment's webhook; null where it can reach none of ours, which must be public https. */
   callbackUrl: string | null;
   /** What a checkout token sells; null once it was deleted. */
-  findProduct: (tenant: Tenant, id: string, asker: Asker) => Promise<SoldProduct | null>;
+  findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
   /** Asks how one stands now. @throws RateLimitError, UpstreamFault, PaymentError */
-  lookUp: (tenant: Tenant, known: Observed, by: { errand: Errand; asker: Asker }) => Promise<unknown>;
+  lookUp: (
+    tenant: Tenant,
+    known: MirroredRow,
+    by: { requestOptions: RequestOptions; requester: Requester },
+  ) => Promise<unknown>;
 }): CardPaymentRequests {
   /** The one request. What the service refuses, it has not done. */
-  async function send({ environment }: Tenant, intent: Intent, errand: Errand): Promise<Observation> {
+  async function send(
+    { environment }: Tenant,
+    intent: Intent,
+    requestOptions: RequestOptions,
+  ): Promise<Observation> {
     const wanted = intent.summary as Wanted;
     const at = clock.now();
-    const request = { environment, method: 'POST', path: '/v1/card-payments', errand } as const;
+    const request = { environment, method: 'POST', path: '/v1/card-payments', requestOptions } as const;
     const answer = await endpoints
       .ask(environment, POST, () => upstream.send({ ...request, body: bodyOf({ ...wanted, callbackUrl }) }))
       .finally(() => reads.forget(environment));
-    assertCertain(answer);
+    assertConclusive(answer);
     if (!isSuccess(answer)) throw refusalOfCreation(answer, wanted);
     const claim = cardPaymentFromWire(answer.body);
     if (!claim) throw unreadable();
@@ -123,15 +131,15 @@ export function createCardPaymentRequests({
    */
   function operation<Input>(
     tenant: Tenant,
-    errand: Errand,
+    requestOptions: RequestOptions,
     of: Pick<Operation<Input>, 'name' | 'key' | 'input' | 'open'> & { wanted: Wanted },
   ): Operation<Input> {
     const { wanted, ...rest } = of;
     return {
       ...rest,
       summary: () => wanted,
-      send: (intent) => send(tenant, intent, errand),
-      harmlessIfLost: true,
+      send: (intent) => send(tenant, intent, requestOptions),
+      safeToRepeat: true,
       lookupReference: () => null,
     };
   }
@@ -151,10 +159,10 @@ export function createCardPaymentRequests({
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },
     { attemptId, ...input }: StartCheckoutInput,
-    asker: Asker,
-  ): Promise<ShownCardPayment> {
+    requester: Requester,
+  ): Promise<CardPayment> {
     assertNotSandbox(tenant.environment);
-    const errand: Errand = { class: 'payer', subject: token.id };
+    const requestOptions: RequestOptions = { priority: 'payer', subject: token.id };
     const name = `${START}:${token.id}`;
     const [before] = await intentRecords.load(sql, tenant, [
       intentRecords.keyOf({ operation: name, key: attemptId } as Intent),
@@ -163,14 +171,14 @@ export function createCardPaymentRequests({
     const begun = before !== undefined && before.state !== 'refused';
     const wanted = begun
       ? (before.summary as Wanted)
-      : await wantedOf(tenant, token.grant, input, asker, findProduct);
+      : await wantedOf(tenant, token.grant, input, requester, findProduct);
     const last =
       begun || token.grant.reusable ? before : (await lastIntents.load(sql, tenant, [name]))[0]?.intent;
-    if (last?.resourceId) await freshen(tenant, last.resourceId, { errand, asker });
+    if (last?.resourceId) await freshen(tenant, last.resourceId, { requestOptions, requester });
     const open = token.grant.reusable ? {} : { open: reservation(name) };
     const { payment } = await run(
       tenant,
-      operation(tenant, errand, { name, key: attemptId, input, wanted, ...open }),
+      operation(tenant, requestOptions, { name, key: attemptId, input, wanted, ...open }),
     );
     return payment;
   }
@@ -182,19 +190,19 @@ export function createCardPaymentRequests({
   async function freshen(
     tenant: Tenant,
     orderCode: string,
-    by: { errand: Errand; asker: Asker },
+    by: { requestOptions: RequestOptions; requester: Requester },
   ): Promise<void> {
     const known = await mirror.find(tenant, orderCode);
     if (!known || (known.status !== 'pending' && known.status !== 'unknown')) return;
     await lookUp(tenant, known, by).catch((error: unknown) => {
       // Then what is known decides.
-      if (!cannotTell(error)) throw error;
+      if (!isInconclusive(error)) throw error;
     });
   }
 
   // ── An unknown outcome ──
 
-  async function look(tenant: Tenant, intent: Intent): Promise<Found> {
+  async function look(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const found = await search(tenant, intent);
     const ageMs = clock.ms() - intent.createdAt.getTime();
     // Whatever was made has expired, and nobody has ever seen its page.
@@ -206,7 +214,7 @@ export function createCardPaymentRequests({
    * sent, was not there before it and is nobody's. Where others that are like it are being sent, or more are there than
    * were lost, nobody can say whose is which.
    */
-  async function search(tenant: Tenant, intent: Intent): Promise<Found> {
+  async function search(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const at = clock.now();
     const since = plusMs(intent.createdAt, -SKEW_MS);
     const list = await readListSince(tenant, intent, since);
@@ -219,7 +227,7 @@ export function createCardPaymentRequests({
       (other) => other.id !== intent.id && hashInput(other.summary) === hashInput(wanted),
     );
     const codes = alike.map(({ orderCode }) => orderCode);
-    const known = new Set((await selectObserved(sql, tenant, 'card_payment', codes)).map(({ id }) => id));
+    const known = new Set((await selectMirrored(sql, tenant, 'card_payment', codes)).map(({ id }) => id));
     const nobodys = alike.filter(({ orderCode }) => !known.has(orderCode));
     if (nobodys.some((item) => beganAt(item) === null)) return 'unclear';
     const candidates = nobodys.filter((item) => beganAt(item)! >= since);
@@ -237,11 +245,11 @@ export function createCardPaymentRequests({
 
   /** Null where there is no list. */
   function readListSince({ environment }: Tenant, intent: Intent, since: Date) {
-    return readNewest({
+    return readPagesUntil({
       async fetchPage(query) {
         const path = `/v1/card-payments?${query}` as const;
         const answer = await endpoints.askIfThere(environment, LIST, () =>
-          upstream.get({ environment, path, errand: errandOfLook(intent) }),
+          upstream.get({ environment, path, requestOptions: lookupOptions(intent) }),
         );
         return answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;
       },
@@ -258,11 +266,15 @@ export function createCardPaymentRequests({
       const wanted = toWanted(input);
       return run(
         tenant,
-        operation(tenant, { class: 'money' }, { name: CREATE, key: idempotencyKey ?? null, input, wanted }),
+        operation(
+          tenant,
+          { priority: 'money' },
+          { name: CREATE, key: idempotencyKey ?? null, input, wanted },
+        ),
       );
     },
     startCheckout,
-    kinds: { [CREATE]: { look }, [START]: { look } },
+    kinds: { [CREATE]: { lookUp: look }, [START]: { lookUp: look } },
   };
 }
 
@@ -287,11 +299,11 @@ async function wantedOf(
   tenant: Tenant,
   grant: CheckoutGrant,
   { valueCents, customer }: Omit<StartCheckoutInput, 'attemptId'>,
-  asker: Asker,
-  findProduct: (tenant: Tenant, id: string, asker: Asker) => Promise<SoldProduct | null>,
+  requester: Requester,
+  findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>,
 ): Promise<Wanted> {
   const { amount } = grant;
-  const product = amount.kind === 'product' ? await findProduct(tenant, amount.productId, asker) : null;
+  const product = amount.kind === 'product' ? await findProduct(tenant, amount.productId, requester) : null;
   const known = grantAtStart(grant, product);
   return toWanted({
     ...known,
@@ -306,7 +318,7 @@ function bodyOf(wanted: Wanted): object {
 }
 
 /** What was given is known better than the answer tells it; the amount is what the payer is asked for. */
-function createdClaim(claim: CardPaymentClaim, wanted: Wanted, at: Date): CardPaymentClaim {
+function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Date): UpstreamCardPayment {
   const { valueCents, ...details } = wanted;
   return {
     ...claim,
@@ -329,9 +341,9 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
 }
 
 /** Whoever pays can have an attempt looked for as often as they like: so it counts as theirs. */
-function errandOfLook({ operation }: Intent): Errand {
+function lookupOptions({ operation }: Intent): RequestOptions {
   const tokenId = operation.startsWith(`${START}:`) ? operation.slice(START.length + 1) : null;
-  return tokenId === null ? { class: 'query' } : { class: 'payer', subject: tokenId };
+  return tokenId === null ? { priority: 'query' } : { priority: 'payer', subject: tokenId };
 }
 
 // ── A single-use token ──────────────────────────────────────────────────────────────────────────
@@ -344,7 +356,7 @@ function reservation(operation: string): NonNullable<Operation<unknown>['open']>
   return {
     async read(reader) {
       const last = await reader.load(lastIntents, operation);
-      if (last?.intent.resourceId) await reader.load(observed.card_payment, last.intent.resourceId);
+      if (last?.intent.resourceId) await reader.load(mirrored.card_payment, last.intent.resourceId);
     },
     decide(state, intent) {
       const last = state.get(lastIntents, operation)?.intent;
@@ -357,7 +369,7 @@ function reservation(operation: string): NonNullable<Operation<unknown>['open']>
 /** @throws UnavailableError */
 function assertLastIsOver(state: State, { resourceId, createdAt }: Intent): void {
   if (resourceId) {
-    const payment = state.get(observed.card_payment, resourceId);
+    const payment = state.get(mirrored.card_payment, resourceId);
     assertTokenFree(payment && paymentOf(payment));
     return;
   }
@@ -370,7 +382,7 @@ function assertLastIsOver(state: State, { resourceId, createdAt }: Intent): void
 
 /** In everything that the list says of it. */
 function isLike(
-  { said, ...item }: CardPaymentClaim & { said: Readonly<Record<string, unknown>> },
+  { said, ...item }: UpstreamCardPayment & { said: Readonly<Record<string, unknown>> },
   wanted: Wanted,
 ): boolean {
   const same = (name: 'metadata' | 'description' | 'successUrl' | 'cancelUrl') =>
@@ -385,7 +397,7 @@ function isLike(
   );
 }
 
-function beganAt({ createdAt, expiresAt }: CardPaymentClaim): Date | null {
+function beganAt({ createdAt, expiresAt }: UpstreamCardPayment): Date | null {
   return createdAt ?? (expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null);
 }
 

@@ -1,45 +1,50 @@
 import type { State, Writes } from '../../commit/commit.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { Facade } from '../../upstream/dependencies.ts';
-import { type Observation, observed, writesOfObserved } from '../../upstream/mirror.ts';
-import { type Observed, selectObserved, touchObserved } from '../../upstream/mirror-store.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import { mirrored, type Observation, writesOfMirrored } from '../../upstream/mirror.ts';
+import { type MirroredRow, selectMirrored, touchMirrored } from '../../upstream/mirror-store.ts';
 import {
-  type CardPaymentClaim,
+  type CardPayment,
   cardPaymentFromJson,
   isFinal,
-  mergeCardPayment,
-  type ShownCardPayment,
+  mergeUpstreamCardPayment,
+  type UpstreamCardPayment,
 } from '../model.ts';
 
 /** Card payments as the mirror has them. */
 export interface MirroredCardPayments {
-  find(tenant: Tenant, orderCode: string): Promise<Observed | null>;
+  find(tenant: Tenant, orderCode: string): Promise<MirroredRow | null>;
   /** Records what is new of it. Null where nobody knows the payment, and this says too little of it. */
-  record(tenant: Tenant, known: Observed | null, claim: CardPaymentClaim, at: Date): Promise<Observed | null>;
+  record(
+    tenant: Tenant,
+    known: MirroredRow | null,
+    claim: UpstreamCardPayment,
+    at: Date,
+  ): Promise<MirroredRow | null>;
 }
 
 export function mirrorCardPayments({
   database: { sql },
   committer,
-  nudge,
-}: Pick<Facade, 'database' | 'committer' | 'nudge'>): MirroredCardPayments {
+  pollNow: nudge,
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'pollNow'>): MirroredCardPayments {
   return {
     async find(tenant, orderCode) {
-      return (await selectObserved(sql, tenant, 'card_payment', [orderCode]))[0] ?? null;
+      return (await selectMirrored(sql, tenant, 'card_payment', [orderCode]))[0] ?? null;
     },
 
     async record(tenant, known, claim, at) {
       // Said before what is known: that has it already.
       if (known && known.observedAt >= at) return known;
-      if (known && !mergeCardPayment(paymentOf(known), claim, at)) {
+      if (known && !mergeUpstreamCardPayment(paymentOf(known), claim, at)) {
         // Something older than what is known confirms nothing.
         if (!confirms(claim, known.status)) return known;
-        await touchObserved(sql, tenant, 'card_payment', { ids: [known.id], at });
+        await touchMirrored(sql, tenant, 'card_payment', { ids: [known.id], at });
         return { ...known, observedAt: at };
       }
-      const { now, moved } = await committer.change<{ now: Observed | null; moved: boolean }>({
+      const { now, moved } = await committer.change<{ now: MirroredRow | null; moved: boolean }>({
         tenant,
-        read: (reader) => reader.load(observed.card_payment, claim.orderCode),
+        read: (reader) => reader.load(mirrored.card_payment, claim.orderCode),
         decide(state) {
           const { record, writes } = decideClaim(state, claim, at);
           return { outcome: { now: record, moved: (writes.events?.length ?? 0) > 0 }, writes };
@@ -54,9 +59,9 @@ export function mirrorCardPayments({
 // ── What is said, as it is written down ─────────────────────────────────────────────────────────
 
 /** `at`: when it was said; null: when it is heard. */
-export function observationOf(claim: CardPaymentClaim, at: Date | null): Observation {
+export function observationOf(claim: UpstreamCardPayment, at: Date | null): Observation {
   return {
-    read: (reader) => reader.load(observed.card_payment, claim.orderCode),
+    read: (reader) => reader.load(mirrored.card_payment, claim.orderCode),
     decide: (state) => ({
       resourceId: claim.orderCode,
       writes: decideClaim(state, claim, at ?? state.now).writes,
@@ -66,14 +71,14 @@ export function observationOf(claim: CardPaymentClaim, at: Date | null): Observa
 
 function decideClaim(
   state: State,
-  claim: CardPaymentClaim,
+  claim: UpstreamCardPayment,
   at: Date,
-): { record: Observed | null; writes: Writes } {
-  const before = state.get(observed.card_payment, claim.orderCode);
-  const seen = mergeCardPayment(before && paymentOf(before), claim, state.now);
+): { record: MirroredRow | null; writes: Writes } {
+  const before = state.get(mirrored.card_payment, claim.orderCode);
+  const seen = mergeUpstreamCardPayment(before && paymentOf(before), claim, state.now);
   if (!seen) return { record: before, writes: {} };
   const { payment, changed } = seen;
-  const record: Observed = {
+  const record: MirroredRow = {
     resource: 'card_payment',
     id: payment.orderCode,
     version: payment.version,
@@ -86,7 +91,7 @@ function decideClaim(
   };
   return {
     record,
-    writes: writesOfObserved({
+    writes: writesOfMirrored({
       names: before ? [] : [record.id],
       event: changed && {
         kind: `card_payment.${payment.status}`,
@@ -100,10 +105,10 @@ function decideClaim(
   };
 }
 
-function confirms({ status: told }: CardPaymentClaim, status: string): boolean {
+function confirms({ status: told }: UpstreamCardPayment, status: string): boolean {
   return told !== null && (told === status || status === 'unknown');
 }
 
-export function paymentOf({ snapshot }: Observed): ShownCardPayment {
+export function paymentOf({ snapshot }: MirroredRow): CardPayment {
   return cardPaymentFromJson(snapshot);
 }

@@ -1,37 +1,47 @@
-import type { Asker } from '../../kernel/requester.ts';
 import { plusMs } from '../../kernel/clock.ts';
+import { createCoalescedReads } from '../../kernel/coalesce.ts';
 import { RateLimitError } from '../../kernel/errors.ts';
-import { createSharedReads } from '../../kernel/coalesce.ts';
+import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
-import { answered, cannotTell, isSuccess, refusalOf, unreadable } from '../../upstream/responses.ts';
+import {
+  type RemoteSlice,
+  requestOptionsFor,
+  type UpstreamDependencies,
+} from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
-import { errandOf, type Facade, type Remote } from '../../upstream/dependencies.ts';
 import {
   claimPoll,
-  countObserved,
-  listObserved,
-  type Observed,
-  selectObserved,
-  selectObservedWithHead,
+  countMirrored,
+  listMirrored,
+  type MirroredRow,
+  selectMirrored,
+  selectMirroredWithHead,
   selectOpen,
 } from '../../upstream/mirror-store.ts';
 import type { Read } from '../../upstream/reads.ts';
-import type { Errand } from '../../upstream/upstream.ts';
 import {
+  isInconclusive,
+  isSuccess,
+  refusalOf,
+  unreadable,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
+import type { RequestOptions } from '../../upstream/upstream.ts';
+import {
+  type CardPayment,
   type CardPaymentService,
   isAnyOrderCode,
   pollInterval,
-  type ShownCardPayment,
   type SoldProduct,
 } from '../model.ts';
-import { mirrorCardPayments, observationOf, paymentOf } from './mirror.ts';
-import { createCardPaymentRequests } from './commands.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../wire.ts';
+import { createCardPaymentRequests } from './commands.ts';
+import { mirrorCardPayments, observationOf, paymentOf } from './mirror.ts';
 
 const GET = { name: 'GET /v1/card-payments/{orderCode}', inWords: 'looking a card payment up' };
 
 /** An answer is given again for so long: to a person, and to a payer, of whom there may be thousands. */
-const KEEP_MS = { person: 2_000, payer: 10_000 } as const;
+const KEEP_MS = { merchant: 2_000, payer: 10_000 } as const;
 /** So many payments are asked for at once, and so far apart: 40 a minute, of the 60 that all polling may take. */
 const ASKED_AT_ONCE = 2;
 const APART_MS = 3_000;
@@ -40,15 +50,15 @@ const LATER_MS = 5_000;
 
 /** The port over HTTP: one payment is asked for at the service, lists come from what we have seen of it. */
 export function createRemoteCardPayments(
-  facade: Facade & {
+  facade: UpstreamDependencies & {
     /** Where the service is to send a payment's webhook; null where it can reach none of ours, which must be public https. */
     callbackUrl: string | null;
     /** What a checkout token sells; null once it was deleted. */
-    findProduct: (tenant: Tenant, id: string, asker: Asker) => Promise<SoldProduct | null>;
+    findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
     /** Local development: webhooks may go to this machine. */
     privateAddresses: boolean;
   },
-): Remote<CardPaymentService> {
+): RemoteSlice<CardPaymentService> {
   const { clock, reads } = facade;
   const { sql } = facade.database;
   const endpoints = createEndpoints(clock);
@@ -57,12 +67,12 @@ export function createRemoteCardPayments(
     ...facade,
     endpoints,
     mirror,
-    async lookUp(tenant, known, { errand, asker }) {
-      const read = await ask(tenant, known.id, { errand, keepMs: KEEP_MS[asker.rank] });
+    async lookUp(tenant, known, { requestOptions, requester }) {
+      const read = await ask(tenant, known.id, { requestOptions, keepMs: KEEP_MS[requester.priority] });
       return take(tenant, known.id, known, read);
     },
   });
-  const sharedPages = createSharedReads<Awaited<ReturnType<typeof listObserved>>>();
+  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirrored>>>();
   /** When this instance last tried to poll for a payment, or saw that another does. */
   const polledAt = new Map<string, Date>();
 
@@ -70,9 +80,9 @@ export function createRemoteCardPayments(
   async function take(
     tenant: Tenant,
     orderCode: string,
-    known: Observed | null,
+    known: MirroredRow | null,
     read: Read,
-  ): Promise<Observed | null> {
+  ): Promise<MirroredRow | null> {
     if (isSuccess(read)) {
       const claim = cardPaymentFromWire(read.body);
       if (claim?.orderCode !== orderCode) throw unreadable();
@@ -89,7 +99,7 @@ export function createRemoteCardPayments(
   function ask(
     { environment }: Tenant,
     orderCode: string,
-    options: { errand: Errand; keepMs: number },
+    options: { requestOptions: RequestOptions; keepMs: number },
   ): Promise<Read> {
     const path = `/v1/card-payments/${encodeURIComponent(orderCode)}` as const;
     return endpoints.ask(environment, GET, () => reads.get(environment, path, options));
@@ -99,33 +109,39 @@ export function createRemoteCardPayments(
   async function findOne(
     tenant: Tenant,
     orderCode: string,
-    known: Observed | null,
-    asker: Asker,
-  ): Promise<ShownCardPayment | null> {
+    known: MirroredRow | null,
+    requester: Requester,
+  ): Promise<CardPayment | null> {
     if (known?.final) return paymentOf(known);
     try {
-      const read = await ask(tenant, orderCode, { errand: errandOf(asker), keepMs: KEEP_MS[asker.rank] });
+      const read = await ask(tenant, orderCode, {
+        requestOptions: requestOptionsFor(requester),
+        keepMs: KEEP_MS[requester.priority],
+      });
       const now = await take(tenant, orderCode, known, read);
-      asker.saw(now && now.observedAt > read.at ? now.observedAt : read.at, read.stale);
+      requester.onRead(now && now.observedAt > read.at ? now.observedAt : read.at, read.stale);
       return now && paymentOf(now);
     } catch (error) {
-      if (!known || !cannotTell(error)) throw error;
-      asker.saw(known.observedAt, true);
+      if (!known || !isInconclusive(error)) throw error;
+      requester.onRead(known.observedAt, true);
       return paymentOf(known);
     }
   }
 
-  async function findMany(tenant: Tenant, orderCodes: readonly string[], asker: Asker) {
+  async function findMany(tenant: Tenant, orderCodes: readonly string[], requester: Requester) {
     // Cards do not run in sandbox (section 4.2), so nobody need be asked.
     if (tenant.environment === 'sandbox') return orderCodes.map(() => null);
     const possible = [...new Set(orderCodes)].filter(isAnyOrderCode);
-    const records = await selectObserved(sql, tenant, 'card_payment', possible);
+    const records = await selectMirrored(sql, tenant, 'card_payment', possible);
     const known = new Map(records.map((each) => [each.id, each]));
     const found = new Map(
       await Promise.all(
         possible.map(
           async (code) =>
-            [code, await answered(findOne(tenant, code, known.get(code) ?? null, asker))] as const,
+            [
+              code,
+              await withUpstreamErrors(findOne(tenant, code, known.get(code) ?? null, requester)),
+            ] as const,
         ),
       ),
     );
@@ -135,22 +151,22 @@ export function createRemoteCardPayments(
   // ── The port ──
 
   return {
-    serviceFor: (asker) => ({
+    serviceFor: (requester) => ({
       create: requests.create,
-      startCheckout: (tenant, token, input) => requests.startCheckout(tenant, token, input, asker),
-      find: async (tenant, orderCode) => (await findMany(tenant, [orderCode], asker))[0] ?? null,
-      findMany: (tenant, orderCodes) => findMany(tenant, orderCodes, asker),
+      startCheckout: (tenant, token, input) => requests.startCheckout(tenant, token, input, requester),
+      find: async (tenant, orderCode) => (await findMany(tenant, [orderCode], requester))[0] ?? null,
+      findMany: (tenant, orderCodes) => findMany(tenant, orderCodes, requester),
       async findWithVersion(tenant, orderCode) {
         if (!isAnyOrderCode(orderCode)) return null;
-        const read = () => selectObservedWithHead(sql, tenant, 'card_payment', orderCode);
+        const read = () => selectMirroredWithHead(sql, tenant, 'card_payment', orderCode);
         let found = await read();
-        if (!found && (await findMany(tenant, [orderCode], asker))[0]) found = await read();
+        if (!found && (await findMany(tenant, [orderCode], requester))[0]) found = await read();
         return found && { version: found.head, payment: paymentOf(found.observed) };
       },
       async list(tenant, { first, after, status }) {
         const page = { before: after ?? null, limit: first + 1, ...(status && { status }) };
         const rows = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
-          listObserved(sql, tenant, 'card_payment', page),
+          listMirrored(sql, tenant, 'card_payment', page),
         );
         const items = rows
           .slice(0, first)
@@ -159,12 +175,12 @@ export function createRemoteCardPayments(
       },
       async listPage(tenant, { limit, offset }) {
         const [rows, total] = await Promise.all([
-          listObserved(sql, tenant, 'card_payment', { before: null, limit, offset }),
-          countObserved(sql, tenant, 'card_payment', {}),
+          listMirrored(sql, tenant, 'card_payment', { before: null, limit, offset }),
+          countMirrored(sql, tenant, 'card_payment', {}),
         ]);
         return { items: rows.map((row) => paymentOf(row.observed)), total };
       },
-      count: (tenant, { status }) => countObserved(sql, tenant, 'card_payment', { status }),
+      count: (tenant, { status }) => countMirrored(sql, tenant, 'card_payment', { status }),
     }),
 
     async poll(tenant, { all, ids }) {
@@ -187,7 +203,7 @@ export function createRemoteCardPayments(
         // Another instance has just asked: what it learned comes by the log.
         if (!(await claimPoll(sql, tenant, { name: `card_payment ${each.id}`, now, intervalMs: everyMs })))
           continue;
-        const read = await ask(tenant, each.id, { errand: { class: 'poll' }, keepMs: 0 });
+        const read = await ask(tenant, each.id, { requestOptions: { priority: 'poll' }, keepMs: 0 });
         if (read.stale) return plusMs(now, LATER_MS);
         await take(tenant, each.id, each, read);
       }
@@ -199,16 +215,16 @@ export function createRemoteCardPayments(
       return new Date(Math.max(next, now.getTime() + (turn.length > 0 ? APART_MS : 0)));
     },
 
-    async refresh(tenant, ids, errand) {
+    async refresh(tenant, ids, requestOptions) {
       if (tenant.environment === 'sandbox') return;
       for (const id of ids.filter(isAnyOrderCode)) {
-        const read = await ask(tenant, id, { errand, keepMs: 0 });
+        const read = await ask(tenant, id, { requestOptions, keepMs: 0 });
         if (read.stale) throw new RateLimitError('requests to the payments service', LATER_MS / 1_000);
         await take(tenant, id, await mirror.find(tenant, id), read);
       }
     },
 
-    sighting(payload) {
+    readWebhook(payload) {
       const claim = cardPaymentEventFromWire(payload);
       return (
         claim && {

@@ -2,8 +2,21 @@ import { plusMs } from '../../kernel/clock.ts';
 import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
-  assertCertain,
+  ABSENT_AFTER_MS,
+  InDoubtError,
+  type Intent,
+  type LookupResult,
+  type OutcomeLookup,
+  type RequestKind,
+} from '../../upstream/intents.ts';
+import type { Observation } from '../../upstream/mirror.ts';
+import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
+import { isBehind, isNewestFirst } from '../../upstream/read-until.ts';
+import {
+  assertConclusive,
   invalidInput,
   isSuccess,
   keyUsed,
@@ -11,31 +24,19 @@ import {
   refusalOf,
   unreadable,
 } from '../../upstream/responses.ts';
-import type { Endpoints } from '../../upstream/endpoint-availability.ts';
-import type { Facade } from '../../upstream/dependencies.ts';
-import {
-  ABSENT_AFTER_MS,
-  type Found,
-  InDoubtError,
-  type Intent,
-  type Look,
-  type RequestKind,
-} from '../../upstream/intents.ts';
-import type { Observation } from '../../upstream/mirror.ts';
-import { listObserved, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
-import { isBehind, isNewestFirst } from '../../upstream/read-until.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
-import type { Errand } from '../../upstream/upstream.ts';
-import type { ShownWallet } from '../../wallet/model.ts';
+import type { RequestOptions } from '../../upstream/upstream.ts';
+import type { Wallet } from '../../wallet/model.ts';
 import {
   areDifferent,
   maskDestination,
-  type PayoutClaim,
+  type Payout,
   type PayoutMethod,
   type PayoutService,
   type RequestPayoutInput,
-  type ShownPayout,
+  type UpstreamPayout,
 } from '../model.ts';
+import { readPayout, readPayoutList } from '../wire.ts';
 import {
   asPayout,
   identifiedAs,
@@ -45,7 +46,6 @@ import {
   observationOf,
   payoutIn,
 } from './mirror.ts';
-import { readPayout, readPayoutList } from '../wire.ts';
 
 /** Payouts that are requested of the service, and what becomes of one where that is not known at once. */
 export interface PayoutRequests {
@@ -81,21 +81,21 @@ export function createPayoutRequests({
   upstream,
   reads,
   intents,
-  nudge,
+  pollNow: nudge,
   endpoints,
   mirror,
   readWallet,
-}: Facade & {
+}: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredPayouts;
   /** For the figures of a refusal. */
-  readWallet: (tenant: Tenant) => Promise<ShownWallet>;
+  readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): PayoutRequests {
   async function request(
     tenant: Tenant,
     { idempotencyKey, ...input }: RequestPayoutInput,
-  ): Promise<{ payout: ShownPayout; replayed: boolean }> {
-    const [newest] = await listObserved(database.sql, tenant, 'payout', { before: null, limit: 1 });
+  ): Promise<{ payout: Payout; replayed: boolean }> {
+    const [newest] = await listMirrored(database.sql, tenant, 'payout', { before: null, limit: 1 });
     const summary: Summary = {
       method: input.method,
       amountCents: input.amountCents,
@@ -144,14 +144,14 @@ export function createPayoutRequests({
       walletAddress: destination,
       ...(idempotencyKey !== null && { idempotencyKey }),
     };
-    const errand: Errand = { class: 'money' };
+    const requestOptions: RequestOptions = { priority: 'money' };
     const answer = await endpoints
       .ask(environment, POST, () =>
-        upstream.send({ environment, method: 'POST', path: PAYOUTS, body, errand }),
+        upstream.send({ environment, method: 'POST', path: PAYOUTS, body, requestOptions }),
       )
       .finally(() => reads.forget(environment));
     // It may have been done all the same: its list tells.
-    assertCertain(answer);
+    assertConclusive(answer);
     if (isSuccess(answer)) {
       const told = readPayout(answer.body);
       // It has done it, and its list tells what it has made.
@@ -191,7 +191,7 @@ export function createPayoutRequests({
    * that came after it and that no other request has made. The service's list shows PIX keys masked, so most often a
    * webhook has to name it. One that only resembles it is never taken for it: then the outcome stays unknown.
    */
-  const look: Look = async (tenant, intent) => {
+  const look: OutcomeLookup = async (tenant, intent) => {
     const named = await findNamed(tenant, intent);
     if (named !== null) return named;
     const summary = intent.summary as Summary;
@@ -201,7 +201,7 @@ export function createPayoutRequests({
       upstream.get({
         environment,
         path: `${PAYOUTS}?limit=${LARGEST_PAGE}&offset=0`,
-        errand: { class: intent.looks === 0 ? 'money' : 'query' },
+        requestOptions: { priority: intent.lookups === 0 ? 'money' : 'query' },
       }),
     );
     const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
@@ -213,7 +213,7 @@ export function createPayoutRequests({
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
     const claimed = await intents.claimed(tenant, REQUEST, ids);
-    const wasKnown = ({ withdrawalId }: ShownPayout) => before.has(withdrawalId!);
+    const wasKnown = ({ withdrawalId }: Payout) => before.has(withdrawalId!);
     const possible = payouts.flatMap((payout) => {
       if (!payout || wasKnown(payout) || claimed.has(payout.withdrawalId!)) return [];
       const isOther = payout.inputHash !== undefined && payout.inputHash !== intent.inputHash;
@@ -233,7 +233,7 @@ export function createPayoutRequests({
   };
 
   /** The payout that was shown with all that the request says; null where none was, for all that is known here. */
-  async function findNamed(tenant: Tenant, intent: Intent): Promise<Found | null> {
+  async function findNamed(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
     const { inputHash, summary } = intent;
     const { knownUpTo } = summary as Summary;
     const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, behind: knownUpTo });
@@ -269,7 +269,7 @@ export function createPayoutRequests({
     request,
     kinds: {
       [REQUEST]: {
-        look,
+        lookUp: look,
         idOf: ({ id }) => id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
         absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),
@@ -278,12 +278,12 @@ export function createPayoutRequests({
   };
 }
 
-function namesOf(payouts: readonly ShownPayout[]): string {
+function namesOf(payouts: readonly Payout[]): string {
   return payouts.map(({ code, withdrawalId }) => code ?? withdrawalId).join(', ');
 }
 
 /** What the service does not say of a payout that was asked for here. Of an address it may say less than we know. */
-function ofIntent(told: PayoutClaim, { method, amountCents, destination }: Summary): PayoutClaim {
+function ofIntent(told: UpstreamPayout, { method, amountCents, destination }: Summary): UpstreamPayout {
   const isAddress = method === 'ltc' || method === 'usd';
   return {
     ...told,
@@ -294,7 +294,7 @@ function ofIntent(told: PayoutClaim, { method, amountCents, destination }: Summa
 }
 
 /** Nothing that is told of it says that it is another. */
-function mayBe(payout: ShownPayout, { method, amountCents, destination }: Summary): boolean {
+function mayBe(payout: Payout, { method, amountCents, destination }: Summary): boolean {
   return (
     payout.amountCents === amountCents &&
     (payout.method === method || payout.method === 'unknown') &&
@@ -310,7 +310,7 @@ function sinceOf({ createdAt }: Intent): Date {
  * Whether a payout was requested while an intent was under way; null where nobody can say: it has no date, or the service's
  * clock may be far from ours.
  */
-function isInTime({ requestedAt }: ShownPayout, intent: Intent): boolean | null {
+function isInTime({ requestedAt }: Payout, intent: Intent): boolean | null {
   if (requestedAt === null) return null;
   const since = sinceOf(intent);
   const until = plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS);

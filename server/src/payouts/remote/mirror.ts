@@ -1,45 +1,41 @@
 import type { State, Writes } from '../../commit/commit.ts';
 import type { Source } from '../../kernel/authority.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { Facade } from '../../upstream/dependencies.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Intent } from '../../upstream/intents.ts';
-import { type Correction, type Observation, observed, writesOfObserved } from '../../upstream/mirror.ts';
+import { type Correction, mirrored, type Observation, writesOfMirrored } from '../../upstream/mirror.ts';
 import {
-  type Observed,
+  type MirroredRow,
   selectInDoubt,
-  selectObserved,
-  selectObservedWithHead,
+  selectMirrored,
+  selectMirroredWithHead,
   selectReferences,
-  touchObserved,
+  touchMirrored,
 } from '../../upstream/mirror-store.ts';
 import {
   identified,
   isFinal,
   isSettled,
-  mergeClaim,
+  mergeUpstreamPayout,
   neverMade,
-  type PayoutClaim,
+  type Payout,
   payoutFromJson,
   payoutInDoubt,
-  type ShownPayout,
+  type UpstreamPayout,
 } from '../model.ts';
 
 /** Payouts of the main account as the mirror has them. */
 export interface MirroredPayouts {
   /** All of a page in one transaction, or in none where nothing is new; each as it is known then. */
-  takeOver(
-    tenant: Tenant,
-    claims: readonly (PayoutClaim | null)[],
-    at: Date,
-  ): Promise<(ShownPayout | null)[]>;
+  takeOver(tenant: Tenant, claims: readonly (UpstreamPayout | null)[], at: Date): Promise<(Payout | null)[]>;
   /** Each as it is known now. */
-  asKnown(tenant: Tenant, payouts: readonly (ShownPayout | null)[]): Promise<(ShownPayout | null)[]>;
+  asKnown(tenant: Tenant, payouts: readonly (Payout | null)[]): Promise<(Payout | null)[]>;
   /** By withdrawal id, code, or the request of ours that has made it, or may have. */
-  findNamed(tenant: Tenant, names: readonly string[]): Promise<Map<string, Observed>>;
+  findNamed(tenant: Tenant, names: readonly string[]): Promise<Map<string, MirroredRow>>;
   /** By its id, or its withdrawal id. What is kept of it is polled for as long as it is followed. */
-  findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: ShownPayout } | null>;
+  findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: Payout } | null>;
   /** Those of which nobody knows whether the service has made them, newest first. */
-  inDoubt(tenant: Tenant): Promise<ShownPayout[]>;
+  inDoubt(tenant: Tenant): Promise<Payout[]>;
   /** The withdrawals that these ids stand for: those of requests whose payout has been identified are added. */
   withdrawalsOf(tenant: Tenant, ids: readonly string[]): Promise<string[]>;
 }
@@ -48,9 +44,9 @@ export function mirrorPayouts({
   database,
   committer,
   onCorrection,
-}: Pick<Facade, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
-  async function select(tenant: Tenant, ids: readonly string[]): Promise<Map<string, Observed>> {
-    const known = await selectObserved(database.sql, tenant, 'payout', ids);
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
+  async function select(tenant: Tenant, ids: readonly string[]): Promise<Map<string, MirroredRow>> {
+    const known = await selectMirrored(database.sql, tenant, 'payout', ids);
     return new Map(known.map((each) => [each.id, each]));
   }
 
@@ -62,9 +58,9 @@ export function mirrorPayouts({
       if (taken.writes.length > 0)
         taken = await committer.change({
           tenant,
-          read: (reader) => Promise.all(ids.map((id) => reader.load(observed.payout, id))),
+          read: (reader) => Promise.all(ids.map((id) => reader.load(mirrored.payout, id))),
           decide(state) {
-            const outcome = takeAll(claims, (id) => state.get(observed.payout, id), at);
+            const outcome = takeAll(claims, (id) => state.get(mirrored.payout, id), at);
             return {
               outcome,
               writes: {
@@ -78,7 +74,7 @@ export function mirrorPayouts({
         const payout = taken.payouts[index];
         return claim && payout && confirms(claim, payout) ? [claim.withdrawalId] : [];
       });
-      await touchObserved(database.sql, tenant, 'payout', { ids: confirmed, at });
+      await touchMirrored(database.sql, tenant, 'payout', { ids: confirmed, at });
       for (const correction of taken.corrections) onCorrection(correction);
       return taken.payouts;
     },
@@ -108,7 +104,7 @@ export function mirrorPayouts({
     },
 
     async findWithVersion(tenant, id) {
-      const known = await selectObservedWithHead(database.sql, tenant, 'payout', id);
+      const known = await selectMirroredWithHead(database.sql, tenant, 'payout', id);
       const payout = known && payoutIn(known.observed);
       if (payout?.withdrawalId && payout.withdrawalId !== id)
         return this.findWithVersion(tenant, payout.withdrawalId);
@@ -136,7 +132,7 @@ function isRequestId(id: string): boolean {
 
 /** `at`: when the service said so; null of a webhook, which may be late. */
 export function observationOf(
-  claim: PayoutClaim,
+  claim: UpstreamPayout,
   at: Date | null,
   { madeBy = null }: { madeBy?: string | null } = {},
 ): Observation {
@@ -144,13 +140,13 @@ export function observationOf(
   return {
     read: (reader) =>
       Promise.all([
-        reader.load(observed.payout, withdrawalId),
-        madeBy === null ? null : reader.load(observed.payout, madeBy),
+        reader.load(mirrored.payout, withdrawalId),
+        madeBy === null ? null : reader.load(mirrored.payout, madeBy),
       ]),
     decide(state: State) {
-      const known = state.get(observed.payout, withdrawalId);
+      const known = state.get(mirrored.payout, withdrawalId);
       const said = known?.observedAt ?? claim.processedAt ?? claim.requestedAt ?? state.now;
-      const doubted = madeBy === null ? null : state.get(observed.payout, madeBy);
+      const doubted = madeBy === null ? null : state.get(mirrored.payout, madeBy);
       const taken = take(known, claim, {
         by: at ? 'service' : 'event',
         at: at ?? state.now,
@@ -170,10 +166,10 @@ export function observationOf(
 export function identifiedAs(withdrawalId: string, requestId: string): Observation {
   return {
     read: (reader) =>
-      Promise.all([reader.load(observed.payout, withdrawalId), reader.load(observed.payout, requestId)]),
+      Promise.all([reader.load(mirrored.payout, withdrawalId), reader.load(mirrored.payout, requestId)]),
     decide(state: State) {
-      const known = state.need(observed.payout, withdrawalId);
-      const doubted = state.get(observed.payout, requestId);
+      const known = state.need(mirrored.payout, withdrawalId);
+      const doubted = state.get(mirrored.payout, requestId);
       const writes = doubted ? writesOfIdentified(known, payoutIn(known), doubted) : {};
       return { resourceId: withdrawalId, writes };
     },
@@ -181,16 +177,12 @@ export function identifiedAs(withdrawalId: string, requestId: string): Observati
 }
 
 /** As it is shown while nobody knows the outcome of its request. */
-export function inDoubtOf(
-  request: ShownPayout & { requestId: string },
-  at: Date,
-  again: boolean,
-): Observation {
+export function inDoubtOf(request: Payout & { requestId: string }, at: Date, again: boolean): Observation {
   const { requestId } = request;
   return {
-    read: (reader) => reader.load(observed.payout, requestId),
+    read: (reader) => reader.load(mirrored.payout, requestId),
     decide(state: State) {
-      const before = state.get(observed.payout, requestId);
+      const before = state.get(mirrored.payout, requestId);
       const known = before && payoutIn(before);
       // One that was found to have never been made stays so.
       if (known && (!known.inDoubt || !again)) return { resourceId: requestId, writes: {} };
@@ -202,15 +194,15 @@ export function inDoubtOf(
 
 /** As it is shown once it is known that the service has no such payout. `ifShown`: only where it was shown in doubt. */
 export function neverMadeOf(
-  request: ShownPayout & { requestId: string },
+  request: Payout & { requestId: string },
   at: Date,
   { ifShown }: { ifShown: boolean },
 ): Observation {
   const { requestId } = request;
   return {
-    read: (reader) => reader.load(observed.payout, requestId),
+    read: (reader) => reader.load(mirrored.payout, requestId),
     decide(state: State) {
-      const before = state.get(observed.payout, requestId);
+      const before = state.get(mirrored.payout, requestId);
       const known = before && payoutIn(before);
       if (known ? !known.inDoubt : ifShown) return { resourceId: requestId, writes: {} };
       return { resourceId: requestId, writes: writesOfDoubt(neverMade(known ?? request, at), known, at) };
@@ -218,8 +210,8 @@ export function neverMadeOf(
   };
 }
 
-function writesOfDoubt(payout: ShownPayout, before: ShownPayout | null, at: Date): Writes {
-  return writesOfObserved({
+function writesOfDoubt(payout: Payout, before: Payout | null, at: Date): Writes {
+  return writesOfMirrored({
     resource: 'payout',
     id: payout.requestId!,
     version: payout.version,
@@ -233,9 +225,9 @@ function writesOfDoubt(payout: ShownPayout, before: ShownPayout | null, at: Date
 }
 
 /** What is known of an intent whose outcome is not: `summary` shows it, the PIX key masked. */
-export function asPayout({ id, summary, createdAt }: Intent): ShownPayout & { requestId: string } {
+export function asPayout({ id, summary, createdAt }: Intent): Payout & { requestId: string } {
   const { method, amountCents, destination } = summary as Pick<
-    ShownPayout,
+    Payout,
     'method' | 'amountCents' | 'destination'
   >;
   const shown = { method, amountCents, destination };
@@ -243,7 +235,7 @@ export function asPayout({ id, summary, createdAt }: Intent): ShownPayout & { re
 }
 
 /** Says of its state what is known; something older does not, nor what tells no state. */
-function confirms({ status: told }: PayoutClaim, { status }: ShownPayout): boolean {
+function confirms({ status: told }: UpstreamPayout, { status }: Payout): boolean {
   return told !== null && (told === status || status === 'unknown');
 }
 
@@ -254,28 +246,28 @@ interface Taking extends Source {
   /** When what is said holds: for a webhook, not later than its own dates. */
   saidAt: Date;
   /** The request that has made it, where that is known only now. */
-  doubted?: Observed | null;
+  doubted?: MirroredRow | null;
 }
 
 interface Taken {
-  record: Observed;
+  record: MirroredRow;
   writes: Writes;
   correction: { id: string; from: string; to: string } | null;
 }
 
 /** Null where nothing is new. */
 function take(
-  known: Observed | null,
-  claim: PayoutClaim,
+  known: MirroredRow | null,
+  claim: UpstreamPayout,
   { saidAt, doubted = null, ...source }: Taking,
 ): Taken | null {
   const before = known && payoutIn(known);
-  const merged = mergeClaim(before, claim, { ...source, knownAt: known?.observedAt ?? null });
+  const merged = mergeUpstreamPayout(before, claim, { ...source, knownAt: known?.observedAt ?? null });
   const isIdentified = doubted !== null && before?.requestId === undefined;
   const payout = merged ?? (isIdentified ? before : null);
   if (!payout) return null;
   const { withdrawalId } = claim;
-  const record: Observed = {
+  const record: MirroredRow = {
     resource: 'payout',
     id: withdrawalId,
     version: payout.version,
@@ -296,35 +288,35 @@ function take(
 }
 
 /** Both records as one payout: what was followed under either id goes on. */
-function writesOfIdentified(known: Observed, payout: ShownPayout, doubted: Observed): Writes {
+function writesOfIdentified(known: MirroredRow, payout: Payout, doubted: MirroredRow): Writes {
   const before = payoutIn(doubted);
   const made = identified(payout, before);
   const { records = [], events = [] } = writesOf({ ...known, version: made.version, snapshot: made }, made, [
     ...eventsOf(made, before),
   ]);
-  const leads: Observed = {
+  const leads: MirroredRow = {
     ...doubted,
     version: made.version,
     status: made.status,
     final: true,
     snapshot: made,
   };
-  return { records: [...records, ...(writesOfObserved({ ...leads, event: null }).records ?? [])], events };
+  return { records: [...records, ...(writesOfMirrored({ ...leads, event: null }).records ?? [])], events };
 }
 
-function writesOf(record: Observed, payout: ShownPayout, events: Events): Writes {
+function writesOf(record: MirroredRow, payout: Payout, events: Events): Writes {
   const names = [record.id, ...(payout.code === null ? [] : [payout.code])];
-  return { ...writesOfObserved({ ...record, names, event: null }), events };
+  return { ...writesOfMirrored({ ...record, names, event: null }), events };
 }
 
 /** One, or two of one that is also followed as the request that has made it. */
-function eventsOf(payout: ShownPayout, before: ShownPayout | null): Events {
+function eventsOf(payout: Payout, before: Payout | null): Events {
   const { withdrawalId, requestId } = payout;
   const ids = [withdrawalId!, ...(requestId === undefined ? [] : [requestId])];
   return ids.map((id) => eventOf(id, payout, before));
 }
 
-function eventOf(resourceId: string, payout: ShownPayout, before: ShownPayout | null): Events[number] {
+function eventOf(resourceId: string, payout: Payout, before: Payout | null): Events[number] {
   return {
     kind: `payout.${payout.status}`,
     resource: 'payout',
@@ -336,11 +328,11 @@ function eventOf(resourceId: string, payout: ShownPayout, before: ShownPayout | 
 
 /** One after the other: a page may name one twice. */
 function takeAll(
-  claims: readonly (PayoutClaim | null)[],
-  knownAs: (id: string) => Observed | null,
+  claims: readonly (UpstreamPayout | null)[],
+  knownAs: (id: string) => MirroredRow | null,
   at: Date,
-): { payouts: (ShownPayout | null)[]; writes: Writes[]; corrections: Correction[] } {
-  const current = new Map<string, Observed>();
+): { payouts: (Payout | null)[]; writes: Writes[]; corrections: Correction[] } {
+  const current = new Map<string, MirroredRow>();
   const writes: Writes[] = [];
   const corrections: Correction[] = [];
   for (const claim of claims) {
@@ -359,6 +351,6 @@ function takeAll(
   return { payouts, writes, corrections };
 }
 
-export function payoutIn({ snapshot }: Observed): ShownPayout {
+export function payoutIn({ snapshot }: MirroredRow): Payout {
   return payoutFromJson(snapshot);
 }

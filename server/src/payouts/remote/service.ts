@@ -1,30 +1,35 @@
-import type { Asker } from '../../kernel/requester.ts';
 import { plusMs } from '../../kernel/clock.ts';
-import { createSharedReads } from '../../kernel/coalesce.ts';
+import { createCoalescedReads } from '../../kernel/coalesce.ts';
+import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
-import { answered, cannotAsk, isSuccess, isTemporary, refusalOf, unreadable } from '../../upstream/responses.ts';
+import {
+  type RemoteSlice,
+  requestOptionsFor,
+  type UpstreamDependencies,
+} from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
-import { errandOf, type Facade, type Remote } from '../../upstream/dependencies.ts';
-import { claimPoll, type Observed, selectOpen } from '../../upstream/mirror-store.ts';
+import { claimPoll, type MirroredRow, selectOpen } from '../../upstream/mirror-store.ts';
 import {
-  createRankedList,
+  cannotAsk,
+  isRetryable,
+  isSuccess,
+  refusalOf,
+  unreadable,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
+import {
+  createStableOffsetList,
   LARGEST_PAGE,
-  type RankedFilter,
-  type RankedPage,
-  tooMuch,
+  type OffsetPage,
+  type StableFilter,
+  tooManyPages,
 } from '../../upstream/stable-list.ts';
-import { type Errand, UpstreamFault } from '../../upstream/upstream.ts';
-import type { ShownWallet } from '../../wallet/model.ts';
-import {
-  fingerprintOf,
-  isSettled,
-  type PayoutFilter,
-  type PayoutService,
-  type ShownPayout,
-} from '../model.ts';
-import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
-import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
+import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
+import type { Wallet } from '../../wallet/model.ts';
+import { fingerprintOf, isSettled, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
+import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
+import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
 
 const GET = { name: 'GET /v1/payouts/{id}', inWords: 'looking a payout up' };
 
@@ -35,36 +40,36 @@ const SEARCH = { pages: 5, singles: 5 };
 /** How often what lies behind the newest page is searched while it is followed. */
 const BEHIND_MS = 60_000;
 
-/** On whose behalf the service is asked. Without an asker, only what it says now counts. */
+/** On whose behalf the service is asked. Without an requester, only what it says now counts. */
 interface Where {
   tenant: Tenant;
-  errand: Errand;
+  requestOptions: RequestOptions;
   keepMs: number;
-  asker: Asker | null;
+  requester: Requester | null;
 }
 
-interface Page extends RankedPage<ShownPayout> {
+interface Page extends OffsetPage<Payout> {
   stale: boolean;
 }
 
 /** Payouts of the main account over HTTP. All that is seen of them, by whatever way, is kept in the mirror. */
 export function createRemotePayouts(
-  facade: Facade & {
+  facade: UpstreamDependencies & {
     /** For the figures of a refusal. */
-    readWallet: (tenant: Tenant) => Promise<ShownWallet>;
+    readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
-): Remote<PayoutService> {
+): RemoteSlice<PayoutService> {
   const { database, clock, reads } = facade;
   const endpoints = createEndpoints(clock);
   const mirror = mirrorPayouts(facade);
   const requests = createPayoutRequests({ ...facade, endpoints, mirror });
   /** By what was read, which is shared: it is taken over once. */
-  const takenOver = new WeakMap<object, Promise<(ShownPayout | null)[]>>();
+  const takenOver = new WeakMap<object, Promise<(Payout | null)[]>>();
 
   /** However many webhooks come at once, one reading is under way, and one more for those that came meanwhile. */
-  const refreshed = createSharedReads<Page>();
+  const refreshed = createCoalescedReads<Page>();
 
-  const ranked = createRankedList<Where, ShownPayout>({
+  const ranked = createStableOffsetList<Where, Payout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ withdrawalId }) => withdrawalId!,
     fetchPage: readPage,
@@ -75,18 +80,18 @@ export function createRemotePayouts(
 
   /** @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
   async function readPage(
-    { tenant, errand, keepMs, asker }: Where,
+    { tenant, requestOptions, keepMs, requester }: Where,
     { limit, offset }: { limit: number; offset: number },
   ): Promise<Page> {
     const { environment } = tenant;
     const path = `${PAYOUTS}?limit=${limit}&offset=${offset}` as const;
     const read = await endpoints.ask(environment, LIST, () =>
-      reads.get(environment, path, { errand, keepMs }),
+      reads.get(environment, path, { requestOptions, keepMs }),
     );
     const { at, stale } = read;
     if (!isSuccess(read)) throw refusalOf(read);
     // Nobody was asked, or nobody answered.
-    if (stale && asker === null) throw new UpstreamFault('unreachable', 'no');
+    if (stale && requester === null) throw new UpstreamFault('unreachable', 'no');
     const list = readPayoutList(read.body);
     if (!list) throw unreadable();
     const body = read.body as object;
@@ -96,7 +101,7 @@ export function createRemotePayouts(
     taking.catch(() => takenOver.delete(body));
     // Of what comes from memory a webhook may have told more since.
     const items = before ? await mirror.asKnown(tenant, await before) : await taking;
-    asker?.saw(at, stale);
+    requester?.onRead(at, stale);
     return { items, total: list.total, at, stale };
   }
 
@@ -104,23 +109,22 @@ export function createRemotePayouts(
   async function searchFor(
     given: Where,
     names: readonly string[],
-  ): Promise<{ found: Map<string, ShownPayout>; complete: boolean; readable: boolean }> {
+  ): Promise<{ found: Map<string, Payout>; complete: boolean; readable: boolean }> {
     let isStale = false;
-    const { asker } = given;
+    const { requester } = given;
     const where: Where = {
       ...given,
-      asker: asker && {
-        ...asker,
-        saw(at, stale) {
+      requester: requester && {
+        ...requester,
+        onRead(at, stale) {
           isStale ||= stale;
-          asker.saw(at, stale);
+          requester.onRead(at, stale);
         },
       },
     };
-    const found = new Map<string, ShownPayout>();
-    const namesOf = ({ withdrawalId, code }: ShownPayout) =>
-      [withdrawalId, code].filter((name) => name !== null);
-    const add = (payout: ShownPayout) => {
+    const found = new Map<string, Payout>();
+    const namesOf = ({ withdrawalId, code }: Payout) => [withdrawalId, code].filter((name) => name !== null);
+    const add = (payout: Payout) => {
       for (const name of namesOf(payout)) found.set(name, payout);
     };
     const isWanted = new Set(names);
@@ -142,44 +146,44 @@ export function createRemotePayouts(
 
   /** Not in the document: where it is not there, that says nothing. */
   async function readOne(
-    { tenant, errand, keepMs, asker }: Where,
+    { tenant, requestOptions, keepMs, requester }: Where,
     name: string,
-  ): Promise<ShownPayout | null> {
+  ): Promise<Payout | null> {
     const { environment } = tenant;
     const path = `${PAYOUTS}/${encodeURIComponent(name)}` as const;
     const read = await endpoints.askIfThere(environment, GET, () =>
-      reads.get(environment, path, { errand, keepMs }),
+      reads.get(environment, path, { requestOptions, keepMs }),
     );
     const claim = read && isSuccess(read) ? readPayout(read.body) : null;
     if (!read || !claim || (claim.withdrawalId !== name && claim.code !== name)) return null;
-    asker?.saw(read.at, read.stale);
+    requester?.onRead(read.at, read.stale);
     return (await mirror.takeOver(tenant, [claim], read.at))[0] ?? null;
   }
 
   async function findMany(
     tenant: Tenant,
     references: readonly string[],
-    asker: Asker,
-  ): Promise<(ShownPayout | null)[]> {
+    requester: Requester,
+  ): Promise<(Payout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
     const known = await mirror.findNamed(tenant, names);
     const open = names.filter((name) => !isConfirmed(known.get(name)) && !isOfRequest(known.get(name)));
-    let found = new Map<string, ShownPayout>();
+    let found = new Map<string, Payout>();
     if (open.length > 0)
       try {
-        const searched = await searchFor(whereOf(tenant, asker), open);
+        const searched = await searchFor(whereOf(tenant, requester), open);
         found = searched.found;
         if (!searched.complete && open.some((name) => !known.has(name) && !found.has(name)))
-          throw searched.readable ? tooMuch(SEARCH.pages) : unreadable();
+          throw searched.readable ? tooManyPages(SEARCH.pages) : unreadable();
       } catch (error) {
         // Of one that was never seen nothing is known; the others are as they were seen last.
-        if (!isTemporary(error) || open.some((name) => !known.has(name))) throw error;
+        if (!isRetryable(error) || open.some((name) => !known.has(name))) throw error;
       }
     return references.map((reference) => {
       const before = known.get(reference);
       const payout = found.get(reference);
       if (payout || !before) return payout ?? null;
-      if (!before.final) asker.saw(before.observedAt, true);
+      if (!before.final) requester.onRead(before.observedAt, true);
       return payoutIn(before);
     });
   }
@@ -188,7 +192,7 @@ export function createRemotePayouts(
   async function listDoubts(
     tenant: Tenant,
     { after, before, ...filter }: PayoutFilter & { after: number | undefined; before: number | undefined },
-  ): Promise<{ place: number; payout: ShownPayout }[]> {
+  ): Promise<{ place: number; payout: Payout }[]> {
     const { wants } = rankedFilter(filter);
     return (await mirror.inDoubt(tenant))
       .filter((payout) => wants?.(payout) ?? true)
@@ -200,25 +204,31 @@ export function createRemotePayouts(
       );
   }
 
-  const whereOf = (tenant: Tenant, asker: Asker): Where => ({
+  const whereOf = (tenant: Tenant, requester: Requester): Where => ({
     tenant,
-    errand: errandOf(asker),
+    requestOptions: requestOptionsFor(requester),
     keepMs: KEPT_MS,
-    asker,
+    requester,
   });
-  const now = (tenant: Tenant, errand: Errand): Where => ({ tenant, errand, keepMs: 0, asker: null });
+  const now = (tenant: Tenant, requestOptions: RequestOptions): Where => ({
+    tenant,
+    requestOptions,
+    keepMs: 0,
+    requester: null,
+  });
 
   return {
-    serviceFor: (asker) => ({
+    serviceFor: (requester) => ({
       request: requests.request,
       // The service knows what it issues.
       assertNames: () => undefined,
-      find: async (tenant, reference) => (await answered(findMany(tenant, [reference], asker)))[0] ?? null,
-      findMany: (tenant, references) => answered(findMany(tenant, references, asker)),
+      find: async (tenant, reference) =>
+        (await withUpstreamErrors(findMany(tenant, [reference], requester)))[0] ?? null,
+      findMany: (tenant, references) => withUpstreamErrors(findMany(tenant, references, requester)),
       async findWithVersion(tenant, id) {
         const known = await mirror.findWithVersion(tenant, id);
         if (known) return known;
-        await answered(findMany(tenant, [id], asker));
+        await withUpstreamErrors(findMany(tenant, [id], requester));
         return mirror.findWithVersion(tenant, id);
       },
       async list(tenant, { end, limit, after, before, ...filter }) {
@@ -234,7 +244,7 @@ export function createRemotePayouts(
             before,
             ...rankedFilter(filter),
           };
-          const { items, more } = await answered(ranked.list(whereOf(tenant, asker), range));
+          const { items, more } = await withUpstreamErrors(ranked.list(whereOf(tenant, requester), range));
           const asKnown = await mirror.asKnown(
             tenant,
             items.map(({ item }) => item),
@@ -252,21 +262,26 @@ export function createRemotePayouts(
         return { items: items.slice(-limit), more: rest.more || items.length > limit };
       },
       async listPage(tenant, page) {
-        const { items, total } = await answered(readPage(whereOf(tenant, asker), page));
+        const { items, total } = await withUpstreamErrors(readPage(whereOf(tenant, requester), page));
         return { items: items.filter((item) => item !== null), total };
       },
       async count(tenant, filter) {
         const doubts = await listDoubts(tenant, { after: undefined, before: undefined, ...filter });
-        return doubts.length + (await answered(ranked.count(whereOf(tenant, asker), rankedFilter(filter))));
+        return (
+          doubts.length +
+          (await withUpstreamErrors(ranked.count(whereOf(tenant, requester), rankedFilter(filter))))
+        );
       },
       async recheck(tenant, withdrawalId) {
-        const { found } = await answered(searchFor(now(tenant, errandOf(asker)), [withdrawalId]));
+        const { found } = await withUpstreamErrors(
+          searchFor(now(tenant, requestOptionsFor(requester)), [withdrawalId]),
+        );
         const payout = found.get(withdrawalId);
         return payout !== undefined && !isSettled(payout);
       },
     }),
 
-    async poll(tenant, { all, ids, nudged }) {
+    async poll(tenant, { all, ids, isChanged: nudged }) {
       const followed = all ? 'all' : await mirror.withdrawalsOf(tenant, ids);
       const at = clock.now();
       const open = await selectOpen(database.sql, tenant, 'payout', followed);
@@ -277,7 +292,7 @@ export function createRemotePayouts(
       const claim = { name: 'payout', now: at, intervalMs: nudged ? NUDGED_MS : intervalMs };
       if (!(await claimPoll(database.sql, tenant, claim))) return plusMs(at, intervalMs);
 
-      const where = now(tenant, { class: 'poll' });
+      const where = now(tenant, { priority: 'poll' });
       const { items } = await readPage(where, { limit: LARGEST_PAGE, offset: 0 });
       const seen = new Set(items.map((payout) => payout?.withdrawalId));
       const behind = open.filter((one) => !isOfRequest(one) && !seen.has(one.id)).map(({ id }) => id);
@@ -289,20 +304,20 @@ export function createRemotePayouts(
       return !all && still.length === 0 ? null : plusMs(at, intervalOf(still.map(payoutIn), at));
     },
 
-    async refresh(tenant, ids, errand) {
+    async refresh(tenant, ids, requestOptions) {
       const { items } = await refreshed(tenantKey(tenant), () => {
         // There is news: what was read before, or is being read, may not have it.
         reads.forget(tenant.environment);
-        return readPage(now(tenant, errand), { limit: LARGEST_PAGE, offset: 0 });
+        return readPage(now(tenant, requestOptions), { limit: LARGEST_PAGE, offset: 0 });
       });
       const seen = new Set<string | null>(
         items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])),
       );
       const behind = ids.filter((id) => !seen.has(id) && canBeReference(id));
-      if (behind.length > 0) await searchFor({ ...now(tenant, errand), keepMs: KEPT_MS }, behind);
+      if (behind.length > 0) await searchFor({ ...now(tenant, requestOptions), keepMs: KEPT_MS }, behind);
     },
 
-    sighting(payload) {
+    readWebhook(payload) {
       const claim = readPayoutEvent(payload);
       if (!claim) return null;
       const { withdrawalId, method, amountCents, destination } = claim;
@@ -319,14 +334,14 @@ export function createRemotePayouts(
 }
 
 /** It has no withdrawal of the service's: its request is in doubt, or was never made. */
-function isOfRequest(known: Observed | undefined): boolean {
+function isOfRequest(known: MirroredRow | undefined): boolean {
   return known !== undefined && payoutIn(known).withdrawalId === null;
 }
 
 // ── Places of those in doubt ────────────────────────────────────────────────────────────────────
 
 /** Below 0, the newest lowest; those of the rest are ranks, from 1. */
-function placeOfDoubt(payout: ShownPayout): number {
+function placeOfDoubt(payout: Payout): number {
   return -payout.requestedAt!.getTime();
 }
 
@@ -338,7 +353,7 @@ function isBehind(place: number, other: number): boolean {
 }
 
 /** The service itself has told its end since it came; a webhook tells less of it. */
-function isConfirmed(known: Observed | undefined): boolean {
+function isConfirmed(known: MirroredRow | undefined): boolean {
   if (!known?.final) return false;
   const { processedAt } = payoutIn(known);
   return processedAt === null || known.observedAt > processedAt;
@@ -357,12 +372,12 @@ const AGELESS_MS = 15_000;
 const IDLE_MS = 30_000;
 
 /** As the most urgent of these wants it. */
-function intervalOf(open: readonly ShownPayout[], now: Date): number {
+function intervalOf(open: readonly Payout[], now: Date): number {
   return Math.min(...(open.length === 0 ? [IDLE_MS] : open.map((payout) => patienceWith(payout, now))));
 }
 
 /** No webhook reports that a turbo payout has left. With age it grows, in ten minutes to 10 s and in an hour to 60 s. */
-function patienceWith({ method, requestedAt }: ShownPayout, now: Date): number {
+function patienceWith({ method, requestedAt }: Payout, now: Date): number {
   if (!requestedAt) return AGELESS_MS;
   const ageMs = now.getTime() - requestedAt.getTime();
   if (ageMs < FRESH_MS) return method === 'pix_turbo' || method === 'unknown' ? TURBO_MS : EACH_FRESH_MS;
@@ -376,7 +391,7 @@ function rankedFilter({
   method,
   requestedAfter,
   requestedBefore,
-}: PayoutFilter): RankedFilter<ShownPayout> {
+}: PayoutFilter): StableFilter<Payout> {
   if (!status && !method && !requestedAfter && !requestedBefore) return {};
   const isOneOf = (values: readonly string[] | undefined, value: string) => !values || values.includes(value);
   return {

@@ -1,27 +1,31 @@
-import type { Asker } from '../../kernel/requester.ts';
 import { NotFoundError, type PaymentError, UnavailableError, UpstreamError } from '../../kernel/errors.ts';
+import type { Requester } from '../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import {
-  answered,
+  type RemoteSlice,
+  requestOptionsFor,
+  type UpstreamDependencies,
+} from '../../upstream/dependencies.ts';
+import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
+import type { Read } from '../../upstream/reads.ts';
+import {
   invalidInput,
   isSuccess,
   messageOf,
   refusalOf,
-  unavailable,
+  toUpstreamError,
   unreadable,
+  withUpstreamErrors,
 } from '../../upstream/responses.ts';
-import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
-import { errandOf, type Facade, type Remote } from '../../upstream/dependencies.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
-import type { Read } from '../../upstream/reads.ts';
 import { type UpstreamAnswer, UpstreamFault, type UpstreamRequest } from '../../upstream/upstream.ts';
 import {
   MAX_PRODUCTS,
   type PlacedProduct,
+  type Product,
   type ProductService,
   placeProducts,
   productIdText,
-  type ShownProduct,
 } from '../model.ts';
 import { productFromWire, productsFromWire } from '../wire.ts';
 
@@ -43,36 +47,39 @@ export function createRemoteProducts({
   clock,
   upstream,
   reads,
-}: Facade): Pick<Remote<ProductService>, 'serviceFor'> {
+}: UpstreamDependencies): Pick<RemoteSlice<ProductService>, 'serviceFor'> {
   const endpoints = createEndpoints(clock);
   /** Has once found a product by its id: then a 404 is about the product. */
   let looksUp = false;
 
   /** @throws PaymentError, UpstreamFault */
-  function write(endpoint: Endpoint, request: Omit<UpstreamRequest, 'errand'>): Promise<UpstreamAnswer> {
+  function write(
+    endpoint: Endpoint,
+    request: Omit<UpstreamRequest, 'requestOptions'>,
+  ): Promise<UpstreamAnswer> {
     const { environment } = request;
-    const errand = { class: 'query', waitMs: WAIT_MS } as const;
+    const requestOptions = { priority: 'query', waitMs: WAIT_MS } as const;
     return endpoints
-      .ask(environment, endpoint, () => upstream.send({ ...request, errand }))
+      .ask(environment, endpoint, () => upstream.send({ ...request, requestOptions }))
       .finally(() => reads.forget(environment));
   }
 
   /** @throws RateLimitError, UpstreamFault */
-  function read(environment: Environment, path: `/v1/${string}`, asker: Asker): Promise<Read> {
-    return reads.get(environment, path, { errand: errandOf(asker), keepMs: KEEP_MS });
+  function read(environment: Environment, path: `/v1/${string}`, requester: Requester): Promise<Read> {
+    return reads.get(environment, path, { requestOptions: requestOptionsFor(requester), keepMs: KEEP_MS });
   }
 
   /** All there are, as the service lists them: at most five pages. */
-  async function all({ environment }: Tenant, asker: Asker): Promise<ShownProduct[]> {
-    const found = new Map<string, ShownProduct>();
+  async function all({ environment }: Tenant, requester: Requester): Promise<Product[]> {
+    const found = new Map<string, Product>();
     for (let page = 0; page < PAGES; page += 1) {
       const offset = page * LARGEST_PAGE;
       const path = `/v1/products?limit=${LARGEST_PAGE}&offset=${offset}` as const;
-      const answer = await endpoints.ask(environment, LIST, () => read(environment, path, asker));
+      const answer = await endpoints.ask(environment, LIST, () => read(environment, path, requester));
       if (!isSuccess(answer)) throw refusalOf(answer);
       const list = productsFromWire(answer.body);
       if (!list) throw unreadable();
-      asker.saw(answer.at, answer.stale);
+      requester.onRead(answer.at, answer.stale);
       // One that moved to the next page while this was read is there twice.
       for (const product of list.items) if (product) found.set(product.id, product);
       const end = offset + list.items.length;
@@ -82,24 +89,24 @@ export function createRemoteProducts({
   }
 
   /** By its id, or in the list where the service has no such lookup. */
-  async function findOne(tenant: Tenant, id: string, asker: Asker): Promise<ShownProduct | null> {
+  async function findOne(tenant: Tenant, id: string, requester: Requester): Promise<Product | null> {
     const { environment } = tenant;
     const answer = await endpoints.askIfThere(environment, GET, () =>
-      read(environment, `/v1/products/${id}`, asker),
+      read(environment, `/v1/products/${id}`, requester),
     );
     if (answer && isSuccess(answer)) {
       const product = productFromWire(answer.body);
       if (product?.id !== id) throw unreadable();
       looksUp = true;
-      asker.saw(answer.at, answer.stale);
+      requester.onRead(answer.at, answer.stale);
       return product;
     }
     if (answer && (answer.status === 400 || (answer.status === 404 && looksUp))) {
-      asker.saw(answer.at, answer.stale);
+      requester.onRead(answer.at, answer.stale);
       return null;
     }
     if (answer && answer.status !== 404) throw refusalOf(answer);
-    const listed = (await all(tenant, asker)).find((product) => product.id === id) ?? null;
+    const listed = (await all(tenant, requester)).find((product) => product.id === id) ?? null;
     // It is there, and was not found by its id.
     if (listed) endpoints.markMissing(environment, GET);
     return listed;
@@ -108,24 +115,24 @@ export function createRemoteProducts({
   async function findMany(
     tenant: Tenant,
     ids: readonly string[],
-    asker: Asker,
-  ): Promise<(ShownProduct | null)[]> {
+    requester: Requester,
+  ): Promise<(Product | null)[]> {
     const wanted = ids.map((id) => productIdText.safeParse(id).data ?? null);
     const possible = [...new Set(wanted)].filter((id) => id !== null);
     const found =
       possible.length > ASKED_ONE_BY_ONE
-        ? await all(tenant, asker)
-        : await Promise.all(possible.map((id) => findOne(tenant, id, asker)));
+        ? await all(tenant, requester)
+        : await Promise.all(possible.map((id) => findOne(tenant, id, requester)));
     const byId = new Map(found.flatMap((product) => (product ? [[product.id, product] as const] : [])));
     return wanted.map((id) => (id === null ? null : (byId.get(id) ?? null)));
   }
 
-  async function placed(tenant: Tenant, asker: Asker): Promise<PlacedProduct[]> {
-    return placeProducts(await answered(all(tenant, asker)));
+  async function placed(tenant: Tenant, requester: Requester): Promise<PlacedProduct[]> {
+    return placeProducts(await withUpstreamErrors(all(tenant, requester)));
   }
 
   return {
-    serviceFor: (asker) => ({
+    serviceFor: (requester) => ({
       async create({ environment }, { name, description, priceCents }) {
         const input = { name, ...(description == null ? {} : { description }), priceCents };
         const answer = await write(POST, {
@@ -151,7 +158,7 @@ export function createRemoteProducts({
         const id = productIdText.safeParse(given).data;
         if (id === undefined) throw new NotFoundError('Product not found');
         // To delete it once more does no harm.
-        const answer = await answered(
+        const answer = await withUpstreamErrors(
           write(DELETE, { environment, method: 'DELETE', path: `/v1/products/${id}` }),
         );
         if (isSuccess(answer)) return;
@@ -160,28 +167,28 @@ export function createRemoteProducts({
         throw refusalOf(answer);
       },
 
-      find: async (tenant, id) => (await answered(findMany(tenant, [id], asker)))[0] ?? null,
-      findMany: (tenant, ids) => answered(findMany(tenant, ids, asker)),
+      find: async (tenant, id) => (await withUpstreamErrors(findMany(tenant, [id], requester)))[0] ?? null,
+      findMany: (tenant, ids) => withUpstreamErrors(findMany(tenant, ids, requester)),
 
       async list(tenant, { first, after }) {
-        const behind = (await placed(tenant, asker)).filter(
+        const behind = (await placed(tenant, requester)).filter(
           ({ place }) => after === undefined || place < after,
         );
         return { items: behind.slice(0, first), hasNextPage: behind.length > first };
       },
       async listPage(tenant, { limit, offset }) {
-        const products = await placed(tenant, asker);
+        const products = await placed(tenant, requester);
         const items = products.slice(offset, offset + limit).map(({ product }) => product);
         return { items, total: products.length };
       },
-      count: async (tenant) => (await answered(all(tenant, asker))).length,
+      count: async (tenant) => (await withUpstreamErrors(all(tenant, requester))).length,
     }),
   };
 }
 
 /** A product costs nobody anything, but it may be there already: repeated blindly, there are two. */
 function perhapsCreated(fault: UpstreamFault): UpstreamError {
-  if (fault.reached === 'no') return unavailable(fault);
+  if (fault.reached === 'no') return toUpstreamError(fault);
   return new UpstreamError(`${fault.message}. The product may have been created: look at the list first`, {
     retryable: false,
     moneyMayHaveMoved: false,

@@ -20,7 +20,7 @@ export function createUnresolvedRequests({
 }
 
 function unresolvedOf(intent: Intent, kinds: Readonly<Record<string, RequestKind>>): UnresolvedRequest {
-  const { id, key, operation, summary, createdAt, looks, lookedAt, finding } = intent;
+  const { id, key, operation, summary, createdAt, lookups, lookedUpAt, finding } = intent;
   const name = operation.split(':', 1)[0]!;
   const kind = kinds[name];
   const shownAs = kind?.idOf?.(intent) ?? null;
@@ -33,8 +33,8 @@ function unresolvedOf(intent: Intent, kinds: Readonly<Record<string, RequestKind
     idempotencyKey: key.startsWith('psa-') ? null : key,
     amountCents: isCents(amount) ? amount : null,
     requestedAt: createdAt,
-    lookups: looks,
-    lookedUpAt: lookedAt,
+    lookups,
+    lookedUpAt,
     finding,
     payoutId: name === 'requestPayout' ? shownAs : null,
     subaccountPayoutId: name === 'requestSubaccountPayout' ? shownAs : null,

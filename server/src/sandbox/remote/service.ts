@@ -1,7 +1,13 @@
 import { type PaymentError, UnavailableError } from '../../kernel/errors.ts';
-import { answered, invalidInput, isSuccess, messageOf, refusalOf } from '../../upstream/responses.ts';
+import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
-import type { Facade, Remote } from '../../upstream/dependencies.ts';
+import {
+  invalidInput,
+  isSuccess,
+  messageOf,
+  refusalOf,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
 import { assertSandbox, type SandboxService } from '../model.ts';
 
 const POST = { name: 'POST /v1/sandbox/payments', inWords: 'test payments' };
@@ -13,8 +19,8 @@ export function createRemoteSandbox({
   clock,
   upstream,
   reads,
-  nudge,
-}: Facade): Pick<Remote<SandboxService>, 'serviceFor'> {
+  pollNow: nudge,
+}: UpstreamDependencies): Pick<RemoteSlice<SandboxService>, 'serviceFor'> {
   const endpoints = createEndpoints(clock);
 
   const service: SandboxService = {
@@ -26,15 +32,15 @@ export function createRemoteSandbox({
         method: 'POST',
         path: '/v1/sandbox/payments',
         body: { valueCents, ...(pending == null ? {} : { pending }) },
-        errand: { class: 'query', waitMs: WAIT_MS },
+        requestOptions: { priority: 'query', waitMs: WAIT_MS },
       } as const;
       // No money is real here: to repeat it does no harm.
-      const answer = await answered(endpoints.ask(environment, POST, () => upstream.send(request))).finally(
-        () => {
-          reads.forget(environment);
-          nudge(tenant, 'wallet');
-        },
-      );
+      const answer = await withUpstreamErrors(
+        endpoints.ask(environment, POST, () => upstream.send(request)),
+      ).finally(() => {
+        reads.forget(environment);
+        nudge(tenant, 'wallet');
+      });
       if (!isSuccess(answer)) throw refusalOfTestPayment(answer);
       return { valueCents, status: pending ? 'pending' : 'paid' };
     },

@@ -6,42 +6,49 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
+import { readPage } from '../../kernel/lenient-json.ts';
 import { maskPixKey } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { pageTold } from '../../kernel/lenient-json.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
-  assertCertain,
+  InDoubtError,
+  type Intent,
+  isFound,
+  type LookupResult,
+  type OutcomeLookup,
+  type RequestKind,
+} from '../../upstream/intents.ts';
+import type { Observation } from '../../upstream/mirror.ts';
+import { readPagesUntil } from '../../upstream/read-until.ts';
+import {
+  assertConclusive,
   invalidInput,
   isSuccess,
   keyUsed,
   messageOf,
   refusalOf,
-  unavailable,
+  toUpstreamError,
   unreadable,
 } from '../../upstream/responses.ts';
-import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
-import type { Facade } from '../../upstream/dependencies.ts';
-import {
-  type Found,
-  InDoubtError,
-  type Intent,
-  isFound,
-  type Look,
-  type RequestKind,
-} from '../../upstream/intents.ts';
-import type { Observation } from '../../upstream/mirror.ts';
-import { readNewest } from '../../upstream/read-until.ts';
-import { type Errand, type UpstreamAnswer, UpstreamFault } from '../../upstream/upstream.ts';
-import type { ShownWallet } from '../../wallet/model.ts';
+import { type RequestOptions, type UpstreamAnswer, UpstreamFault } from '../../upstream/upstream.ts';
+import type { Wallet } from '../../wallet/model.ts';
 import type {
   CreateSubaccountInput,
   RequestPayoutInput,
-  SeenPayout,
-  ShownStatementEntry,
-  ShownSubaccount,
-  ShownSubaccountPayout,
+  StatementEntry,
+  Subaccount,
+  SubaccountPayout,
   TransferInput,
+  UpstreamPayout,
 } from '../model.ts';
+import {
+  readRequestedPayout,
+  readStatementEntry,
+  readSubaccount,
+  readSubaccountPayout,
+  readTransferReference,
+} from '../wire.ts';
 import {
   canBeReference,
   IDEM,
@@ -52,13 +59,6 @@ import {
   RESOURCE,
   reservedId,
 } from './mirror.ts';
-import {
-  readRequestedPayout,
-  readStatementEntry,
-  readSubaccount,
-  readSubaccountPayout,
-  readTransferReference,
-} from '../wire.ts';
 
 /** What is requested of the service for subaccounts, and what becomes of it where that is not known at once. */
 export interface SubaccountRequests {
@@ -66,12 +66,12 @@ export interface SubaccountRequests {
   create(
     tenant: Tenant,
     input: CreateSubaccountInput,
-  ): Promise<{ subaccount: ShownSubaccount; replayed: boolean }>;
+  ): Promise<{ subaccount: Subaccount; replayed: boolean }>;
   /** `entry`: as the answer tells it. @throws as `Intents.run` */
   transfer(
     tenant: Tenant,
     input: TransferInput,
-  ): Promise<{ refId: string; entry: ShownStatementEntry | null; replayed: boolean }>;
+  ): Promise<{ refId: string; entry: StatementEntry | null; replayed: boolean }>;
   /**
    * `held`: it is under verification (the document's `202`), or nobody has said that it is not. `doubt`: its outcome is
    * unknown, and this is what is known. @throws as `Intents.run`, but InDoubtError
@@ -79,14 +79,14 @@ export interface SubaccountRequests {
   requestPayout(
     tenant: Tenant,
     input: RequestPayoutInput,
-  ): Promise<{ id: string; held: boolean; doubt: ShownSubaccountPayout | null; replayed: boolean }>;
+  ): Promise<{ id: string; held: boolean; doubt: SubaccountPayout | null; replayed: boolean }>;
   /** Some payout's outcome is not known yet. */
   hasDoubts(tenant: Tenant): Promise<boolean>;
   /**
    * Payouts whose outcome is not known yet, as far as it is known what they are: nobody may take them for none, and request
    * them again.
    */
-  inDoubt(tenant: Tenant): Promise<ShownSubaccountPayout[]>;
+  inDoubt(tenant: Tenant): Promise<SubaccountPayout[]>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
@@ -126,19 +126,19 @@ export function createSubaccountRequests({
   upstream,
   reads,
   intents,
-  nudge,
+  pollNow: nudge,
   endpoints,
   findShown,
   readBalance,
   readWallet,
-}: Facade & {
+}: UpstreamDependencies & {
   endpoints: Endpoints;
   /** The payout of a request as it is recorded; null where nothing of it is. */
-  findShown: (tenant: Tenant, intent: Intent) => Promise<ShownSubaccountPayout | null>;
+  findShown: (tenant: Tenant, intent: Intent) => Promise<SubaccountPayout | null>;
   /** For the figures of a refusal; null where it is not told. */
   readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
   /** For the same. */
-  readWallet: (tenant: Tenant) => Promise<ShownWallet>;
+  readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): SubaccountRequests {
   /** Nobody repeats it. @throws UpstreamFault, RateLimitError; UpstreamError where there is no such endpoint */
   function post(
@@ -147,9 +147,11 @@ export function createSubaccountRequests({
     path: `/v1/${string}`,
     body: unknown,
   ): Promise<UpstreamAnswer> {
-    const errand: Errand = { class: 'money' };
+    const requestOptions: RequestOptions = { priority: 'money' };
     return endpoints
-      .ask(environment, endpoint, () => upstream.send({ environment, method: 'POST', path, body, errand }))
+      .ask(environment, endpoint, () =>
+        upstream.send({ environment, method: 'POST', path, body, requestOptions }),
+      )
       .finally(() => reads.forget(environment));
   }
 
@@ -162,7 +164,7 @@ export function createSubaccountRequests({
   ): Promise<{ made: Observation; held: boolean }> {
     const body = { amountCents, pixKey, idempotencyKey: key };
     const answer = await post(tenant, POST_PAYOUT, `/v1/subaccounts/${subaccountId}/payout`, body);
-    assertCertain(answer);
+    assertConclusive(answer);
     if (!isSuccess(answer))
       throw await whyRefused(answer, {
         secret: pixKey,
@@ -184,8 +186,8 @@ export function createSubaccountRequests({
     const at = clock.now();
     const requested = readRequestedPayout(answer.body);
     const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
-    const errand: Errand = { class: 'money', waitMs: 2_000 };
-    const found = await lookUpPayout(tenant, { subaccountId, amountCents }, names, errand).catch(
+    const requestOptions: RequestOptions = { priority: 'money', waitMs: 2_000 };
+    const found = await lookUpPayout(tenant, { subaccountId, amountCents }, names, requestOptions).catch(
       () => 'unclear' as const,
     );
     const held = answer.status === 202;
@@ -201,14 +203,14 @@ export function createSubaccountRequests({
     { environment }: Tenant,
     { subaccountId, amountCents }: Summary,
     names: readonly string[],
-    errand: Errand,
-  ): Promise<Found> {
+    requestOptions: RequestOptions,
+  ): Promise<LookupResult> {
     let unclear = false;
     for (const reference of names.filter(canBeReference)) {
       const at = clock.now();
       const path = payoutPath(subaccountId, reference);
       const answer = await endpoints.askIfThere(environment, GET_PAYOUT, () =>
-        upstream.get({ environment, path, errand }),
+        upstream.get({ environment, path, requestOptions }),
       );
       const seen = answer && isSuccess(answer) ? readSubaccountPayout(answer.body) : null;
       // Of another amount, it was made by another request under the same key; so this one was not done.
@@ -226,10 +228,10 @@ export function createSubaccountRequests({
     tenant: Tenant,
     { subaccountId, amountCents }: Omit<TransferInput, 'idempotencyKey'>,
     { id, key }: Intent,
-  ): Promise<{ made: Observation; entry: ShownStatementEntry | null }> {
+  ): Promise<{ made: Observation; entry: StatementEntry | null }> {
     const body = { amountCents, idempotencyKey: key };
     const answer = await post(tenant, POST_TRANSFER, `/v1/subaccounts/${subaccountId}/transfers`, body);
-    assertCertain(answer);
+    assertConclusive(answer);
     if (isSuccess(answer)) {
       const refId = readTransferReference(answer.body);
       const entry = refId === null ? null : readStatementEntry(subaccountId, answer.body);
@@ -254,13 +256,13 @@ export function createSubaccountRequests({
    * The document shows no lookup of a transfer, and nothing in its entry that leads back to its key. So it is the one
    * entry of its amount and its time that no other transfer of ours has made; where there are several, nobody can tell.
    */
-  const lookForTransfer: Look = async (tenant, intent) => {
+  const lookForTransfer: OutcomeLookup = async (tenant, intent) => {
     const { subaccountId, amountCents } = intent.summary as Summary;
     const from = plusMs(intent.createdAt, -ENTERED_WITHIN_MS.before);
     const to = plusMs(intent.createdAt, ENTERED_WITHIN_MS.after);
     const statement = await readStatementSince(tenant, subaccountId, plusMs(from, -NEAR_MS));
     if (!statement) return 'unclear';
-    const isAlike = (entry: ShownStatementEntry) =>
+    const isAlike = (entry: StatementEntry) =>
       (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents;
     const entries = statement.items.filter(isAlike);
     const refIdsOf = (begin: Date, end: Date) => [
@@ -281,7 +283,7 @@ export function createSubaccountRequests({
     // One that was done and of which the service gave no name is in the statement too.
     const isNear = ({ createdAt }: Intent) =>
       Math.abs(createdAt.getTime() - intent.createdAt.getTime()) <= NEAR_MS;
-    const nameless = (await intents.nameless(tenant, TRANSFER)).filter(isNear);
+    const nameless = (await intents.unidentified(tenant, TRANSFER)).filter(isNear);
     const rivals = [...open, ...nameless].filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
@@ -292,16 +294,16 @@ export function createSubaccountRequests({
 
   /** Null where they cannot be read. */
   function readStatementSince({ environment }: Tenant, subaccountId: string, from: Date) {
-    return readNewest<ShownStatementEntry>({
+    return readPagesUntil<StatementEntry>({
       async fetchPage(query) {
         const path = `/v1/subaccounts/${subaccountId}/statement?${query}` as const;
         const answer = await endpoints.askIfThere(environment, GET_STATEMENT, () =>
-          upstream.get({ environment, path, errand: { class: 'query' } }),
+          upstream.get({ environment, path, requestOptions: { priority: 'query' } }),
         );
-        const page = answer && isSuccess(answer) ? pageTold(answer.body) : null;
+        const page = answer && isSuccess(answer) ? readPage(answer.body) : null;
         const items = page?.items.map((item) => readStatementEntry(subaccountId, item)) ?? [];
         if (!page || items.includes(null)) return null;
-        return { items: items as ShownStatementEntry[], length: items.length, total: page.total };
+        return { items: items as StatementEntry[], length: items.length, total: page.total };
       },
       // A fee may have the reference of what it was taken for, and both a kind that we have no word for.
       idOf: ({ kind, refId, amountCents, createdAt }) =>
@@ -326,7 +328,7 @@ export function createSubaccountRequests({
     async create(tenant, input) {
       const answer = await post(tenant, POST, '/v1/subaccounts', input).catch((error: unknown) => {
         if (!(error instanceof UpstreamFault)) throw error;
-        if (error.reached === 'no') throw unavailable(error);
+        if (error.reached === 'no') throw toUpstreamError(error);
         // With a name of its own the same request again gives the same subaccount; without one, a second.
         throw new UpstreamError(error.message, {
           retryable: input.externalId != null,
@@ -347,7 +349,7 @@ export function createSubaccountRequests({
     },
 
     async transfer(tenant, { idempotencyKey, ...input }) {
-      let told: ShownStatementEntry | null = null;
+      let told: StatementEntry | null = null;
       const { resourceId, replayed } = await moving(tenant, () =>
         intents.run(tenant, {
           name: TRANSFER,
@@ -398,13 +400,13 @@ export function createSubaccountRequests({
 
     kinds: {
       [PAYOUT]: {
-        look: (tenant, { key, summary }) =>
-          lookUpPayout(tenant, summary as Summary, [IDEM + key], { class: 'query' }),
+        lookUp: (tenant, { key, summary }) =>
+          lookUpPayout(tenant, summary as Summary, [IDEM + key], { priority: 'query' }),
         idOf: (intent) => asPayout(intent).id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
         absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),
       },
-      [TRANSFER]: { look: lookForTransfer },
+      [TRANSFER]: { lookUp: lookForTransfer },
     },
   };
 }
@@ -413,9 +415,9 @@ export function createSubaccountRequests({
 function justRequested({
   at,
   ...known
-}: Pick<SeenPayout, 'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey'> & {
+}: Pick<UpstreamPayout, 'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey'> & {
   at: Date;
-}): SeenPayout {
+}): UpstreamPayout {
   return {
     ...known,
     ...{ payoutId: null, status: 'processing', reversed: false, createdAt: at },
@@ -426,7 +428,7 @@ function justRequested({
 }
 
 /** What is known of one that was sent, or may have been: the money may have left. */
-export function asPayout({ key, summary, createdAt }: Intent): ShownSubaccountPayout {
+export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout {
   const { subaccountId, amountCents, pixKey = null } = summary as Summary;
   const payoutId = IDEM + key;
   const names = { withdrawalId: null, code: null };
@@ -441,7 +443,7 @@ export function asPayout({ key, summary, createdAt }: Intent): ShownSubaccountPa
 }
 
 /** The bank has not answered yet (the document's 2.2): it has none of the names that it is answered with. */
-function isJustRequested({ status, withdrawalId, code }: SeenPayout): boolean {
+function isJustRequested({ status, withdrawalId, code }: UpstreamPayout): boolean {
   return status === 'processing' && withdrawalId === null && code === null;
 }
 

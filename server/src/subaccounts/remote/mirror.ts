@@ -1,45 +1,50 @@
 import { createHash } from 'node:crypto';
 import type { Writes } from '../../commit/commit.ts';
 import type { Source } from '../../kernel/authority.ts';
-import type { Tenant } from '../../kernel/tenant.ts';
 import { isObjectId } from '../../kernel/lenient-json.ts';
-import type { Facade } from '../../upstream/dependencies.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import {
   type Correction,
   knownByReferences,
+  mirrored,
   type Observation,
-  observed,
   readByReferences,
-  writesOfObserved,
+  writesOfMirrored,
 } from '../../upstream/mirror.ts';
-import { type Observed, selectObserved, selectReferences, touchObserved } from '../../upstream/mirror-store.ts';
+import {
+  type MirroredRow,
+  selectMirrored,
+  selectReferences,
+  touchMirrored,
+} from '../../upstream/mirror-store.ts';
 import {
   anyPayoutReference,
   anySubaccountId,
   eventOf,
   isFinal,
   isSettled,
-  mergeSeen,
+  mergeUpstreamPayout,
   newPayoutKey,
-  type SeenPayout,
-  type ShownSubaccountPayout,
+  type SubaccountPayout,
   subaccountPayoutFromJson,
+  type UpstreamPayout,
 } from '../model.ts';
 
 /** The payouts of subaccounts as the mirror has them, under every name that the service has for them. */
 export interface MirroredPayouts {
   /** By our own id, or by a name that is one without its subaccount. */
-  find(tenant: Tenant, reference: string): Promise<Observed | null>;
+  find(tenant: Tenant, reference: string): Promise<MirroredRow | null>;
   /** The payout of this subaccount that a reference leads to. */
-  findOf(tenant: Tenant, subaccountId: string, reference: string): Promise<Observed | null>;
+  findOf(tenant: Tenant, subaccountId: string, reference: string): Promise<MirroredRow | null>;
   /** By our own id. @throws Error where it is not there */
-  get(tenant: Tenant, id: string): Promise<ShownSubaccountPayout>;
+  get(tenant: Tenant, id: string): Promise<SubaccountPayout>;
   /** Records what was seen. Where it is nothing new, nobody is kept waiting by the lock. */
   record(
     tenant: Tenant,
-    seen: SeenPayout,
+    seen: UpstreamPayout,
     as: { reference: string; at: Date },
-  ): Promise<ShownSubaccountPayout>;
+  ): Promise<SubaccountPayout>;
 }
 
 export const RESOURCE = 'subaccount_payout';
@@ -48,22 +53,22 @@ export function mirrorPayouts({
   database: { sql },
   committer,
   onCorrection,
-}: Pick<Facade, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
-  async function selectNamed(tenant: Tenant, name: string): Promise<Observed | null> {
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
+  async function selectNamed(tenant: Tenant, name: string): Promise<MirroredRow | null> {
     const [reference] = await selectReferences(sql, tenant, RESOURCE, [name]);
     if (!reference) return null;
-    return (await selectObserved(sql, tenant, RESOURCE, [reference.id]))[0] ?? null;
+    return (await selectMirrored(sql, tenant, RESOURCE, [reference.id]))[0] ?? null;
   }
 
-  async function get(tenant: Tenant, id: string): Promise<ShownSubaccountPayout> {
-    const [found] = await selectObserved(sql, tenant, RESOURCE, [id]);
+  async function get(tenant: Tenant, id: string): Promise<SubaccountPayout> {
+    const [found] = await selectMirrored(sql, tenant, RESOURCE, [id]);
     if (!found) throw new Error(`subaccount payout ${id} is not in the mirror`);
     return payoutIn(found);
   }
 
   return {
     async find(tenant, reference) {
-      const [own] = await selectObserved(sql, tenant, RESOURCE, [reference]);
+      const [own] = await selectMirrored(sql, tenant, RESOURCE, [reference]);
       return own ?? selectNamed(tenant, bareName(reference));
     },
     async findOf(tenant, subaccountId, reference) {
@@ -75,12 +80,12 @@ export function mirrorPayouts({
       const names = namesOf(seen, reference);
       const leading = await selectReferences(sql, tenant, RESOURCE, names);
       const [known] =
-        leading.length === names.length ? await selectObserved(sql, tenant, RESOURCE, [leading[0]!.id]) : [];
+        leading.length === names.length ? await selectMirrored(sql, tenant, RESOURCE, [leading[0]!.id]) : [];
       if (known) {
         const payout = payoutIn(known);
         const source: Source = { by: 'service', at, knownAt: known.observedAt };
-        if (mergeSeen(payout, seen, payout.id, source) === null) {
-          if (confirms(seen, payout)) await touchObserved(sql, tenant, RESOURCE, { ids: [payout.id], at });
+        if (mergeUpstreamPayout(payout, seen, payout.id, source) === null) {
+          if (confirms(seen, payout)) await touchMirrored(sql, tenant, RESOURCE, { ids: [payout.id], at });
           return payout;
         }
       }
@@ -99,7 +104,7 @@ export function mirrorPayouts({
   };
 }
 
-export function payoutIn({ snapshot }: Observed): ShownSubaccountPayout {
+export function payoutIn({ snapshot }: MirroredRow): SubaccountPayout {
   return subaccountPayoutFromJson(snapshot);
 }
 
@@ -129,7 +134,7 @@ export function reservedId(subaccountId: string, payoutId: string | null): strin
   return `sqp_${digest.slice(0, 32)}`;
 }
 
-function namesOf(seen: SeenPayout, reference: string | null): string[] {
+function namesOf(seen: UpstreamPayout, reference: string | null): string[] {
   const all = [seen.withdrawalId, seen.code, seen.payoutId, reference];
   return [...new Set(all.flatMap((name) => (name === null ? [] : [nameOf(seen.subaccountId, name)])))];
 }
@@ -161,7 +166,7 @@ export function ofOne(subaccountId: string, status?: readonly string[]) {
  * event of its.
  */
 export function observationOf(
-  seenAs: SeenPayout,
+  seenAs: UpstreamPayout,
   { reference, at, by = 'service' }: { reference: string | null; at: Date; by?: Source['by'] },
 ): Observation {
   // The form of the statement's refId leads to no payout but the one whose refId it is.
@@ -173,11 +178,11 @@ export function observationOf(
   const id = reservedId(seen.subaccountId, seen.payoutId) ?? newPayoutKey();
   return {
     read: (reader) =>
-      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(observed[RESOURCE], id)]),
+      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(mirrored[RESOURCE], id)]),
     decide(state) {
-      const before = knownByReferences(state, RESOURCE, names) ?? state.get(observed[RESOURCE], id);
+      const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
       const known = before && payoutIn(before);
-      const merged = mergeSeen(known, seen, id, { by, at, knownAt: before?.observedAt ?? null });
+      const merged = mergeUpstreamPayout(known, seen, id, { by, at, knownAt: before?.observedAt ?? null });
       const payout = merged ?? known!;
       const isNew = known === null || payout.version > known.version;
       const isCorrection =
@@ -198,7 +203,7 @@ export function observationOf(
 }
 
 /** As it is shown while nobody knows the outcome of its request. `again`: subscribers are notified once more. */
-export function inDoubtOf(request: ShownSubaccountPayout, at: Date, again: boolean): Observation {
+export function inDoubtOf(request: SubaccountPayout, at: Date, again: boolean): Observation {
   return recorded(request, at, (known) => {
     // Something is known of it, whatever became of the request; one that was never made stays so.
     if (known && (!known.inDoubt || !again)) return null;
@@ -211,7 +216,7 @@ export function inDoubtOf(request: ShownSubaccountPayout, at: Date, again: boole
  * shown in doubt.
  */
 export function neverMadeOf(
-  request: ShownSubaccountPayout,
+  request: SubaccountPayout,
   at: Date,
   { ifShown }: { ifShown: boolean },
 ): Observation {
@@ -232,16 +237,16 @@ export function neverMadeOf(
 
 /** What we know of it without the service; `decide` gives null where nothing is new. */
 function recorded(
-  { id, subaccountId, payoutId }: ShownSubaccountPayout,
+  { id, subaccountId, payoutId }: SubaccountPayout,
   at: Date,
-  decide: (known: ShownSubaccountPayout | null) => ShownSubaccountPayout | null,
+  decide: (known: SubaccountPayout | null) => SubaccountPayout | null,
 ): Observation {
   const names = [nameOf(subaccountId, payoutId!)];
   return {
     read: (reader) =>
-      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(observed[RESOURCE], id)]),
+      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(mirrored[RESOURCE], id)]),
     decide(state) {
-      const before = knownByReferences(state, RESOURCE, names) ?? state.get(observed[RESOURCE], id);
+      const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
       const known = before && payoutIn(before);
       const payout = decide(known);
       if (!payout) return { resourceId: known?.id ?? id, writes: {} };
@@ -252,14 +257,14 @@ function recorded(
 }
 
 function writesOf(
-  payout: ShownSubaccountPayout,
+  payout: SubaccountPayout,
   {
     names,
     observedAt,
     event,
-  }: { names: readonly string[]; observedAt: Date; event: { before: ShownSubaccountPayout | null } | null },
+  }: { names: readonly string[]; observedAt: Date; event: { before: SubaccountPayout | null } | null },
 ): Writes {
-  return writesOfObserved({
+  return writesOfMirrored({
     resource: RESOURCE,
     id: payout.id,
     version: payout.version,
@@ -280,7 +285,7 @@ function writesOf(
 }
 
 /** Says of its state what is known; something older does not. */
-function confirms(seen: SeenPayout, known: SeenPayout): boolean {
+function confirms(seen: UpstreamPayout, known: UpstreamPayout): boolean {
   const reversed = seen.status === 'failed' && seen.reversed;
   return known.status === 'unknown' || (seen.status === known.status && reversed === known.reversed);
 }

@@ -1,46 +1,57 @@
 import { readHead } from '../../events/log.ts';
-import type { Asker } from '../../kernel/requester.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { behindChange, NotFoundError } from '../../kernel/errors.ts';
+import { readPage } from '../../kernel/lenient-json.ts';
+import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { pageTold } from '../../kernel/lenient-json.ts';
 import {
-  answered,
+  type RemoteSlice,
+  requestOptionsFor,
+  type UpstreamDependencies,
+} from '../../upstream/dependencies.ts';
+import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
+import {
+  claimPoll,
+  countMirrored,
+  listMirrored,
+  type MirroredRow,
+  selectMirrored,
+  selectMirroredWithHead,
+  selectOpen,
+} from '../../upstream/mirror-store.ts';
+import type { Poll } from '../../upstream/poller.ts';
+import type { Read } from '../../upstream/reads.ts';
+import {
   cannotAsk,
-  cannotTell,
+  isInconclusive,
   isSuccess,
   keyUsed,
   refusalOf,
   unreadable,
+  withUpstreamErrors,
 } from '../../upstream/responses.ts';
-import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
-import { errandOf, type Facade, type Remote } from '../../upstream/dependencies.ts';
-import {
-  claimPoll,
-  countObserved,
-  listObserved,
-  type Observed,
-  selectObserved,
-  selectObservedWithHead,
-  selectOpen,
-} from '../../upstream/mirror-store.ts';
-import { createRankedList, type RankedPage } from '../../upstream/stable-list.ts';
-import type { Read } from '../../upstream/reads.ts';
-import type { Sighting } from '../../upstream/webhook-claim.ts';
-import type { Errand } from '../../upstream/upstream.ts';
-import type { Poller } from '../../upstream/poller.ts';
-import type { ShownWallet } from '../../wallet/model.ts';
+import { createStableOffsetList, type OffsetPage } from '../../upstream/stable-list.ts';
+import type { RequestOptions } from '../../upstream/upstream.ts';
+import type { WebhookClaim } from '../../upstream/webhook-claim.ts';
+import type { Wallet } from '../../wallet/model.ts';
 import {
   assertPayoutsAvailable,
+  type CursorPage,
   isSettled,
-  type Placed,
-  type ShownStatementEntry,
-  type ShownSubaccount,
-  type ShownSubaccountPayout,
+  type StatementEntry,
+  type Subaccount,
+  type SubaccountPayout,
   type SubaccountPayoutService,
   type SubaccountService,
   unknownSubaccount,
 } from '../model.ts';
+import {
+  readStatementEntry,
+  readSubaccount,
+  readSubaccountPayout,
+  readSubaccountPayoutEvent,
+} from '../wire.ts';
+import { createSubaccountRequests, GET_PAYOUT, GET_STATEMENT, MAY_WITHDRAW, payoutPath } from './commands.ts';
 import {
   canBeReference,
   IDEM,
@@ -53,19 +64,6 @@ import {
   payoutIn,
   RESOURCE,
 } from './mirror.ts';
-import {
-  createSubaccountRequests,
-  GET_PAYOUT,
-  GET_STATEMENT,
-  MAY_WITHDRAW,
-  payoutPath,
-} from './commands.ts';
-import {
-  readStatementEntry,
-  readSubaccount,
-  readSubaccountPayout,
-  readSubaccountPayoutEvent,
-} from '../wire.ts';
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
 const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
@@ -85,11 +83,11 @@ const IDLE_MS = 15_000;
 
 /** Subaccounts over HTTP; their payouts are mirrored here. */
 export function createRemoteSubaccounts(
-  facade: Facade & {
+  facade: UpstreamDependencies & {
     /** For the figures of a refusal. */
-    readWallet: (tenant: Tenant) => Promise<ShownWallet>;
+    readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
-): Remote<SubaccountService & SubaccountPayoutService> {
+): RemoteSlice<SubaccountService & SubaccountPayoutService> {
   const { clock, reads } = facade;
   const { sql } = facade.database;
   const endpoints = createEndpoints(clock);
@@ -103,7 +101,7 @@ export function createRemoteSubaccounts(
       return known && payoutIn(known);
     },
     readBalance: async (tenant, id) =>
-      (await readOne(tenant, id, { class: 'query', waitMs: 0 })).subaccount?.balanceCents ?? null,
+      (await readOne(tenant, id, { priority: 'query', waitMs: 0 })).subaccount?.balanceCents ?? null,
   });
 
   // ── Asking ──────────────────────────────────────────────────────────────────────────────────────
@@ -113,11 +111,11 @@ export function createRemoteSubaccounts(
     { environment }: Tenant,
     endpoint: Endpoint,
     path: `/v1/${string}`,
-    { errand, keepMs = KEEP_MS }: { errand: Errand; keepMs?: number },
+    { requestOptions, keepMs = KEEP_MS }: { requestOptions: RequestOptions; keepMs?: number },
     isNone: (status: number) => boolean = (status) => status === 404,
   ): Promise<Read> {
     const read = await endpoints.ask(environment, endpoint, () =>
-      reads.get(environment, path, { errand, keepMs }),
+      reads.get(environment, path, { requestOptions, keepMs }),
     );
     if (!isSuccess(read) && !isNone(read.status)) throw refusalOf(read, { permissions: MAY_WITHDRAW });
     return read;
@@ -126,10 +124,10 @@ export function createRemoteSubaccounts(
   async function readOne(
     tenant: Tenant,
     id: string,
-    errand: Errand,
-  ): Promise<{ subaccount: ShownSubaccount | null; read: Read | null }> {
+    requestOptions: RequestOptions,
+  ): Promise<{ subaccount: Subaccount | null; read: Read | null }> {
     if (!isSubaccountId(id)) return { subaccount: null, read: null };
-    const read = await get(tenant, GET, `/v1/subaccounts/${id}`, { errand });
+    const read = await get(tenant, GET, `/v1/subaccounts/${id}`, { requestOptions });
     if (!isSuccess(read)) return { subaccount: null, read };
     const subaccount = readSubaccount(read.body);
     if (!subaccount) throw unreadable();
@@ -141,8 +139,8 @@ export function createRemoteSubaccounts(
     tenant: Tenant,
     subaccountId: string,
     reference: string,
-    options: { errand: Errand; keepMs?: number },
-  ): Promise<{ payout: ShownSubaccountPayout | null; read: Read }> {
+    options: { requestOptions: RequestOptions; keepMs?: number },
+  ): Promise<{ payout: SubaccountPayout | null; read: Read }> {
     const path = payoutPath(subaccountId, reference);
     // 400 is a form that this service does not have.
     const read = await get(tenant, GET_PAYOUT, path, options, (status) => status === 404 || status === 400);
@@ -159,15 +157,15 @@ export function createRemoteSubaccounts(
   /** Whether the service was asked, and not an older answer of its taken in its place. */
   async function refreshOne(
     tenant: Tenant,
-    known: Observed,
-    { errand, keepMs = 0 }: { errand: Errand; keepMs?: number },
+    known: MirroredRow,
+    { requestOptions, keepMs = 0 }: { requestOptions: RequestOptions; keepMs?: number },
   ): Promise<boolean> {
     const payout = payoutIn(known);
     const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
       (name) => name !== null && canBeReference(name),
     );
     if (reference == null) return true;
-    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, { errand, keepMs });
+    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, { requestOptions, keepMs });
     return !read.stale;
   }
 
@@ -175,21 +173,21 @@ export function createRemoteSubaccounts(
 
   interface List {
     tenant: Tenant;
-    asker: Asker;
+    requester: Requester;
   }
 
   async function page<Item>(
-    { tenant, asker }: List,
+    { tenant, requester }: List,
     endpoint: Endpoint,
     path: `/v1/${string}`,
     { limit, offset }: { limit: number; offset: number },
     readItem: (item: unknown) => Item | null,
-  ): Promise<RankedPage<Item>> {
+  ): Promise<OffsetPage<Item>> {
     const query = `${path}?limit=${limit}&offset=${offset}` as const;
-    const read = await get(tenant, endpoint, query, { errand: errandOf(asker) });
-    asker.saw(read.at, read.stale);
+    const read = await get(tenant, endpoint, query, { requestOptions: requestOptionsFor(requester) });
+    requester.onRead(read.at, read.stale);
     if (!isSuccess(read)) return { items: [], total: 0, at: read.at };
-    const found = pageTold(read.body);
+    const found = readPage(read.body);
     if (!found) throw unreadable();
     // Where nobody says how many there are, a full page has at least one more behind it.
     const more = found.items.length === limit ? 1 : 0;
@@ -207,14 +205,14 @@ export function createRemoteSubaccounts(
       readStatementEntry(list.subaccountId, item),
     );
 
-  const subaccountList = createRankedList<List, ShownSubaccount>({
+  const subaccountList = createStableOffsetList<List, Subaccount>({
     keyOf: ({ tenant }) => tenant.environment,
     idOf: ({ id }) => id,
     fetchPage: subaccountPage,
     // Its balance changes.
     isKept: () => false,
   });
-  const statements = createRankedList<List & { subaccountId: string }, ShownStatementEntry>({
+  const statements = createStableOffsetList<List & { subaccountId: string }, StatementEntry>({
     keyOf: ({ tenant, subaccountId }) => `${tenant.environment} ${subaccountId}`,
     idOf: ({ kind, refId }) => `${kind} ${refId}`,
     fetchPage: statementPage,
@@ -223,19 +221,22 @@ export function createRemoteSubaccounts(
 
   // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-  function serviceFor(asker: Asker): SubaccountService & SubaccountPayoutService {
-    const errand = errandOf(asker);
+  function serviceFor(requester: Requester): SubaccountService & SubaccountPayoutService {
+    const requestOptions = requestOptionsFor(requester);
 
-    async function find(tenant: Tenant, id: string): Promise<ShownSubaccount | null> {
-      const { subaccount, read } = await answered(readOne(tenant, id, errand));
-      if (read) asker.saw(read.at, read.stale);
+    async function find(tenant: Tenant, id: string): Promise<Subaccount | null> {
+      const { subaccount, read } = await withUpstreamErrors(readOne(tenant, id, requestOptions));
+      if (read) requester.onRead(read.at, read.stale);
       return subaccount;
     }
 
     /** Among the newest of its statement. */
     async function findEntry(tenant: Tenant, subaccountId: string, refId: string) {
-      const wants = (entry: ShownStatementEntry) => entry.kind === 'transfer_in' && entry.refId === refId;
-      const { items } = await statements.find({ tenant, asker, subaccountId }, { wants, limit: 1, pages: 1 });
+      const wants = (entry: StatementEntry) => entry.kind === 'transfer_in' && entry.refId === refId;
+      const { items } = await statements.find(
+        { tenant, requester, subaccountId },
+        { wants, limit: 1, pages: 1 },
+      );
       return items[0] ?? null;
     }
 
@@ -244,7 +245,7 @@ export function createRemoteSubaccounts(
       tenant: Tenant,
       subaccountId: string,
       reference: string,
-    ): Promise<ShownSubaccountPayout | null> {
+    ): Promise<SubaccountPayout | null> {
       // The document's 4.1.3: with a test key there are none.
       if (tenant.environment === 'sandbox') return null;
       if (!isSubaccountId(subaccountId) || !canBeReference(reference)) return null;
@@ -252,22 +253,24 @@ export function createRemoteSubaccounts(
       const last = known && payoutIn(known);
       if (last && isSettled(last) && !last.neverMade) return last;
       try {
-        const { payout, read } = await answered(fetchPayout(tenant, subaccountId, reference, { errand }));
-        asker.saw(known && read.stale ? known.observedAt : read.at, read.stale);
+        const { payout, read } = await withUpstreamErrors(
+          fetchPayout(tenant, subaccountId, reference, { requestOptions }),
+        );
+        requester.onRead(known && read.stale ? known.observedAt : read.at, read.stale);
         if (payout) return payout;
         // What the service does not know of may be on its way to it, or have come there since it was asked.
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         const late = await mirror.findOf(tenant, subaccountId, reference);
         return late ? payoutIn(late) : doubt;
       } catch (error) {
-        if (!cannotTell(error)) throw error;
+        if (!isInconclusive(error)) throw error;
         if (known) {
-          asker.saw(known.observedAt, true);
+          requester.onRead(known.observedAt, true);
           return last;
         }
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         if (!doubt) throw error;
-        asker.saw(doubt.createdAt, true);
+        requester.onRead(doubt.createdAt, true);
         return doubt;
       }
     }
@@ -276,8 +279,8 @@ export function createRemoteSubaccounts(
       tenant: Tenant,
       subaccountId: string,
       reference: string,
-    ): Promise<ShownSubaccountPayout | null> {
-      const isIt = (payout: ShownSubaccountPayout) =>
+    ): Promise<SubaccountPayout | null> {
+      const isIt = (payout: SubaccountPayout) =>
         payout.payoutId === reference && isSame(payout.subaccountId, subaccountId);
       return (await requests.inDoubt(tenant)).find(isIt) ?? null;
     }
@@ -309,24 +312,26 @@ export function createRemoteSubaccounts(
       find,
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
       list: (tenant, { first, after }) =>
-        answered(placed(subaccountList.list({ tenant, asker }, { end: 'first', limit: first, after }))),
+        withUpstreamErrors(
+          placed(subaccountList.list({ tenant, requester }, { end: 'first', limit: first, after })),
+        ),
       async listPage(tenant, window) {
-        return numbered(await answered(subaccountPage({ tenant, asker }, window)));
+        return numbered(await withUpstreamErrors(subaccountPage({ tenant, requester }, window)));
       },
-      count: (tenant) => answered(subaccountList.count({ tenant, asker }, {})),
+      count: (tenant) => withUpstreamErrors(subaccountList.count({ tenant, requester }, {})),
 
       async statement(tenant, subaccountId, { first, after }) {
         if (!isSubaccountId(subaccountId)) return { items: [], hasNextPage: false };
-        const list = { tenant, asker, subaccountId };
-        return answered(placed(statements.list(list, { end: 'first', limit: first, after })));
+        const list = { tenant, requester, subaccountId };
+        return withUpstreamErrors(placed(statements.list(list, { end: 'first', limit: first, after })));
       },
       async statementPage(tenant, subaccountId, window) {
         if (!isSubaccountId(subaccountId)) return { items: [], total: 0 };
-        return numbered(await answered(statementPage({ tenant, asker, subaccountId }, window)));
+        return numbered(await withUpstreamErrors(statementPage({ tenant, requester, subaccountId }, window)));
       },
       async countStatement(tenant, subaccountId) {
         return isSubaccountId(subaccountId)
-          ? answered(statements.count({ tenant, asker, subaccountId }, {}))
+          ? withUpstreamErrors(statements.count({ tenant, requester, subaccountId }, {}))
           : 0;
       },
 
@@ -337,7 +342,7 @@ export function createRemoteSubaccounts(
         const head = await readHead(sql, tenant);
         const known = await mirror.findOf(tenant, subaccountId, reference);
         const id = known?.id ?? (await findPayout(tenant, subaccountId, reference))?.id;
-        const found = id === undefined ? null : await selectObservedWithHead(sql, tenant, RESOURCE, id);
+        const found = id === undefined ? null : await selectMirroredWithHead(sql, tenant, RESOURCE, id);
         if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         if (doubt) return { version: head, id: doubt.id, payout: doubt };
@@ -347,19 +352,22 @@ export function createRemoteSubaccounts(
       },
 
       async findPayouts(tenant, ids) {
-        const select = () => selectObserved(sql, tenant, RESOURCE, [...new Set(ids)]);
+        const select = () => selectMirrored(sql, tenant, RESOURCE, [...new Set(ids)]);
         const known = await select();
         const old = plusMs(clock.now(), -OLD_AFTER_MS);
         const due = known
           .filter(({ final, observedAt }) => !final && observedAt < old)
           .slice(0, REFRESHED_AT_ONCE);
         const asked = await Promise.allSettled(
-          due.map((one) => refreshOne(tenant, one, { errand, keepMs: KEEP_MS })),
+          due.map((one) => refreshOne(tenant, one, { requestOptions, keepMs: KEEP_MS })),
         );
         const now = due.length === 0 ? known : await select();
         for (const { observedAt, final } of now)
           if (!final)
-            asker.saw(observedAt, asked.some(({ status }) => status === 'rejected') && observedAt < old);
+            requester.onRead(
+              observedAt,
+              asked.some(({ status }) => status === 'rejected') && observedAt < old,
+            );
         const found = new Map(now.map((one) => [one.id, payoutIn(one)]));
         if (ids.some((id) => !found.has(id)))
           for (const payout of await requests.inDoubt(tenant))
@@ -373,20 +381,20 @@ export function createRemoteSubaccounts(
       // The document shows no list of them: these are those that were requested here, or told of, or looked up.
       async payouts(tenant, subaccountId, { first, after, status }) {
         const window = { before: after ?? null, limit: first + 1 };
-        const rows = await listObserved(sql, tenant, RESOURCE, { ...ofOne(subaccountId, status), ...window });
+        const rows = await listMirrored(sql, tenant, RESOURCE, { ...ofOne(subaccountId, status), ...window });
         const items = rows.map(({ place, observed: row }) => ({ place, item: payoutIn(row) }));
         return { items: items.slice(0, first), hasNextPage: items.length > first };
       },
       async payoutsPage(tenant, subaccountId, window) {
         const filter = ofOne(subaccountId);
         const [rows, total] = await Promise.all([
-          listObserved(sql, tenant, RESOURCE, { ...filter, ...window, before: null }),
-          countObserved(sql, tenant, RESOURCE, filter),
+          listMirrored(sql, tenant, RESOURCE, { ...filter, ...window, before: null }),
+          countMirrored(sql, tenant, RESOURCE, filter),
         ]);
         return { items: rows.map(({ observed: row }) => payoutIn(row)), total };
       },
       countPayouts: (tenant, subaccountId, { status }) =>
-        countObserved(sql, tenant, RESOURCE, ofOne(subaccountId, status)),
+        countMirrored(sql, tenant, RESOURCE, ofOne(subaccountId, status)),
 
       async requestPayout(tenant, input) {
         assertPayoutsAvailable(tenant.environment);
@@ -405,21 +413,21 @@ export function createRemoteSubaccounts(
       async recheck(tenant, reference) {
         const known = await mirror.find(tenant, reference);
         if (!known) throw new NotFoundError('Payout not found');
-        await answered(refreshOne(tenant, known, { errand }));
+        await withUpstreamErrors(refreshOne(tenant, known, { requestOptions }));
       },
     };
   }
 
   // ── Following ───────────────────────────────────────────────────────────────────────────────────
 
-  const poll: Poller = async (tenant, wanted) => {
+  const poll: Poll = async (tenant, wanted) => {
     const now = clock.now();
     const open = await selectOpen(sql, tenant, RESOURCE, wanted.all ? 'all' : wanted.ids);
-    const every = (one: Observed) => Math.max(intervalOf(one, now), open.length * POLL_EVERY_MS.fresh);
-    const dueAt = (one: Observed) => plusMs(one.observedAt, every(one));
+    const every = (one: MirroredRow) => Math.max(intervalOf(one, now), open.length * POLL_EVERY_MS.fresh);
+    const dueAt = (one: MirroredRow) => plusMs(one.observedAt, every(one));
     const oldest = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
     const due = oldest.filter((one) => dueAt(one) <= now);
-    const polled = new Set<Observed>();
+    const polled = new Set<MirroredRow>();
     let asked = 0;
     for (const one of due) {
       if (asked === POLLED_AT_ONCE) break;
@@ -428,7 +436,7 @@ export function createRemoteSubaccounts(
       const claim = { name: `${RESOURCE} ${one.id}`, now, intervalMs: every(one) };
       if (!(await claimPoll(sql, tenant, claim))) continue;
       asked += 1;
-      await refreshOne(tenant, one, { errand: { class: 'poll' } });
+      await refreshOne(tenant, one, { requestOptions: { priority: 'poll' } });
     }
     const next = oldest
       .map((one) => (polled.has(one) ? plusMs(now, every(one)) : dueAt(one)))
@@ -439,21 +447,25 @@ export function createRemoteSubaccounts(
     return next.reduce<Date | null>((first, at) => (first && first <= at ? first : at), null);
   };
 
-  async function refresh(tenant: Tenant, given: readonly string[], errand: Errand): Promise<void> {
+  async function refresh(
+    tenant: Tenant,
+    given: readonly string[],
+    requestOptions: RequestOptions,
+  ): Promise<void> {
     for (const reference of given) {
       const [subaccountId, name] = reference.split('/') as [string, string | undefined];
       if (name !== undefined) {
         if (!canBeReference(name)) continue;
-        const { read } = await fetchPayout(tenant, subaccountId, name, { errand, keepMs: 0 });
+        const { read } = await fetchPayout(tenant, subaccountId, name, { requestOptions, keepMs: 0 });
         if (read.stale) throw cannotAsk();
         continue;
       }
       const known = await mirror.find(tenant, reference);
-      if (known && !(await refreshOne(tenant, known, { errand }))) throw cannotAsk();
+      if (known && !(await refreshOne(tenant, known, { requestOptions }))) throw cannotAsk();
     }
   }
 
-  function sighting(payload: unknown): Sighting | null {
+  function sighting(payload: unknown): WebhookClaim | null {
     const event = readSubaccountPayoutEvent(payload);
     if (!event) return null;
     if ('code' in event) {
@@ -472,11 +484,11 @@ export function createRemoteSubaccounts(
     };
   }
 
-  return { serviceFor, poll, refresh, sighting, requests: requests.kinds };
+  return { serviceFor, poll, refresh, readWebhook: sighting, requests: requests.kinds };
 }
 
 /** A tenth of its age. */
-function intervalOf(known: Observed, now: Date): number {
+function intervalOf(known: MirroredRow, now: Date): number {
   const age = now.getTime() - payoutIn(known).createdAt.getTime();
   return Math.min(Math.max(age / 10, POLL_EVERY_MS.fresh), POLL_EVERY_MS.old);
 }
@@ -485,11 +497,11 @@ function intervalOf(known: Observed, now: Date): number {
 
 async function placed<Item>(
   listed: Promise<{ items: { place: number; item: Item }[]; more: boolean }>,
-): Promise<Placed<Item>> {
+): Promise<CursorPage<Item>> {
   const { items, more } = await listed;
   return { items, hasNextPage: more };
 }
 
-function numbered<Item>({ items, total }: RankedPage<Item>): { items: Item[]; total: number } {
+function numbered<Item>({ items, total }: OffsetPage<Item>): { items: Item[]; total: number } {
   return { items: items.filter((item) => item !== null), total };
 }

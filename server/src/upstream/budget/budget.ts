@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { beforeWork, type Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { RateLimitError } from '../../kernel/errors.ts';
-import { byTurn, decide, type Standing, type Verdict } from './scheduler.ts';
-import { blockAccount, dropSlot, endSlot, insertSlots, lockAccount, selectHeld, shorten } from './store.ts';
 import {
   type BudgetState,
-  type Errand,
-  UPSTREAM_CLASSES,
-  type UpstreamClass,
+  type RequestOptions,
+  UPSTREAM_PRIORITIES,
   UpstreamFault,
+  type UpstreamPriority,
 } from '../upstream.ts';
+import { byPriority, type Decision, decide, type WindowState } from './scheduler.ts';
+import { blockAccount, dropSlot, endSlot, insertSlots, lockAccount, selectHeld, shorten } from './store.ts';
 
 /** Leave to send one request. */
 export interface Slot {
@@ -46,7 +46,9 @@ export interface Budget {
    * A slot, at once or in its turn: by class, then by time.
    * @throws RateLimitError as soon as it is clear that there is none within `waitMs`
    */
-  take(errand: Required<Pick<Errand, 'class' | 'waitMs'>> & Pick<Errand, 'subject'>): Promise<Slot>;
+  take(
+    requestOptions: Required<Pick<RequestOptions, 'priority' | 'waitMs'>> & Pick<RequestOptions, 'subject'>,
+  ): Promise<Slot>;
   /** Nothing is sent for so long, by any instance: a window at the most. */
   block(ms: number): Promise<void>;
   state(): BudgetState;
@@ -68,7 +70,7 @@ const SKEW_MS = 250;
 const KNOWN_MS = 1_000;
 
 interface Waiter {
-  readonly class: UpstreamClass;
+  readonly class: UpstreamPriority;
   readonly subject: string | null;
   /** By this instance's clock, in milliseconds. */
   readonly until: number;
@@ -78,7 +80,7 @@ interface Waiter {
 
 /** What was seen, and this instance's clock then. */
 interface Seen {
-  readonly standing: Standing;
+  readonly standing: WindowState;
   readonly now: Date;
 }
 
@@ -134,7 +136,7 @@ export function createBudget({
   }
 
   /** How it stands now by what was seen last, as far as that still holds. */
-  function known(now: Date): Standing | null {
+  function known(now: Date): WindowState | null {
     if (!counts) return { at: now, blockedUntil: blockedHere, held: [] };
     if (!seen) return null;
     const at = plusMs(seen.standing.at, now.getTime() - seen.now.getTime());
@@ -142,7 +144,7 @@ export function createBudget({
     return { at, blockedUntil: seen.standing.blockedUntil, held };
   }
 
-  function judge(standing: Standing, waiters: readonly Waiter[], now: Date): Verdict[] {
+  function judge(standing: WindowState, waiters: readonly Waiter[], now: Date): Decision[] {
     const wants = waiters.map((waiter) => ({ ...waiter, waitMs: waiter.until - now.getTime() }));
     return decide(standing, wants, rules);
   }
@@ -169,7 +171,11 @@ export function createBudget({
   }
 
   /** Gives each who waits what was decided, and comes back when the next may have its slot. */
-  function settle(waiters: readonly Waiter[], verdicts: readonly Verdict[], slotOf: (index: number) => Slot) {
+  function settle(
+    waiters: readonly Waiter[],
+    verdicts: readonly Decision[],
+    slotOf: (index: number) => Slot,
+  ) {
     let wakeMs = Number.POSITIVE_INFINITY;
     const done = new Set<Waiter>();
     verdicts.forEach((verdict, index) => {
@@ -191,7 +197,7 @@ export function createBudget({
 
   async function turn(): Promise<void> {
     cancelWake?.();
-    const waiters = byTurn(queue);
+    const waiters = byPriority(queue);
     if (waiters.length === 0) return;
     const now = clock.now();
     const standing = known(now);
@@ -264,7 +270,7 @@ export function createBudget({
   return {
     windowMs,
     idle,
-    take({ class: upstreamClass, subject = null, waitMs }) {
+    take({ priority: upstreamClass, subject = null, waitMs }) {
       if (closed) return Promise.reject(closedFault());
       const now = clock.ms();
       if (!counts && !(blockedHere && blockedHere.getTime() > now)) return Promise.resolve(UNCOUNTED);
@@ -287,7 +293,7 @@ export function createBudget({
     state() {
       const now = clock.now();
       const standing = known(now);
-      const used = Object.fromEntries(UPSTREAM_CLASSES.map((each) => [each, 0])) as BudgetUsed;
+      const used = Object.fromEntries(UPSTREAM_PRIORITIES.map((each) => [each, 0])) as BudgetUsed;
       for (const { class: upstreamClass } of standing?.held ?? []) used[upstreamClass] += 1;
       const blockedUntil = standing?.blockedUntil ?? null;
       return {
@@ -307,7 +313,7 @@ export function createBudget({
   };
 }
 
-type BudgetUsed = Record<UpstreamClass, number>;
+type BudgetUsed = Record<UpstreamPriority, number>;
 
 /** Where nothing is counted there is nothing to end. */
 const UNCOUNTED: Slot = { sendBy: new Date(8.64e15), end: () => undefined };

@@ -1,11 +1,11 @@
-import { UPSTREAM_CLASSES, type UpstreamClass } from '../upstream.ts';
+import { UPSTREAM_PRIORITIES, type UpstreamPriority } from '../upstream.ts';
 
 /**
  * Up to how much of the limit each class fills the window, in percent, counting what all classes hold. So the last
  * tenth is there for money alone, the tenth before it for money and queries, and so on: whatever those below do,
  * each class finds room that only more important ones can have taken.
  */
-const SHARES: Readonly<Record<UpstreamClass, number>> = {
+const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
   money: 100,
   query: 90,
   lookup: 80,
@@ -15,28 +15,28 @@ const SHARES: Readonly<Record<UpstreamClass, number>> = {
 
 /** A place in the window. */
 export interface HeldSlot {
-  readonly class: UpstreamClass;
+  readonly class: UpstreamPriority;
   readonly subject: string | null;
   readonly heldUntil: Date;
 }
 
 /** How the account stands at one instant. */
-export interface Standing {
+export interface WindowState {
   readonly at: Date;
   readonly blockedUntil: Date | null;
   /** All that are held then. */
   readonly held: readonly HeldSlot[];
 }
 
-export interface Want {
-  readonly class: UpstreamClass;
+export interface SlotRequest {
+  readonly class: UpstreamPriority;
   readonly subject: string | null;
   /** How long from `at` it may still wait. */
   readonly waitMs: number;
 }
 
 /** What becomes of a want: it has its slot, it waits so long for it, or it cannot have one in time. */
-export type Verdict =
+export type Decision =
   | { readonly kind: 'granted' }
   | { readonly kind: 'waits'; readonly ms: number }
   | { readonly kind: 'refused'; readonly retryAfterMs: number };
@@ -50,14 +50,14 @@ export interface Rules {
 }
 
 /** Less than one in the window would be never. */
-function shareOf(upstreamClass: UpstreamClass, limit: number): number {
-  return Math.max(1, Math.floor((limit * SHARES[upstreamClass]) / 100));
+function capOf(upstreamClass: UpstreamPriority, limit: number): number {
+  return Math.max(1, Math.floor((limit * PRIORITY_CAPS[upstreamClass]) / 100));
 }
 
 /** The most important first; of one class, who came first. */
-export function byTurn<Each extends Pick<Want, 'class'>>(wants: readonly Each[]): Each[] {
+export function byPriority<Each extends Pick<SlotRequest, 'class'>>(wants: readonly Each[]): Each[] {
   return [...wants].sort(
-    (left, right) => UPSTREAM_CLASSES.indexOf(left.class) - UPSTREAM_CLASSES.indexOf(right.class),
+    (left, right) => UPSTREAM_PRIORITIES.indexOf(left.class) - UPSTREAM_PRIORITIES.indexOf(right.class),
   );
 }
 
@@ -67,21 +67,21 @@ export function byTurn<Each extends Pick<Want, 'class'>>(wants: readonly Each[])
  * refused who might still be served in time.
  */
 export function decide(
-  { at, blockedUntil, held }: Standing,
-  wants: readonly Want[],
+  { at, blockedUntil, held }: WindowState,
+  wants: readonly SlotRequest[],
   { limit, holdMs, subjectLimit }: Rules,
-): Verdict[] {
+): Decision[] {
   const now = at.getTime();
   const begin = Math.max(now, blockedUntil?.getTime() ?? now);
   const fill = (slots: readonly HeldSlot[]) =>
-    createFilling(
+    createSlotTimeline(
       slots.map(({ heldUntil }) => Math.min(heldUntil.getTime(), now + holdMs)),
       holdMs,
     );
   const all = fill(held);
-  const subjects = new Map<string, Filling>();
+  const subjects = new Map<string, SlotTimeline>();
 
-  function ofSubject(subject: string): Filling {
+  function ofSubject(subject: string): SlotTimeline {
     const known = subjects.get(subject);
     if (known) return known;
     const own = fill(held.filter((slot) => slot.class === 'payer' && slot.subject === subject));
@@ -90,7 +90,7 @@ export function decide(
   }
 
   return wants.map((want) => {
-    const bounds = [{ filling: all, places: shareOf(want.class, limit) }];
+    const bounds = [{ filling: all, places: capOf(want.class, limit) }];
     if (want.class === 'payer' && want.subject !== null)
       bounds.push({ filling: ofSubject(want.subject), places: subjectLimit });
     const from = Math.max(begin, ...bounds.map(({ filling, places }) => filling.freeFrom(places)));
@@ -101,14 +101,14 @@ export function decide(
   });
 }
 
-interface Filling {
+interface SlotTimeline {
   /** From when on fewer than `places` are held. */
   freeFrom(places: number): number;
   /** One more, from that instant on: at the earliest it is free again `holdMs` later. */
   take(from: number): void;
 }
 
-function createFilling(heldUntil: readonly number[], holdMs: number): Filling {
+function createSlotTimeline(heldUntil: readonly number[], holdMs: number): SlotTimeline {
   const ends = [...heldUntil].sort((left, right) => left - right);
   return {
     freeFrom: (places) => ends[ends.length - places] ?? Number.NEGATIVE_INFINITY,

@@ -1,27 +1,37 @@
 import { put } from '../../commit/commit.ts';
-import type { Asker } from '../../kernel/requester.ts';
 import { plusMs } from '../../kernel/clock.ts';
-import { createSharedReads } from '../../kernel/coalesce.ts';
+import { createCoalescedReads } from '../../kernel/coalesce.ts';
+import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
-import { answered, isSuccess, isTemporary, refusalOf, unreadable } from '../../upstream/responses.ts';
+import {
+  type RemoteSlice,
+  requestOptionsFor,
+  type UpstreamDependencies,
+} from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
-import { errandOf, type Facade, type Remote } from '../../upstream/dependencies.ts';
-import { observed } from '../../upstream/mirror.ts';
+import { mirrored } from '../../upstream/mirror.ts';
 import {
   claimPoll,
-  type Observed,
-  selectObserved,
-  selectObservedWithHead,
-  touchObserved,
+  type MirroredRow,
+  selectMirrored,
+  selectMirroredWithHead,
+  touchMirrored,
 } from '../../upstream/mirror-store.ts';
 import type { Read } from '../../upstream/reads.ts';
-import { type Errand, UpstreamFault } from '../../upstream/upstream.ts';
-import { type ShownWallet, sameWallet, type WalletService } from '../model.ts';
+import {
+  isRetryable,
+  isSuccess,
+  refusalOf,
+  unreadable,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
+import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
+import { sameWallet, type Wallet, type WalletService } from '../model.ts';
 import { isWhole, readWallet } from '../wire.ts';
 
-export interface RemoteWallet extends Pick<Remote<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
+export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
   /** As the service shows it now. @throws RateLimitError, UpstreamError, PermissionError */
-  current(tenant: Tenant, errand: Errand): Promise<ShownWallet>;
+  current(tenant: Tenant, requestOptions: RequestOptions): Promise<Wallet>;
 }
 
 /** A query within so long after another is answered from memory. */
@@ -42,24 +52,24 @@ export function createRemoteWallet({
   committer,
   clock,
   reads,
-}: Pick<Facade, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
   const endpoints = createEndpoints(clock);
   /** By what was read, which is shared: it is taken over once. */
-  const takenOver = new WeakMap<object, Promise<ShownWallet>>();
+  const takenOver = new WeakMap<object, Promise<Wallet>>();
   /** Tenants of which something is known to have changed since it was last asked for. */
   const unseen = new Set<string>();
   /** However many have news at once, one reading is under way, and one more for those that came meanwhile. */
-  const renewed = createSharedReads<ShownWallet>();
+  const renewed = createCoalescedReads<Wallet>();
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError, PermissionError */
   async function ask(
     tenant: Tenant,
-    errand: Errand,
+    requestOptions: RequestOptions,
     keepMs: number,
-  ): Promise<Read & { wallet: ShownWallet }> {
+  ): Promise<Read & { wallet: Wallet }> {
     const { environment } = tenant;
     const read = await endpoints.ask(environment, GET, () =>
-      reads.get(environment, '/v1/wallet', { errand, keepMs }),
+      reads.get(environment, '/v1/wallet', { requestOptions, keepMs }),
     );
     if (!isSuccess(read)) throw refusalOf(read);
     const wallet = readWallet(read.body, tenant.environment);
@@ -72,25 +82,25 @@ export function createRemoteWallet({
   }
 
   /** What is known then: another instance may have read it later. */
-  async function takeOver(tenant: Tenant, wallet: ShownWallet, at: Date): Promise<ShownWallet> {
-    const [known] = await selectObserved(database.sql, tenant, 'wallet', [ID]);
+  async function takeOver(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
+    const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
     if (known && known.observedAt > at) return walletIn(known);
     if (known && sameWallet(walletIn(known), wallet)) {
-      await touchObserved(database.sql, tenant, 'wallet', { ids: [ID], at });
+      await touchMirrored(database.sql, tenant, 'wallet', { ids: [ID], at });
       return wallet;
     }
-    return committer.change<ShownWallet>({
+    return committer.change<Wallet>({
       tenant,
-      read: (reader) => reader.load(observed.wallet, ID),
+      read: (reader) => reader.load(mirrored.wallet, ID),
       decide(state) {
-        const before = state.get(observed.wallet, ID);
+        const before = state.get(mirrored.wallet, ID);
         if (before && before.observedAt > at) return { outcome: walletIn(before) };
         if (before && sameWallet(walletIn(before), wallet)) return { outcome: wallet };
         const record = recordOf(wallet, { version: (before?.version ?? 0) + 1, at });
         return {
           outcome: wallet,
           writes: {
-            records: [put(observed.wallet, record)],
+            records: [put(mirrored.wallet, record)],
             events: [
               {
                 kind: 'wallet.changed',
@@ -106,53 +116,53 @@ export function createRemoteWallet({
     });
   }
 
-  async function refresh(tenant: Tenant, errand: Errand): Promise<ShownWallet> {
-    const { stale, wallet } = await ask(tenant, errand, 0);
+  async function refresh(tenant: Tenant, requestOptions: RequestOptions): Promise<Wallet> {
+    const { stale, wallet } = await ask(tenant, requestOptions, 0);
     // Nobody was asked, or nobody answered: it is tried again.
     if (stale) throw new UpstreamFault('unreachable', 'no');
     return wallet;
   }
 
   /** There is news: what was read before, or is being read, may not have it. */
-  const renew = (tenant: Tenant, errand: Errand) =>
+  const renew = (tenant: Tenant, requestOptions: RequestOptions) =>
     renewed(tenantKey(tenant), () => {
       reads.forget(tenant.environment);
-      return refresh(tenant, errand);
+      return refresh(tenant, requestOptions);
     });
 
-  async function read(tenant: Tenant, asker: Asker): Promise<ShownWallet> {
-    const asked = await ask(tenant, errandOf(asker), KEPT_MS).catch((error: unknown) => {
-      if (isTemporary(error)) return error;
+  async function read(tenant: Tenant, requester: Requester): Promise<Wallet> {
+    const asked = await ask(tenant, requestOptionsFor(requester), KEPT_MS).catch((error: unknown) => {
+      if (isRetryable(error)) return error;
       throw error;
     });
     if (!(asked instanceof Error) && !asked.stale) {
-      asker.saw(asked.at, !isWhole(asked.wallet));
+      requester.onRead(asked.at, !isWhole(asked.wallet));
       return asked.wallet;
     }
     // Another instance may have asked later than this one.
-    const [known] = await selectObserved(database.sql, tenant, 'wallet', [ID]);
+    const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
     if (!known) throw asked;
-    asker.saw(known.observedAt, true);
+    requester.onRead(known.observedAt, true);
     return walletIn(known);
   }
 
   /** What is kept of it is polled for as long as it is followed. */
-  async function mirrored(tenant: Tenant): Promise<{ version: number; wallet: ShownWallet } | null> {
-    const known = await selectObservedWithHead(database.sql, tenant, 'wallet', ID);
+  async function readMirrored(tenant: Tenant): Promise<{ version: number; wallet: Wallet } | null> {
+    const known = await selectMirroredWithHead(database.sql, tenant, 'wallet', ID);
     return known && { version: known.head, wallet: walletIn(known.observed) };
   }
 
   return {
-    serviceFor: (asker) => ({
-      read: (tenant) => answered(read(tenant, asker)),
+    serviceFor: (requester) => ({
+      read: (tenant) => withUpstreamErrors(read(tenant, requester)),
       async readWithVersion(tenant) {
-        const known = await mirrored(tenant);
+        const known = await readMirrored(tenant);
         if (known) return known;
-        await answered(read(tenant, asker));
-        return (await mirrored(tenant))!;
+        await withUpstreamErrors(read(tenant, requester));
+        return (await readMirrored(tenant))!;
       },
     }),
-    async poll(tenant, { nudged }) {
+    async poll(tenant, { isChanged: nudged }) {
       const now = clock.now();
       const key = tenantKey(tenant);
       if (nudged) unseen.add(key);
@@ -160,21 +170,21 @@ export function createRemoteWallet({
       if (!(await claimPoll(database.sql, tenant, { name: ID, now, intervalMs })))
         return plusMs(now, intervalMs);
       unseen.delete(key);
-      await refresh(tenant, { class: 'poll' });
+      await refresh(tenant, { priority: 'poll' });
       return plusMs(now, POLL_MS);
     },
-    async refresh(tenant, _, errand) {
-      await renew(tenant, errand);
+    async refresh(tenant, _, requestOptions) {
+      await renew(tenant, requestOptions);
     },
-    current: (tenant, errand) => answered(renew(tenant, errand)),
+    current: (tenant, requestOptions) => withUpstreamErrors(renew(tenant, requestOptions)),
   };
 }
 
-function walletIn({ snapshot }: Observed): ShownWallet {
-  return snapshot as ShownWallet;
+function walletIn({ snapshot }: MirroredRow): Wallet {
+  return snapshot as Wallet;
 }
 
-function recordOf(wallet: ShownWallet, { version, at }: { version: number; at: Date }): Observed {
+function recordOf(wallet: Wallet, { version, at }: { version: number; at: Date }): MirroredRow {
   return {
     resource: 'wallet',
     id: ID,
