@@ -172,7 +172,7 @@ const TABLE: Record<string, string[]> = {
     'upstream/upstream.ts',
     'ops/',
   ],
-  'ops/psa.ts': [
+  'cli/main.ts': [
     'kernel/',
     'db/',
     'http/',

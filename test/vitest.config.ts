@@ -30,7 +30,7 @@ const LONGEST = [
   'faults/boundaries',
   'faults/facade',
   'faults/outage',
-  'ops/psa',
+  'cli/main',
   'security/bad-input',
   'attacks/tokens',
   'attacks/compiled',

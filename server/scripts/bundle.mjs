@@ -18,7 +18,7 @@ import { filesUnder } from './stamp.mjs';
 const SOURCES = 'server/src';
 const DIST = 'server/dist';
 
-const ENTRIES = { server: 'bundle.ts', psa: 'ops/psa.ts', 'pglite-worker': 'db/pglite-worker.ts' };
+const ENTRIES = { server: 'bundle.ts', psa: 'cli/main.ts', 'pglite-worker': 'db/pglite-worker.ts' };
 
 /** Read from their packages: PGlite's WebAssembly lies beside its code; the other two are pages of megabytes. */
 const EXTERNAL = [

@@ -5,8 +5,8 @@ import { type Config, ConfigError, isLoopback, readConfig, type UpstreamConfig }
 import { DataDirLockedError } from './db/lock.ts';
 import { selectTime } from './db/time.ts';
 import { createSystemClock } from './kernel/clock.ts';
+import { databaseRefusal } from './ops/database-errors.ts';
 import { createLog } from './ops/log.ts';
-import { databaseRefusal } from './ops/refusals.ts';
 
 const log = createLog();
 

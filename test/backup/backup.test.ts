@@ -24,7 +24,7 @@ const engines: Record<string, () => Promise<Environment>> = {
   PGlite: async () => ({ PSA_DATA_DIR: join(temporaryFolder(), 'data') }),
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase() }),
 };
-/** What a folder's backup brings back into a folder, test/ops/psa.test.ts shows too. */
+/** What a folder's backup brings back into a folder, test/cli/main.test.ts shows too. */
 const into: Record<string, () => Promise<Environment>> = {
   ...(runsAll() && { PGlite: engines.PGlite! }),
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),

@@ -13,7 +13,7 @@ beforeEach(() => {
   house.link('server/src/load.ts');
   house.write('server/package.json', '{ "type": "module" }');
   house.write('server/src/bundle.ts', "export const serve = () => import('./main.ts');");
-  house.write('server/src/ops/psa.ts', '');
+  house.write('server/src/cli/main.ts', '');
   house.write('server/src/db/pglite-worker.ts', '');
   house.write(
     'server/src/main.ts',

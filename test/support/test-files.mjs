@@ -66,7 +66,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/simulator/controls.test.ts': ['widget'],
   'test/e2e/stand.ts': ['widget'],
   'test/main.test.ts': ['widget'],
-  'test/ops/psa.test.ts': ['server', 'pgdata'],
+  'test/cli/main.test.ts': ['server', 'pgdata'],
   'test/support/launch-options.ts': ['chromium'],
   'test/support/program.ts': ['server', 'pgdata'],
   'test/widget/package.test.ts': ['widget', 'package'],

@@ -28,7 +28,7 @@ import {
 import type { Database } from '../db/database.ts';
 import { DataDirLockedError, lockDataDir } from '../db/lock.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { askControl, COPY_FILES } from './control.ts';
+import { askControl, COPY_FILES } from './admin-socket.ts';
 
 // Backups: one file, which holds secrets, so it is its owner's alone. It has its name when it is whole and on the disk,
 // and not before.

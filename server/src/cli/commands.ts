@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import type { OperationName } from './operations.ts';
+import type { OperationName } from '../ops/operations.ts';
 
 /** What the person at the keyboard has to mend, in one line. */
 export class UsageError extends Error {

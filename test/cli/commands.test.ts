@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readArguments, UsageError } from '../../server/src/ops/arguments.ts';
+import { readArguments, UsageError } from '../../server/src/cli/commands.ts';
 
 const words = (text: string) => text.split(' ');
 

@@ -15,12 +15,12 @@ import { announcement, STREAM_CHANNEL } from '../events/log-tailer.ts';
 import { createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import { createDoubts } from '../modes/doubts.ts';
-import { readArguments, UsageError, type Wanted } from './arguments.ts';
-import { backUp, backupName, type OpenDatabase, restore, type Saved } from './backup.ts';
-import { type Answer, askControl } from './control.ts';
-import { findOperation, inWords, type OperationName } from './operations.ts';
-import { databaseRefusal } from './refusals.ts';
-import { show, showBackup, showRestored } from './show.ts';
+import { type Answer, askControl } from '../ops/admin-socket.ts';
+import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
+import { databaseRefusal } from '../ops/database-errors.ts';
+import { findOperation, inWords, type OperationName } from '../ops/operations.ts';
+import { readArguments, UsageError, type Wanted } from './commands.ts';
+import { show, showBackup, showRestored } from './format.ts';
 
 // The psa command: what the document's dashboard does, from a terminal.
 

@@ -1,7 +1,7 @@
 import type { Account, Administration, ApiKey } from '../access/keys.ts';
+import type { Saved } from '../ops/backup.ts';
+import type { OperationName } from '../ops/operations.ts';
 import type { UnresolvedDoubt } from '../requests/model.ts';
-import type { Saved } from './backup.ts';
-import type { OperationName } from './operations.ts';
 
 /** As JSON has it: its instants are text. */
 type Told<Value> = { [Name in keyof Value]: Value[Name] extends Date | null ? string | null : Value[Name] };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NoConnection, StatementInterrupted } from '../../server/src/db/database.ts';
-import { databaseRefusal } from '../../server/src/ops/refusals.ts';
+import { databaseRefusal } from '../../server/src/ops/database-errors.ts';
 
 const config = { databaseUrl: 'postgres://u:hidden@db.example/psa' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { showBackup } from '../../server/src/ops/show.ts';
+import { showBackup } from '../../server/src/cli/format.ts';
 
 test.each([
   ['/var/backups/psa.gz', '/var/backups/psa.gz'],
