@@ -28,7 +28,7 @@ import { createOpenSubscriptions } from './limits/subscriptions.ts';
 import { createDoubts } from './modes/doubts.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
 import type { EmbeddedServices, Runtime } from './modes/runtime.ts';
-import { serveControl } from './ops/admin-socket.ts';
+import { serveAdminSocket } from './ops/admin-socket.ts';
 import { copyFolder } from './ops/backup.ts';
 import { createFaultLog } from './ops/fault-log.ts';
 import { createHealthRoutes } from './ops/health.ts';
@@ -126,7 +126,7 @@ export async function createApp({
   const metrics = createMetrics(clock);
   const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
   const logFault = createFaultLog({ log, clock: givenClock });
-  const onFault = (fault: unknown) => logFault(fault, fields.operationOf(fault), 'a fault of ours');
+  const onFault = (fault: unknown) => logFault(fault, fields.operationOf(fault), 'an internal fault');
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
@@ -257,7 +257,7 @@ export async function createApp({
     const { dataDir } = config;
     if (database.engine === 'pglite' && dataDir !== 'memory')
       closing.push(
-        await serveControl({
+        await serveAdminSocket({
           dataDir,
           copyFiles: async () => database.copyFiles?.(copyFolder(dataDir).files),
           administration: {

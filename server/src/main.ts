@@ -5,7 +5,7 @@ import { type Config, ConfigError, isLoopback, readConfig, type UpstreamConfig }
 import { DataDirLockedError } from './db/lock.ts';
 import { selectTime } from './db/time.ts';
 import { createSystemClock } from './kernel/clock.ts';
-import { databaseRefusal } from './ops/database-errors.ts';
+import { describeDatabaseError } from './ops/database-errors.ts';
 import { createLog } from './ops/log.ts';
 
 const log = createLog();
@@ -105,7 +105,7 @@ function explain(error: unknown): string | null {
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`;
   if (syscall === 'getaddrinfo' && hostname === config?.host)
     return `HOST ${hostname} is not an address of this machine`;
-  return config ? databaseRefusal(error, config) : null;
+  return config ? describeDatabaseError(error, config) : null;
 }
 
 type Fault = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };

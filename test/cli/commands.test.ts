@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readArguments, UsageError } from '../../server/src/cli/commands.ts';
+import { parseCommand, UsageError } from '../../server/src/cli/commands.ts';
 
 const words = (text: string) => text.split(' ');
 
-describe('what is typed', () => {
+describe('the parser of psa', () => {
   test.each<[string, string, object]>([
     ['keys create --live', 'keys.create', { environment: 'live', permissions: [], name: null }],
     [
@@ -39,9 +39,9 @@ describe('what is typed', () => {
         subaccountMarkupCents: 29,
       },
     ],
-  ])('%s', (typed, operation, input) => {
-    expect(readArguments(words(typed))).toEqual({ kind: 'operation', operation, input, json: false });
-    expect(readArguments([...words(typed), '--json'])).toMatchObject({ json: true, input });
+  ])('psa %s is read as an operation and its input', (typed, operation, input) => {
+    expect(parseCommand(words(typed))).toEqual({ kind: 'operation', operation, input, json: false });
+    expect(parseCommand([...words(typed), '--json'])).toMatchObject({ json: true, input });
   });
 
   test.each<[string, string]>([
@@ -50,36 +50,51 @@ describe('what is typed', () => {
       'constructor list',
       'There is no command "constructor"; there are keys, accounts, doubts, tokens, backup, restore',
     ],
-    ['--json', 'A command comes before --json: keys, accounts, doubts, tokens, backup, restore'],
-    ['keys', 'keys what? There are keys create, keys list, keys revoke'],
-    ['keys --json', 'keys what? There are keys create, keys list, keys revoke'],
-    ['keys delete', 'There is no "keys delete"; There are keys create, keys list, keys revoke'],
-    ['keys toString', 'There is no "keys toString"; There are keys create, keys list, keys revoke'],
+    [
+      '--json',
+      'A command is missing before --json; there are keys, accounts, doubts, tokens, backup, restore',
+    ],
+    ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
+    ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],
+    ['keys --all list', 'A command is missing before --all; there are keys create, keys list, keys revoke'],
+    ['keys delete', 'There is no command "keys delete"; there are keys create, keys list, keys revoke'],
+    ['keys toString', 'There is no command "keys toString"; there are keys create, keys list, keys revoke'],
     ['keys create', 'Give --live or --sandbox: a key is for one of the two'],
-    ['keys create --live --sandbox', 'Give --live or --sandbox, not both'],
+    ['keys create --live --sandbox', "Option '--live' cannot be used with option '--sandbox'"],
     ['keys create --live --live', '--live is given twice'],
+    ['keys create --live --json --json', '--json is given twice'],
     ['keys create --live --name A --name B', '--name is given twice'],
-    ['keys create --live --name', "Option '--name <value>' argument missing"],
-    ['keys create --live=yes', "Option '--live' does not take an argument"],
+    ['keys create --live --name', "Option '--name <TEXT>' argument missing"],
+    ['keys create --live --name --json', "Option '--name <TEXT>' argument missing"],
+    ['keys create --permission --live', "Option '--permission <NAME...>' argument missing"],
+    ['keys create --live=yes', "Unknown option '--live=yes'"],
     ['keys create --live --nome A', "Unknown option '--nome'"],
+    ['keys create --live --nam A', "Unknown option '--nam'"],
     ['keys create --live -x', "Unknown option '-x'"],
     ['keys create --live extra', 'Unexpected argument "extra"'],
     ['keys list --permission a', "Unknown option '--permission'"],
-    ['keys revoke', 'KEY-ID is missing'],
+    ['keys revoke', "Missing required argument 'KEY-ID'"],
     ['keys revoke key_1 key_2', 'Unexpected argument "key_2"'],
-    ['tokens pause', 'TOKEN is missing'],
+    ['tokens pause', "Missing required argument 'TOKEN'"],
     ['tokens pause tok_1 --minutes 1h', '--minutes must be a whole number of minutes, such as 60'],
-    ['restore', 'FILE is missing'],
+    ['restore', "Missing required argument 'FILE'"],
     ['restore one.gz two.gz', 'Unexpected argument "two.gz"'],
     ['backup one.gz two.gz', 'Unexpected argument "two.gz"'],
     ['backup --all', "Unknown option '--all'"],
-    ['accounts create', '--name is missing: what its payers see'],
-    ['accounts set', 'ACCOUNT-ID is missing'],
-    ['doubts settle int_1', 'Give --made or --not-made, not both'],
-    ['doubts settle int_1 --made SAQ-1 --not-made', 'Give --made or --not-made, not both'],
+    ['accounts create', "Required option '--name <TEXT>' not specified"],
+    ['accounts set', "Missing required argument 'ACCOUNT-ID'"],
+    ['doubts settle int_1', 'Give --made or --not-made'],
+    [
+      'doubts settle int_1 --made SAQ-1 --not-made',
+      "Option '--made <NAME>' cannot be used with option '--not-made'",
+    ],
     ['accounts set acc_1', 'There is nothing to change: give a setting, as in --payout-fee-pix 1.00'],
+    ['accounts set acc_1 --json', 'There is nothing to change: give a setting, as in --payout-fee-pix 1.00'],
     ['accounts set acc_1 --card-payments yes', '--card-payments must be on or off'],
-    ['accounts set acc_1 --card-release-days -1', "Option '--card-release-days' argument is ambiguous"],
+    [
+      'accounts set acc_1 --card-release-days -1',
+      '--card-release-days must be a number of days from 0 to 365',
+    ],
     [
       'accounts set acc_1 --card-release-days=-1',
       '--card-release-days must be a number of days from 0 to 365',
@@ -108,44 +123,75 @@ describe('what is typed', () => {
       'accounts set acc_1 --payout-fee-usd 1e2',
       '--payout-fee-usd must be reais from 0.00 to 1000.00, such as 1.00',
     ],
-  ])('%s is refused: %s', (typed, says) => {
-    expect(() => readArguments(words(typed))).toThrow(
-      expect.objectContaining({ name: UsageError.name, message: says }),
+  ])('psa %s is rejected with: %s', (typed, message) => {
+    expect(() => parseCommand(words(typed))).toThrow(
+      expect.objectContaining({ name: UsageError.name, message }),
     );
   });
 
-  test('names a file, or none for a backup', () => {
-    expect(readArguments(['backup'])).toEqual({ kind: 'backup', file: null, json: false });
-    expect(readArguments(['backup', 'one.gz', '--json'])).toEqual({
+  test('A value that begins with a dash is given with an equals sign', () => {
+    expect(parseCommand(['keys', 'create', '--live', '--name=-x'])).toMatchObject({ input: { name: '-x' } });
+  });
+
+  test('An error names the command whose help explains it', () => {
+    for (const [typed, command] of [
+      ['key', ''],
+      ['keys delete', 'keys'],
+      ['keys create --nome A', 'keys create'],
+      ['backup --all', 'backup'],
+    ] as const)
+      expect(() => parseCommand(words(typed))).toThrow(expect.objectContaining({ command }));
+  });
+
+  test('backup and restore name a file, which a backup may leave out', () => {
+    expect(parseCommand(['backup'])).toEqual({ kind: 'backup', file: null, json: false });
+    expect(parseCommand(['backup', 'one.gz', '--json'])).toEqual({
       kind: 'backup',
       file: 'one.gz',
       json: true,
     });
-    expect(readArguments(['restore', 'one.gz'])).toEqual({ kind: 'restore', file: 'one.gz', json: false });
-    expect(readArguments(['restore', '--help'])).toEqual({
+    expect(parseCommand(['restore', 'one.gz'])).toEqual({ kind: 'restore', file: 'one.gz', json: false });
+    expect(parseCommand(['restore', '--help'])).toEqual({
       kind: 'help',
-      text: expect.stringMatching(/^Usage: npm run psa -- restore FILE \[options\]\n/),
+      text: expect.stringMatching(/^Usage: npm run psa -- restore \[options\] <FILE>\n/),
     });
   });
 
-  test('is refused in one line, whatever it holds', () => {
-    for (const args of [['a\nb'], ['keys', 'a\nb'], ['keys', 'list', 'a\nb'], ['keys', 'list', '--a\nb']])
-      try {
-        readArguments(args);
-        expect.fail('it was taken');
-      } catch (error) {
-        expect((error as Error).message).not.toContain('\n');
-      }
+  test('An error is one line, without control characters, for any input', () => {
+    const text = 'a\n\u001b[2Jb';
+    for (const args of [
+      [text],
+      [`-${text}`],
+      ['keys', text],
+      ['keys', `-${text}`],
+      ['keys', 'list', text],
+      ['keys', 'list', `--${text}`],
+      ['keys', 'create', `--live=${text}`],
+      ['tokens', 'pause', 'tok_1', '--minutes', text],
+      ['accounts', 'set', 'acc_1', '--card-payments', text],
+    ])
+      expect(() => parseCommand(args), JSON.stringify(args)).toThrow(
+        expect.objectContaining({ name: UsageError.name, message: expect.stringMatching(/^\P{C}+$/u) }),
+      );
   });
 
-  test('is explained at every level, with each option', () => {
+  test('Help is given at every level, and names each option', () => {
     for (const args of [[], ['--help'], ['-h'], ['help']])
-      expect(readArguments(args)).toEqual({ kind: 'help', text: expect.stringContaining('accounts set') });
-    expect(readArguments(['keys', '--help'])).toEqual({
-      kind: 'help',
-      text: expect.stringContaining('keys revoke'),
-    });
-    const { text } = readArguments(words('keys create --live --help')) as { text: string };
+      expect(parseCommand(args)).toEqual({ kind: 'help', text: expect.stringContaining('accounts set') });
+    for (const args of [
+      ['keys', '--help'],
+      ['keys', 'help'],
+    ])
+      expect(parseCommand(args)).toEqual({ kind: 'help', text: expect.stringContaining('keys revoke') });
+    for (const args of [
+      ['backup', '-h'],
+      ['backup', 'help'],
+    ])
+      expect(parseCommand(args)).toEqual({
+        kind: 'help',
+        text: expect.stringContaining('For example: npm run psa -- backup /var/backups/psa.backup.gz'),
+      });
+    const { text } = parseCommand(words('keys create --live --help')) as { text: string };
     for (const option of ['--live', '--sandbox', '--permission', '--name', '--account', '--json', '--help'])
       expect(text).toContain(option);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { showBackup } from '../../server/src/cli/format.ts';
+import { formatBackup } from '../../server/src/cli/format.ts';
 
 test.each([
   ['/var/backups/psa.gz', '/var/backups/psa.gz'],
@@ -15,5 +15,5 @@ test.each([
     schema: '0001_x',
     rows: {},
   } as const;
-  expect(showBackup(saved)).toContain(`npm run psa -- restore ${shown}\n`);
+  expect(formatBackup(saved)).toContain(`npm run psa -- restore ${shown}\n`);
 });

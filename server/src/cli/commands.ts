@@ -1,10 +1,10 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { Command, CommanderError, Option } from 'commander';
 import type { OperationName } from '../ops/operations.ts';
 
-/** What the person at the keyboard has to mend, in one line. */
+/** A mistake in what was typed, explained in one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-  /** Whose help says more: `keys create`; empty where it is not known which command was meant. */
+  /** The command whose help says more: `keys create`; empty where no command was recognized. */
   readonly command: string;
   constructor(message: string, command = '') {
     super(message);
@@ -12,419 +12,352 @@ export class UsageError extends Error {
   }
 }
 
-export type Wanted =
+export type ParsedCommand =
   | { kind: 'help'; text: string }
   | { kind: 'operation'; operation: OperationName; input: object; json: boolean }
   | { kind: 'backup'; file: string | null; json: boolean }
   | { kind: 'restore'; file: string; json: boolean };
 
-type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
+const RUN = 'npm run psa --';
 
-/** How a command is called. */
-interface Form {
-  summary: string;
-  /** The arguments that are no options; those in brackets may be left out. */
-  positionals: string[];
-  options: Record<string, Option>;
-  example: string;
+/** Parses the arguments of the process. Prints nothing. @throws UsageError */
+export function parseCommand(args: readonly string[]): ParsedCommand {
+  let parsed: ParsedCommand | undefined;
+  let help = '';
+  const program = new Command(RUN)
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .configureOutput({
+      writeOut(text) {
+        help += text;
+      },
+      outputError: () => undefined,
+    })
+    .configureHelp({
+      // The help of psa lists the commands of all groups.
+      visibleCommands: (command) =>
+        command.commands.flatMap((sub) => (sub.commands.length > 0 ? sub.commands : [sub])),
+      subcommandTerm: (command) => [pathOf(command), ...argumentsOf(command)].join(' '),
+    });
+  defineCommands(program, (command) => {
+    parsed = command;
+  });
+  for (const command of withDescendants(program))
+    if (command.commands.length > 0) defineGroup(command);
+    else rejectMisreadings(command.option('--json', 'prints the result as JSON'), args);
+  try {
+    program.parse(args, { from: 'user' });
+    return parsed!;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return { kind: 'help', text: help };
+    if (!(error instanceof CommanderError || error instanceof UsageError)) throw error;
+    const message = error.message.replace(/^error: ./, (start) => start.slice(-1).toUpperCase());
+    throw new UsageError(oneLine(message), pathOf(findCommand(program, args)));
+  }
 }
 
-interface Command extends Form {
-  operation: OperationName;
-  toInput(values: Values, positionals: string[]): object;
-}
+function defineCommands(program: Command, onParsed: (command: ParsedCommand) => void): void {
+  program.addHelpText(
+    'after',
+    `
+Each command works beside a running server or without one, on what DATABASE_URL
+or PSA_DATA_DIR (.data) name, as npm start does. It reaches a server that uses a
+data folder over the socket psa.sock in that folder. Where that path is too long
+for a socket (over 100 bytes), the socket is in the folder for temporary files,
+which the command and the server must then share.
 
-interface Option {
-  type: 'string' | 'boolean';
-  multiple?: true;
-  /** What stands for its value in the help. */
-  value?: string;
-  says: string;
-}
-
-const COMMON: Record<string, Option> = {
-  json: { type: 'boolean', says: 'the answer as JSON' },
-  help: { type: 'boolean', says: 'this' },
-};
-
-const ACCOUNT: Option = {
-  type: 'string',
-  value: 'ID',
-  says: 'the account, where there are several',
-};
-
-const SETTINGS: Record<string, Option> = {
-  'card-payments': { type: 'string', value: 'on|off', says: 'whether it takes cards' },
-  'card-release-days': {
-    type: 'string',
-    value: 'DAYS',
-    says: 'from a card sale to its place in the balance',
-  },
-  'payout-fee-pix': {
-    type: 'string',
-    value: 'REAIS',
-    says: 'what the service keeps of a payout by PIX, as in 1.00',
-  },
-  'payout-fee-pix-turbo': { type: 'string', value: 'REAIS', says: 'of a payout by PIX turbo' },
-  'payout-fee-ltc': { type: 'string', value: 'REAIS', says: 'of a payout in LTC' },
-  'payout-fee-usd': { type: 'string', value: 'REAIS', says: 'of a payout in USDT' },
-  'subaccount-markup': {
-    type: 'string',
-    value: 'REAIS',
-    says: 'what the account keeps of each payout of its subaccounts',
-  },
-};
-
-const COMMANDS: Record<string, Record<string, Command>> = {
-  keys: {
-    create: {
-      operation: 'keys.create',
-      summary: 'makes an API key and shows it this once',
-      positionals: [],
-      options: {
-        live: { type: 'boolean', says: 'for real money; this or --sandbox' },
-        sandbox: { type: 'boolean', says: 'for tests' },
-        permission: {
-          type: 'string',
-          multiple: true,
-          value: 'NAME',
-          says: 'restricts it: subcontas.gerenciar, subcontas.sacar; may be repeated',
-        },
-        name: { type: 'string', value: 'TEXT', says: 'what you call it, for the list' },
-        account: ACCOUNT,
-      },
-      example: 'keys create --live --permission subcontas.sacar --name "Folha de pagamento"',
-      toInput: (values) => ({
-        accountId: values.account,
-        environment: environmentOf(values),
-        permissions: values.permission ?? [],
-        name: values.name ?? null,
-      }),
-    },
-    list: {
-      operation: 'keys.list',
-      summary: 'shows the active keys, never the keys themselves',
-      positionals: [],
-      options: {
-        all: { type: 'boolean', says: 'the revoked ones too' },
-        account: { ...ACCOUNT, says: 'of this account alone' },
-      },
-      example: 'keys list --all',
-      toInput: (values) => ({ accountId: values.account, revokedToo: values.all === true }),
-    },
-    revoke: {
-      operation: 'keys.revoke',
-      summary: 'ends a key, the tokens that it minted and what they hold open, at once',
-      positionals: ['KEY-ID'],
-      options: {},
-      example: 'keys revoke key_0123456789abcdef01234567',
-      toInput: (_, [id]) => ({ id }),
-    },
-  },
-  accounts: {
-    create: {
-      operation: 'accounts.create',
-      summary: 'makes an account, without keys',
-      positionals: [],
-      options: {
-        name: { type: 'string', value: 'TEXT', says: 'what its payers see' },
-        ...SETTINGS,
-      },
-      example: 'accounts create --name "Padaria da Ana" --card-release-days 30',
-      toInput(values) {
-        if (values.name === undefined) throw new UsageError('--name is missing: what its payers see');
-        return { name: values.name, ...settingsOf(values) };
-      },
-    },
-    list: {
-      operation: 'accounts.list',
-      summary: 'shows the accounts and their settings',
-      positionals: [],
-      options: {},
-      example: 'accounts list --json',
-      toInput: () => ({}),
-    },
-    set: {
-      operation: 'accounts.set',
-      summary: 'changes what is given, from the next payment or payout on',
-      positionals: ['ACCOUNT-ID'],
-      options: { name: { type: 'string', value: 'TEXT', says: 'what its payers see' }, ...SETTINGS },
-      example: 'accounts set acc_0123456789abcdef01234567 --payout-fee-pix 1.00',
-      toInput(values, [id]) {
-        const changes = { name: values.name, ...settingsOf(values) };
-        if (Object.values(changes).every((value) => value === undefined))
-          throw new UsageError('There is nothing to change: give a setting, as in --payout-fee-pix 1.00');
-        return { id, ...changes };
-      },
-    },
-  },
-  doubts: {
-    list: {
-      operation: 'doubts.list',
-      summary: 'shows the requests to the service behind a facade whose outcome is unknown',
-      positionals: [],
-      options: {},
-      example: 'doubts list',
-      toInput: () => ({}),
-    },
-    settle: {
-      operation: 'doubts.settle',
-      summary: 'ends one of them by what you have found out',
-      positionals: ['REQUEST-ID'],
-      options: {
-        made: {
-          type: 'string',
-          value: 'NAME',
-          says: 'what it has made: the SAQ- code of a payout, the rep_ refId of a transfer; this or --not-made',
-        },
-        'not-made': {
-          type: 'boolean',
-          says: 'it has made nothing: a payout is shown as denied, and may be requested under a new key',
-        },
-      },
-      example: 'doubts settle int_0123456789abcdef01234567 --made SAQ-8NY3SQZHKXF9',
-      toInput(values, [id]) {
-        if ((values.made === undefined) === (values['not-made'] === undefined))
-          throw new UsageError('Give --made or --not-made, not both');
-        return { id, made: values.made ?? null };
-      },
-    },
-  },
-  tokens: {
-    pause: {
-      operation: 'tokens.pause',
-      summary: 'stops a checkout token: it starts no payment, and its payments take no card',
-      positionals: ['TOKEN'],
-      options: {
-        minutes: { type: 'string', value: 'NUMBER', says: 'resumes it by itself then; without it never' },
-      },
-      example: 'tokens pause tok_0123456789abcdef01234567 --minutes 60',
-      toInput: (values, [token]) => ({ token, minutes: minutesOf(values) }),
-    },
-    resume: {
-      operation: 'tokens.resume',
-      summary: 'ends the pause of a checkout token, by hand or for its declined cards',
-      positionals: ['TOKEN'],
-      options: {},
-      example: 'tokens resume tok_0123456789abcdef01234567',
-      toInput: (_, [token]) => ({ token }),
-    },
-    list: {
-      operation: 'tokens.list',
-      summary: 'shows the checkout tokens that are paused, and why',
-      positionals: [],
-      options: {},
-      example: 'tokens list',
-      toInput: () => ({}),
-    },
-  },
-};
-
-/** Those of one word. */
-const FILES = {
-  backup: {
-    summary: 'saves the database in one file, also while a server works on it',
-    positionals: ['[FILE]'],
-    options: {},
-    example: 'backup /var/backups/psa.backup.gz',
-  },
-  restore: {
-    summary: 'fills an empty database of either kind with what a backup holds',
-    positionals: ['FILE'],
-    options: {},
-    example: 'restore /var/backups/psa.backup.gz',
-  },
-} satisfies Record<string, Form>;
-
-/** What was typed. @throws UsageError */
-export function readArguments(args: readonly string[]): Wanted {
-  const [noun, verb, ...rest] = args;
-  if (noun === undefined || isHelp(noun)) return { kind: 'help', text: topHelp() };
-  if (noun.startsWith('-'))
-    throw new UsageError(`A command comes before ${noun}: ${listed({ ...COMMANDS, ...FILES })}`);
-  if (noun === 'backup' || noun === 'restore') return readFileCommand(noun, args.slice(1));
-  if (!Object.hasOwn(COMMANDS, noun))
-    throw new UsageError(
-      `There is no command ${quoted(noun)}; there are ${listed({ ...COMMANDS, ...FILES })}`,
-    );
-  const verbs = COMMANDS[noun]!;
-  if (verb !== undefined && isHelp(verb)) return { kind: 'help', text: nounHelp(noun) };
-  if (verb === undefined || verb.startsWith('-') || !Object.hasOwn(verbs, verb))
-    throw new UsageError(
-      `${verb === undefined || verb.startsWith('-') ? `${noun} what?` : `There is no ${quoted(`${noun} ${verb}`)};`} There are ${listed(verbs, `${noun} `)}`,
-    );
-  const command = verbs[verb]!;
-  if (rest.some(isHelp)) return { kind: 'help', text: commandHelp(`${noun} ${verb}`, command) };
-  return explained(`${noun} ${verb}`, () => {
-    const { values, positionals } = parse(command, rest);
-    return {
-      kind: 'operation',
-      operation: command.operation,
-      input: withoutUndefined(command.toInput(values, positionals)),
-      json: values.json === true,
+More about a command: ${RUN} keys create --help
+Output for a program: npm run --silent psa -- keys list --json
+Exit codes: 0; 1 if the command was refused or failed; 2 if it was mistyped, and
+then nothing has changed.`,
+  );
+  const define = (group: Command, name: string, description: string, example: string) =>
+    group.command(name).description(description).addHelpText('after', `\nFor example: ${RUN} ${example}`);
+  /** The action of a command that performs an operation on what its arguments and options name. */
+  const perform = (operation: OperationName, toInput: (options: Options, argument: string) => object) =>
+    function (this: Command) {
+      const { json = false, ...options } = this.opts();
+      onParsed({ kind: 'operation', operation, input: defined(toInput(options, this.args[0]!)), json });
     };
+
+  const keys = program.command('keys');
+  define(
+    keys,
+    'create',
+    'creates an API key and shows it once',
+    'keys create --live --permission subcontas.sacar --name "Folha de pagamento"',
+  )
+    .addOption(new Option('--live', 'for real money; this or --sandbox').conflicts('sandbox'))
+    .option('--sandbox', 'for tests; this or --live')
+    .option(
+      '--permission <NAME...>',
+      'restricts the key: subcontas.gerenciar, subcontas.sacar; may be repeated',
+    )
+    .option('--name <TEXT>', 'a name for the list of keys')
+    .option('--account <ID>', 'the account, where there are several')
+    .action(
+      perform('keys.create', ({ live, sandbox, permission = [], name = null, account }) => {
+        if (!live && !sandbox) throw new UsageError('Give --live or --sandbox: a key is for one of the two');
+        return { accountId: account, environment: live ? 'live' : 'sandbox', permissions: permission, name };
+      }),
+    );
+  define(keys, 'list', 'lists the active keys, without their secrets', 'keys list --all')
+    .option('--all', 'the revoked keys too')
+    .option('--account <ID>', 'the keys of this account only')
+    .action(perform('keys.list', ({ all = false, account }) => ({ accountId: account, revokedToo: all })));
+  define(
+    keys,
+    'revoke',
+    'revokes a key and the tokens that it minted, and closes their connections',
+    'keys revoke key_0123456789abcdef01234567',
+  )
+    .argument('<KEY-ID>')
+    .action(perform('keys.revoke', (_, id) => ({ id })));
+
+  const accounts = program.command('accounts');
+  const create = define(
+    accounts,
+    'create',
+    'creates an account, without keys',
+    'accounts create --name "Padaria da Ana" --card-release-days 30',
+  ).requiredOption('--name <TEXT>', 'the name that its payers see');
+  addSettings(create).action(perform('accounts.create', toSettings));
+  define(accounts, 'list', 'lists the accounts and their settings', 'accounts list --json').action(
+    perform('accounts.list', () => ({})),
+  );
+  const set = define(
+    accounts,
+    'set',
+    'changes the given settings, from the next payment or payout on',
+    'accounts set acc_0123456789abcdef01234567 --payout-fee-pix 1.00',
+  )
+    .argument('<ACCOUNT-ID>')
+    .option('--name <TEXT>', 'the name that its payers see');
+  addSettings(set).action(
+    perform('accounts.set', (options, id) => {
+      if (Object.keys(options).length === 0)
+        throw new UsageError('There is nothing to change: give a setting, as in --payout-fee-pix 1.00');
+      return { id, ...toSettings(options) };
+    }),
+  );
+
+  const doubts = program.command('doubts');
+  define(
+    doubts,
+    'list',
+    'lists the requests to the service behind a facade whose outcome is unknown',
+    'doubts list',
+  ).action(perform('doubts.list', () => ({})));
+  define(
+    doubts,
+    'settle',
+    'records the outcome of such a request that you have found out',
+    'doubts settle int_0123456789abcdef01234567 --made SAQ-8NY3SQZHKXF9',
+  )
+    .argument('<REQUEST-ID>')
+    .addOption(
+      new Option(
+        '--made <NAME>',
+        'what it has made: the SAQ- code of a payout, the rep_ refId of a transfer; this or --not-made',
+      ).conflicts('notMade'),
+    )
+    .option(
+      '--not-made',
+      'it has made nothing: a payout is shown as denied, and may be requested under a new key',
+    )
+    .action(
+      perform('doubts.settle', ({ made = null, notMade }, id) => {
+        if (made === null && !notMade) throw new UsageError('Give --made or --not-made');
+        return { id, made };
+      }),
+    );
+
+  const tokens = program.command('tokens');
+  define(
+    tokens,
+    'pause',
+    'pauses a checkout token: it starts no payment, and its payments take no card',
+    'tokens pause tok_0123456789abcdef01234567 --minutes 60',
+  )
+    .argument('<TOKEN>')
+    .addOption(
+      createOption(
+        '--minutes <NUMBER>',
+        'resumes the token after this time; otherwise it stays paused',
+        'a whole number of minutes, such as 60',
+        (text) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined),
+      ),
+    )
+    .action(perform('tokens.pause', ({ minutes }, token) => ({ token, minutes })));
+  define(
+    tokens,
+    'resume',
+    'resumes a checkout token, paused by hand or for its declined cards',
+    'tokens resume tok_0123456789abcdef01234567',
+  )
+    .argument('<TOKEN>')
+    .action(perform('tokens.resume', (_, token) => ({ token })));
+  define(tokens, 'list', 'lists the paused checkout tokens, and why they are paused', 'tokens list').action(
+    perform('tokens.list', () => ({})),
+  );
+
+  define(
+    program,
+    'backup',
+    'saves the database in one file, also while a server uses it',
+    'backup /var/backups/psa.backup.gz',
+  )
+    .argument('[FILE]')
+    .action((file: string | undefined, { json = false }) =>
+      onParsed({ kind: 'backup', file: file ?? null, json }),
+    );
+  define(
+    program,
+    'restore',
+    'fills an empty database of either kind from a backup',
+    'restore /var/backups/psa.backup.gz',
+  )
+    .argument('<FILE>')
+    .action((file: string, { json = false }) => onParsed({ kind: 'restore', file, json }));
+}
+
+// ── Options ─────────────────────────────────────────────────────────────────────────────────────
+
+/** The options of a command by their names in camel case. */
+type Options = ReturnType<Command['opts']>;
+
+/** An option whose value `read` converts; it returns undefined for a value that is not as `expected`. */
+function createOption<Value>(
+  flags: string,
+  description: string,
+  expected: string,
+  read: (text: string) => Value | undefined,
+): Option {
+  const option = new Option(flags, description);
+  return option.argParser((text) => {
+    const value = read(text);
+    if (value === undefined) throw new UsageError(`${option.long} must be ${expected}`);
+    return value;
   });
 }
 
-function readFileCommand(kind: keyof typeof FILES, rest: string[]): Wanted {
-  if (rest.some(isHelp)) return { kind: 'help', text: commandHelp(kind, FILES[kind]) };
-  return explained(kind, () => {
-    const { values, positionals } = parse(FILES[kind], rest);
-    const [file = null] = positionals;
-    const json = values.json === true;
-    return kind === 'backup' ? { kind, file, json } : { kind, file: file!, json };
-  });
+function addSettings(command: Command): Command {
+  const fee = (flags: string, description: string) =>
+    createOption(`${flags} <REAIS>`, description, 'reais from 0.00 to 1000.00, such as 1.00', readCents);
+  return command
+    .addOption(
+      createOption('--card-payments <on|off>', 'whether the account takes cards', 'on or off', (text) =>
+        text === 'on' || text === 'off' ? text === 'on' : undefined,
+      ),
+    )
+    .addOption(
+      createOption(
+        '--card-release-days <DAYS>',
+        'days from a card sale to its release into the balance',
+        'a number of days from 0 to 365',
+        (text) => (/^\d{1,3}$/.test(text) && Number(text) <= 365 ? Number(text) : undefined),
+      ),
+    )
+    .addOption(fee('--payout-fee-pix', 'the fee of a payout by PIX, such as 1.00'))
+    .addOption(fee('--payout-fee-pix-turbo', 'the fee of a payout by PIX turbo'))
+    .addOption(fee('--payout-fee-ltc', 'the fee of a payout in LTC'))
+    .addOption(fee('--payout-fee-usd', 'the fee of a payout in USDT'))
+    .addOption(fee('--subaccount-markup', 'what the account keeps of each payout of its subaccounts'));
 }
 
-/** A mistake in a command that is known: its help says more. */
-function explained(command: string, read: () => Wanted): Wanted {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof UsageError ? new UsageError(error.message, command) : error;
-  }
-}
-
-function isHelp(argument: string): boolean {
-  return argument === '--help' || argument === '-h' || argument === 'help';
-}
-
-function parse({ options, positionals: expected }: Form, args: string[]) {
-  const all = { ...options, ...COMMON };
-  const config = Object.fromEntries(
-    Object.entries(all).map(([name, { type, multiple }]) => [
-      name,
-      { type, ...(multiple ? { multiple } : {}) },
-    ]),
-  ) satisfies ParseArgsConfig['options'];
-  let parsed: { values: Values; positionals: string[]; tokens: { kind: string; name?: string }[] };
-  try {
-    parsed = parseArgs({ args, options: config, allowPositionals: true, strict: true, tokens: true });
-  } catch (error) {
-    // What follows the first sentence is advice for whoever calls the function.
-    throw new UsageError((error as Error).message.split(/\. |\n/)[0]!.replace(/\.$/, ''));
-  }
-  const { values, positionals, tokens } = parsed;
-  const given = tokens.flatMap(({ kind, name }) => (kind === 'option' && name !== undefined ? [name] : []));
-  const twice = given.find((name, index) => given.indexOf(name) !== index && !all[name]?.multiple);
-  if (twice !== undefined) throw new UsageError(`--${twice} is given twice`);
-  const missing = expected[positionals.length];
-  if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`);
-  const extra = positionals[expected.length];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument ${quoted(extra)}`);
-  return { values, positionals };
-}
-
-/** @throws UsageError */
-function environmentOf({ live, sandbox }: Values): string {
-  if (live && sandbox) throw new UsageError('Give --live or --sandbox, not both');
-  if (!live && !sandbox) throw new UsageError('Give --live or --sandbox: a key is for one of the two');
-  return live ? 'live' : 'sandbox';
-}
-
-/** @throws UsageError */
-function settingsOf(values: Values): object {
-  const fees = withoutUndefined({
-    pix: centsOf('payout-fee-pix', values),
-    pix_turbo: centsOf('payout-fee-pix-turbo', values),
-    ltc: centsOf('payout-fee-ltc', values),
-    usd: centsOf('payout-fee-usd', values),
+function toSettings(options: Options): object {
+  const fees = defined({
+    pix: options.payoutFeePix,
+    pix_turbo: options.payoutFeePixTurbo,
+    ltc: options.payoutFeeLtc,
+    usd: options.payoutFeeUsd,
   });
   return {
-    cardPaymentsEnabled: switchOf('card-payments', values),
-    cardReleaseDays: daysOf('card-release-days', values),
+    name: options.name,
+    cardPaymentsEnabled: options.cardPayments,
+    cardReleaseDays: options.cardReleaseDays,
     payoutFeesCents: Object.keys(fees).length > 0 ? fees : undefined,
-    subaccountMarkupCents: centsOf('subaccount-markup', values),
+    subaccountMarkupCents: options.subaccountMarkup,
   };
 }
 
-function switchOf(name: string, values: Values): boolean | undefined {
-  const text = values[name];
-  if (text === undefined) return undefined;
-  if (text !== 'on' && text !== 'off') throw new UsageError(`--${name} must be on or off`);
-  return text === 'on';
-}
-
-function daysOf(name: string, values: Values): number | undefined {
-  const text = values[name];
-  if (text === undefined) return undefined;
-  if (typeof text !== 'string' || !/^\d{1,3}$/.test(text) || Number(text) > 365)
-    throw new UsageError(`--${name} must be a number of days from 0 to 365`);
-  return Number(text);
-}
-
-function minutesOf({ minutes: text }: Values): number | undefined {
-  if (text === undefined) return undefined;
-  if (typeof text !== 'string' || !/^\d{1,6}$/.test(text))
-    throw new UsageError('--minutes must be a whole number of minutes, such as 60');
-  return Number(text);
-}
-
-function centsOf(name: string, values: Values): number | undefined {
-  const text = values[name];
-  if (text === undefined) return undefined;
-  const [, reais, cents = ''] =
-    (typeof text === 'string' && /^(\d{1,4})(?:[.,](\d{1,2}))?$/.exec(text)) || [];
+function readCents(text: string): number | undefined {
+  const [, reais, cents = ''] = /^(\d{1,4})(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
   const amount = Number(reais) * 100 + Number(cents.padEnd(2, '0'));
-  if (reais === undefined || amount > 100_000)
-    throw new UsageError(`--${name} must be reais from 0.00 to 1000.00, such as 1.00`);
-  return amount;
+  return reais === undefined || amount > 100_000 ? undefined : amount;
 }
 
-function withoutUndefined(members: object): object {
+function defined(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-// ── Help ────────────────────────────────────────────────────────────────────────────────────────
+// ── What commander would accept, or explain without naming what there is ────────────────────────
 
-const RUN = 'npm run psa --';
-
-function topHelp(): string {
-  const lines = [
-    ...Object.entries(COMMANDS).flatMap(([noun, verbs]) =>
-      Object.entries(verbs).map(([verb, { summary }]) => line(`${noun} ${verb}`, summary)),
-    ),
-    ...Object.entries<Form>(FILES).map(([name, { summary, positionals }]) =>
-      line([name, ...positionals].join(' '), summary),
-    ),
-  ];
-  return `Usage: ${RUN} <command> [options]
-
-${lines.join('\n')}
-
-Works beside a running server or without one, on what DATABASE_URL or PSA_DATA_DIR (.data) name, as for npm start.
-More about a command: ${RUN} keys create --help
-For a program to read: npm run --silent psa -- keys list --json
-It ends with 0, with 1 where it was refused or failed, with 2 where it was misspelt; then nothing has changed.
-`;
+/** Runs where none of the group's commands was named. */
+function defineGroup(group: Command): void {
+  const path = pathOf(group);
+  group
+    .usage('<command> [options]')
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(() => {
+      const [word] = group.args;
+      if (word === 'help' || (word === undefined && path === '')) group.help();
+      let problem = 'A command is missing';
+      if (word?.startsWith('-')) problem += ` before ${word}`;
+      else if (word !== undefined) problem = `There is no command ${quoted(`${path} ${word}`.trim())}`;
+      throw new UsageError(`${problem}; there are ${group.commands.map(pathOf).join(', ')}`);
+    });
 }
 
-function nounHelp(noun: string): string {
-  const lines = Object.entries(COMMANDS[noun]!).map(([verb, { summary }]) =>
-    line(`${noun} ${verb}`, summary),
-  );
-  return `Usage: ${RUN} ${noun} <command> [options]\n\n${lines.join('\n')}\n`;
+/** Rejects an option that is given twice, an option in the place of a value, and an argument too many. */
+function rejectMisreadings(command: Command, args: readonly string[]): void {
+  const given = new Set<Option>();
+  for (const option of command.options)
+    command.on(`option:${option.name()}`, (value: string | undefined) => {
+      if (given.has(option) && !option.variadic) throw new UsageError(`${option.long} is given twice`);
+      given.add(option);
+      // `--name=-x` is a name.
+      if (
+        value?.startsWith('-') &&
+        args.some((arg, index) => arg === option.long && args[index + 1] === value)
+      )
+        throw new UsageError(`Option '${option.flags}' argument missing`);
+    });
+  command.allowExcessArguments().hook('preAction', () => {
+    const extra = command.args[command.registeredArguments.length];
+    if (command.args.includes('help')) command.help();
+    if (extra !== undefined) throw new UsageError(`Unexpected argument ${quoted(extra)}`);
+  });
 }
 
-function commandHelp(name: string, { summary, positionals, options, example }: Form): string {
-  const lines = Object.entries({ ...options, ...COMMON }).map(([name, { value, says }]) =>
-    line(`--${name}${value ? ` ${value}` : ''}`, says),
-  );
-  const usage = [RUN, name, ...positionals, '[options]'].join(' ');
-  return `Usage: ${usage}\n\n${name} ${summary}.\n\n${lines.join('\n')}\n\nFor example: ${RUN} ${example}\n`;
+// ── The tree of commands ────────────────────────────────────────────────────────────────────────
+
+function withDescendants(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withDescendants)];
 }
 
-function line(left: string, right: string): string {
-  return `  ${left.padEnd(30)} ${right}`;
+/** The innermost command that the first arguments name. */
+function findCommand(command: Command, [name, ...rest]: readonly string[]): Command {
+  const found = command.commands.find((sub) => sub.name() === name);
+  return found ? findCommand(found, rest) : command;
 }
 
-function listed(members: object, before = ''): string {
-  return Object.keys(members)
-    .map((name) => before + name)
-    .join(', ');
+/** `keys create`; empty for psa itself. */
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? '' : `${pathOf(parent)} ${command.name()}`.trim();
 }
 
-/** Without what would break the line. */
+function argumentsOf({ registeredArguments }: Command): string[] {
+  return registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
+}
+
+/** Without line breaks and escape sequences. */
+function oneLine(text: string): string {
+  return text.replace(/\p{C}/gu, '?');
+}
+
 function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 60));
 }

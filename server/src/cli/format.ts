@@ -3,16 +3,16 @@ import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
 import type { UnresolvedDoubt } from '../requests/model.ts';
 
-/** As JSON has it: its instants are text. */
-type Told<Value> = { [Name in keyof Value]: Value[Name] extends Date | null ? string | null : Value[Name] };
+/** A value as it is read from JSON: dates are text. */
+type Json<Value> = { [Name in keyof Value]: Value[Name] extends Date | null ? string | null : Value[Name] };
 
 type PausedToken = Awaited<ReturnType<Administration['pauseToken']>>['token'];
 
-/** What an operation has answered, for a person. */
-export function show(operation: OperationName, result: unknown): string {
+/** Formats the result of an operation for a person. */
+export function formatResult(operation: OperationName, result: unknown): string {
   switch (operation) {
     case 'keys.create': {
-      const { key, secret } = result as { key: Told<ApiKey>; secret: string };
+      const { key, secret } = result as { key: Json<ApiKey>; secret: string };
       return `The ${key.environment} API key of account ${key.accountId}, ${rightsOf(key)}:
 
   ${secret}
@@ -21,29 +21,29 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
 `;
     }
     case 'keys.list':
-      return table((result as { keys: Told<ApiKey>[] }).keys, 'There are none.', {
+      return table((result as { keys: Json<ApiKey>[] }).keys, 'There are none.', {
         id: (key) => key.id,
         account: (key) => key.accountId,
         key: (key) => `${key.environment === 'live' ? 'ps_live_' : 'ps_test_'}…${key.hint ?? ''}`,
         name: (key) => key.name ?? '',
         rights: rightsOf,
         created: (key) => instant(key.createdAt),
-        ...((result as { keys: Told<ApiKey>[] }).keys.some(({ revokedAt }) => revokedAt !== null) && {
-          revoked: (key: Told<ApiKey>) => instant(key.revokedAt),
+        ...((result as { keys: Json<ApiKey>[] }).keys.some(({ revokedAt }) => revokedAt !== null) && {
+          revoked: (key: Json<ApiKey>) => instant(key.revokedAt),
         }),
       });
     case 'keys.revoke': {
-      const { key } = result as { key: Told<ApiKey> };
+      const { key } = result as { key: Json<ApiKey> };
       return `The ${key.environment} API key ${key.id} is revoked, and so are the tokens that it minted.\n`;
     }
     case 'accounts.create': {
-      const { account } = result as { account: Told<Account> };
+      const { account } = result as { account: Json<Account> };
       return `${accountTable([account])}\nIt has no keys yet: npm run psa -- keys create --live --account ${account.id}\n`;
     }
     case 'accounts.set':
-      return accountTable([(result as { account: Told<Account> }).account]);
+      return accountTable([(result as { account: Json<Account> }).account]);
     case 'doubts.list':
-      return table((result as { doubts: Told<UnresolvedDoubt>[] }).doubts, 'There are none.', {
+      return table((result as { doubts: Json<UnresolvedDoubt>[] }).doubts, 'There are none.', {
         id: ({ id }) => id,
         account: ({ accountId, environment }) => `${accountId} ${environment}`,
         operation: ({ operation }) => operation,
@@ -54,20 +54,20 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
         finding: ({ finding }) => finding ?? '',
       });
     case 'doubts.settle': {
-      const { doubt, made } = result as { doubt: Told<UnresolvedDoubt>; made: string | null };
+      const { doubt, made } = result as { doubt: Json<UnresolvedDoubt>; made: string | null };
       return made === null ? `${doubt.id} has made nothing.\n` : `${doubt.id} has made ${made}.\n`;
     }
     case 'accounts.list':
-      return accountTable((result as { accounts: Told<Account>[] }).accounts);
+      return accountTable((result as { accounts: Json<Account>[] }).accounts);
     case 'tokens.pause': {
-      const { tokenId, pausedUntil } = (result as { token: Told<PausedToken> }).token;
+      const { tokenId, pausedUntil } = (result as { token: Json<PausedToken> }).token;
       const until = pausedUntil === null ? 'until it is resumed' : `until ${instant(pausedUntil)}`;
       return `The checkout token ${tokenId} is paused ${until}. To end it: npm run psa -- tokens resume ${tokenId}\n`;
     }
     case 'tokens.resume':
       return `The checkout token ${(result as { tokenId: string }).tokenId} is not paused.\n`;
     case 'tokens.list':
-      return table((result as { tokens: Told<PausedToken>[] }).tokens, 'None is paused.', {
+      return table((result as { tokens: Json<PausedToken>[] }).tokens, 'None is paused.', {
         id: ({ tokenId }) => tokenId,
         reason: ({ reason }) => (reason === 'merchant' ? 'paused by hand' : 'declined cards'),
         since: ({ pausedAt }) => instant(pausedAt),
@@ -76,21 +76,23 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
   }
 }
 
-export function showBackup({ file, bytes, ...saved }: Saved): string {
+/** Formats the summary of a backup. */
+export function formatBackup({ file, bytes, ...saved }: Saved): string {
   return `${file}: ${contentsOf(saved)}, ${(bytes / 1_000_000).toFixed(1)} MB.
 
 It holds secrets: whoever has it can sign webhooks and follow payments. To read it back:
 
-  npm run psa -- restore ${asArgument(file)}
+  npm run psa -- restore ${shellQuoted(file)}
 `;
 }
 
-/** To be copied into a shell. */
-function asArgument(file: string): string {
+/** Quotes a path so that it can be copied into a shell. */
+function shellQuoted(file: string): string {
   return /^[\w@%+=:,./\\-]+$/.test(file) ? file : `"${file.replace(/["$`]/g, '\\$&')}"`;
 }
 
-export function showRestored({ takenAt, ...saved }: Saved): string {
+/** Formats the summary of a restored backup. */
+export function formatRestored({ takenAt, ...saved }: Saved): string {
   return `Restored: ${contentsOf(saved)}, as it was at ${instant(takenAt)}. What came after that is not in it.
 `;
 }
@@ -100,7 +102,7 @@ function contentsOf({ rows, schema }: Pick<Saved, 'rows' | 'schema'>): string {
   return `${tables.reduce((sum, many) => sum + many, 0)} rows of ${tables.length} tables (${schema})`;
 }
 
-function accountTable(accounts: readonly Told<Account>[]): string {
+function accountTable(accounts: readonly Json<Account>[]): string {
   return table(accounts, 'There are none.', {
     id: ({ id }) => id,
     name: ({ name }) => name,
@@ -124,21 +126,21 @@ function reais(cents: number): string {
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 }
 
-/** To the second, in UTC. */
+/** Formats a date to the second, in UTC. */
 function instant(text: string | null): string {
   return text === null ? '' : text.replace('T', ' ').replace(/\.\d+Z$/, 'Z');
 }
 
-/** One line a row, as wide as its widest. */
+/** Formats one line per row. A column is as wide as its widest cell. */
 function table<Row>(
   rows: readonly Row[],
-  none: string,
+  empty: string,
   columns: Record<string, (row: Row) => string>,
 ): string {
-  if (rows.length === 0) return `${none}\n`;
+  if (rows.length === 0) return `${empty}\n`;
   const lines = [
     Object.keys(columns),
-    ...rows.map((row) => Object.values(columns).map((of) => oneLine(of(row)))),
+    ...rows.map((row) => Object.values(columns).map((format) => oneLine(format(row)))),
   ];
   const widths = lines[0]!.map((_, index) => Math.max(...lines.map((cells) => cells[index]!.length)));
   return lines
@@ -152,7 +154,7 @@ function table<Row>(
     .join('');
 }
 
-/** A name is the merchant's text: nothing in it moves the cursor of whoever reads the list. */
+/** Replaces control characters: a name is a merchant's text, and must not move the terminal's cursor. */
 function oneLine(text: string): string {
   return text.replace(/\p{C}/gu, '?');
 }

@@ -15,50 +15,52 @@ import { announcement, STREAM_CHANNEL } from '../events/log-tailer.ts';
 import { createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import { createDoubts } from '../modes/doubts.ts';
-import { type Answer, askControl } from '../ops/admin-socket.ts';
+import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
-import { databaseRefusal } from '../ops/database-errors.ts';
+import { describeDatabaseError } from '../ops/database-errors.ts';
 import { findOperation, inWords, type OperationName } from '../ops/operations.ts';
-import { readArguments, UsageError, type Wanted } from './commands.ts';
-import { show, showBackup, showRestored } from './format.ts';
+import { type ParsedCommand, parseCommand, UsageError } from './commands.ts';
+import { formatBackup, formatRestored, formatResult } from './format.ts';
 
-// The psa command: what the document's dashboard does, from a terminal.
+// The psa command: the operations of the service's own dashboard, from a terminal.
 
-/** Told in one line: nothing is wrong with what was typed, and it cannot be done. */
+/** The reason, in one line, why a command that was typed correctly cannot be performed. */
 class Refusal extends Error {
   override readonly name = 'Refusal';
 }
 
-/** How long a folder may be another's that does not answer: a server that starts, or another command. */
-const PATIENCE_MS = 15_000;
-const AGAIN_MS = 100;
+/** The wait while another process has locked the data folder and does not answer: a starting server, another command. */
+const LOCK_WAIT_MS = 15_000;
+const LOCK_RETRY_MS = 100;
 
 async function main(args: readonly string[]): Promise<void> {
-  const wanted = readArguments(args);
-  if (wanted.kind === 'help') {
-    process.stdout.write(wanted.text);
+  const command = parseCommand(args);
+  if (command.kind === 'help') {
+    process.stdout.write(command.text);
     return;
   }
-  if (wanted.kind !== 'operation') {
-    await backupOrRestore(wanted);
+  if (command.kind !== 'operation') {
+    await backupOrRestore(command);
     return;
   }
-  const { operation, input, json } = wanted;
-  const mistake = findOperation(operation)!.check(input);
-  if (mistake) throw new UsageError(inWords(mistake));
+  const { operation, input, json } = command;
+  const invalid = findOperation(operation)!.check(input);
+  if (invalid) throw new UsageError(inWords(invalid));
   config = readConfig();
-  const answer = await ask(config, operation, input);
+  const answer = await perform(config, operation, input);
   if (!answer.ok) throw new Refusal(answer.message);
-  process.stdout.write(json ? `${JSON.stringify(answer.result, null, 2)}\n` : show(operation, answer.result));
+  process.stdout.write(
+    json ? `${JSON.stringify(answer.result, null, 2)}\n` : formatResult(operation, answer.result),
+  );
 }
 
-async function backupOrRestore({ kind, file, json }: Extract<Wanted, { kind: 'backup' | 'restore' }>) {
+async function backupOrRestore({ kind, file, json }: Extract<ParsedCommand, { kind: 'backup' | 'restore' }>) {
   config = readConfig();
   const clock = createSystemClock();
   const open: OpenDatabase = (where) => openDatabase({ ...where, clock, log: quiet, onFatal: stop });
   const path = resolve(invocationDir(), file ?? backupName(clock.now()));
   const progress = createProgress(process.stderr);
-  // What is unfinished goes with the process.
+  // Unfinished files are removed when the process exits.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   let saved: Saved;
   try {
@@ -73,11 +75,11 @@ async function backupOrRestore({ kind, file, json }: Extract<Wanted, { kind: 'ba
   } finally {
     progress.end();
   }
-  const text = kind === 'backup' ? showBackup(saved) : showRestored(saved);
+  const text = kind === 'backup' ? formatBackup(saved) : formatRestored(saved);
   process.stdout.write(json ? `${JSON.stringify(saved, null, 2)}\n` : text);
 }
 
-/** One line that is written anew, where somebody sees it. */
+/** Overwrites one line on a terminal; prints nothing elsewhere. */
 function createProgress(terminal: NodeJS.WriteStream) {
   let shown = 0;
   const show = (text: string) => {
@@ -86,7 +88,7 @@ function createProgress(terminal: NodeJS.WriteStream) {
     shown = text.length;
   };
   return {
-    onRows: (doing: string) => (table: string, rows: number) => show(`${doing} ${table}: ${rows} rows`),
+    onRows: (action: string) => (table: string, rows: number) => show(`${action} ${table}: ${rows} rows`),
     end() {
       if (shown === 0) return;
       show('');
@@ -95,52 +97,52 @@ function createProgress(terminal: NodeJS.WriteStream) {
   };
 }
 
-/** The database, where that can be had, else the server that has it. */
-async function ask(config: Config, operation: OperationName, input: object): Promise<Answer> {
-  if (config.databaseUrl) return askDatabase(config, operation, input);
+/** Performs an operation on the database, or through the server that has the data folder open. */
+async function perform(config: Config, operation: OperationName, input: object): Promise<Answer> {
+  if (config.databaseUrl) return performOnDatabase(config, operation, input);
   if (config.dataDir === 'memory')
     throw new Refusal(
       'PSA_DATA_DIR is memory: such a server keeps its data to itself, where this command cannot reach them. Choose its keys with PSA_BOOTSTRAP_LIVE_KEY and PSA_BOOTSTRAP_TEST_KEY, or give it a folder',
     );
   const folder = resolve(config.dataDir);
   if (!existsSync(folder)) throw new Refusal(neverStarted(folder));
-  for (const until = Date.now() + PATIENCE_MS; ; ) {
-    const answer = await askControl(folder, operation, input);
+  for (const until = Date.now() + LOCK_WAIT_MS; ; ) {
+    const answer = await callAdminSocket(folder, operation, input);
     if (answer) return answer;
     try {
       if (!existsSync(join(folder, 'pgdata'))) throw new Refusal(neverStarted(folder));
-      return await askDatabase(config, operation, input);
+      return await performOnDatabase(config, operation, input);
     } catch (error) {
       if (!(error instanceof DataDirLockedError)) throw error;
       if (Date.now() > until)
         throw new Refusal(
           `${folder} is in use by a process that does not answer to this command. Stop it, or look at its log`,
         );
-      await wait(AGAIN_MS);
+      await wait(LOCK_RETRY_MS);
     }
   }
 }
 
-async function askDatabase(config: Config, operation: OperationName, input: object): Promise<Answer> {
+async function performOnDatabase(config: Config, operation: OperationName, input: object): Promise<Answer> {
   const clock = createSystemClock();
   const database = await openDatabase({ ...config, clock, log: quiet, onFatal: stop });
   try {
-    if (!(await wasStarted(database)))
+    if (!(await hasAccount(database)))
       throw new Refusal(neverStarted(config.databaseUrl ? 'the database' : resolve(config.dataDir)));
     await migrate(database);
-    // Servers on this database close what a revoked key holds open when they hear of it.
-    const told: Promise<void>[] = [];
+    // Servers on this database close the connections of a revoked key when they are notified.
+    const notifications: Promise<void>[] = [];
     const committer = createCommitter({
       database,
       clock,
-      onCommit: (tenant) => told.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
+      onCommit: (tenant) => notifications.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
     });
     const parts = { database, committer, clock };
     const administration = { ...createAdministration(parts), ...createDoubts(parts) };
     const result = await findOperation(operation)!.perform(administration, input);
-    // They would find it by themselves, a little later.
-    await Promise.allSettled(told);
-    // As it comes from a server, so that it is shown the same.
+    // Without a notification they find the change a little later.
+    await Promise.allSettled(notifications);
+    // The result as a server would send it.
     return { ok: true, result: JSON.parse(JSON.stringify(result)) };
   } catch (error) {
     if (error instanceof PaymentError) return { ok: false, message: inWords(error) };
@@ -150,8 +152,8 @@ async function askDatabase(config: Config, operation: OperationName, input: obje
   }
 }
 
-/** A server's first start makes the first account; until then this would manage nothing. */
-async function wasStarted({ sql }: Database): Promise<boolean> {
+/** The first start of a server creates the first account; before that there is nothing to manage. */
+async function hasAccount({ sql }: Database): Promise<boolean> {
   const { rows } = await raw<{ there: boolean }>`select to_regclass('account') is not null as there`.execute(
     sql,
   );
@@ -170,7 +172,7 @@ function stop(error: Error): never {
   process.exit(1);
 }
 
-/** What a person can mend is one line; anything else comes with its stack. */
+/** Explains in one line what the user can correct; any other error with its stack. */
 function explain(error: unknown): string {
   if (error instanceof UsageError)
     return `${error.message}. See npm run psa -- ${error.command && `${error.command} `}--help`;
@@ -185,7 +187,7 @@ function explain(error: unknown): string {
   if (code === 'EACCES' || code === 'EPERM')
     return `The data folder is another user's: run this as the user who runs the server (${code})`;
   return (
-    (config && databaseRefusal(error, config)) ??
+    (config && describeDatabaseError(error, config)) ??
     (error instanceof Error ? (error.stack ?? error.message) : String(error))
   );
 }

@@ -7,21 +7,21 @@ import type { Log } from '../db/log.ts';
 import { describeOutage, OutageError, PaymentError } from '../kernel/errors.ts';
 import { findOperation, inWords, type Managed, type OperationName } from './operations.ts';
 
-// PGlite's folder is one process's alone. While that is a server, the command line asks it over a Unix domain socket in
-// the folder: one line of JSON, answered by one. Whoever may open the socket may do everything, so it is the
-// owner's alone, as the folder's files are.
+// One process at a time can open a PGlite data folder. While a server has it open, the psa command sends its operations
+// to that server over a Unix domain socket in the folder: one line of JSON each way. The socket gives full control, so
+// only the owner of the folder's files can open it.
 
-/** Grows when an older program on the other side would misread what is said. */
+/** Incremented when a program of an older version would misread a request or an answer. */
 const PROTOCOL = 1;
 
-/** What a backup asks for beside the operations: the files, copied to where both sides know. */
+/** The request of a backup: copy the files to the folder that both sides know. */
 export const COPY_FILES = 'files.copy';
 
-type Asked = OperationName | typeof COPY_FILES;
+type SocketOperation = OperationName | typeof COPY_FILES;
 
 interface Request {
   protocol: number;
-  operation: Asked;
+  operation: SocketOperation;
   input: unknown;
 }
 
@@ -29,19 +29,19 @@ export type Answer = { ok: true; result: unknown } | { ok: false; message: strin
 
 const REQUEST_BYTES = 64 * 1024;
 const ANSWER_BYTES = 16 * 1024 * 1024;
-/** To say what is wanted. */
+/** The time for a request to arrive. */
 const REQUEST_MS = 5_000;
-/** To do it: behind what the server is doing already. Copying takes as long as there are files. */
+/** The time to perform it, behind the server's other work. The time to copy grows with the files. */
 const ANSWER_MS = 30_000;
 const COPY_MS = 600_000;
 
 // ── The server's side ───────────────────────────────────────────────────────────────────────────
 
 /**
- * Listens in the data folder, whose lock the caller holds. Returns what closes it. A folder on a disk without
- * sockets keeps nobody from being paid: then this logs so, and keys cannot be managed meanwhile.
+ * Listens in the data folder, whose lock the caller holds. Returns a function that closes the socket. On a file system
+ * without sockets the server must still start, because payments do not depend on the socket: then this logs a warning.
  */
-export async function serveControl({
+export async function serveAdminSocket({
   dataDir,
   administration,
   copyFiles,
@@ -52,47 +52,47 @@ export async function serveControl({
   copyFiles: () => Promise<void>;
   log: Log;
 }): Promise<() => Promise<void>> {
-  const served: Served = { administration, copyFiles, log };
-  const underWay = new Set<Promise<void>>();
+  const handler: Handler = { administration, copyFiles, log };
+  const pending = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    const done: Promise<void> = serve(socket, served).finally(() => underWay.delete(done));
-    underWay.add(done);
+    const done: Promise<void> = serve(socket, handler).finally(() => pending.delete(done));
+    pending.add(done);
   });
-  let forget: () => void;
+  let removePointer: () => void;
   try {
-    forget = await listen(server, realpathSync(dataDir));
+    removePointer = await listen(server, realpathSync(dataDir));
   } catch (error) {
     log.warn(
       { err: error },
-      'API keys cannot be managed, and no backup be taken, while this server runs: its control socket failed',
+      'API keys cannot be managed, and no backup be taken, while this server runs: its admin socket failed',
     );
     return async () => undefined;
   }
   return async () => {
     const closed = new Promise((resolve) => server.close(resolve));
-    forget();
+    removePointer();
     for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
-    await Promise.all(underWay);
+    await Promise.all(pending);
     for (const socket of sockets) socket.destroy();
     await closed;
   };
 }
 
-/** Those whose request has come whole. */
+/** Sockets whose request has arrived in full. */
 const busy = new WeakSet<Socket>();
 
-interface Served {
+interface Handler {
   administration: Managed;
   copyFiles: () => Promise<void>;
   log: Log;
 }
 
 /** Never rejects. */
-async function serve(socket: Socket, served: Served): Promise<void> {
-  // Who hangs up early gets no answer; what was asked is done all the same.
+async function serve(socket: Socket, handler: Handler): Promise<void> {
+  // A client that disconnects early gets no answer; its request is performed all the same.
   socket.on('error', () => undefined);
   const line = await readLine(socket, { bytes: REQUEST_BYTES, ms: REQUEST_MS });
   if (line === null) {
@@ -100,7 +100,7 @@ async function serve(socket: Socket, served: Served): Promise<void> {
     return;
   }
   busy.add(socket);
-  const answer = await perform(line, served);
+  const answer = await perform(line, handler);
   await new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
     if (socket.destroyed) resolve();
@@ -108,7 +108,7 @@ async function serve(socket: Socket, served: Served): Promise<void> {
   });
 }
 
-async function perform(line: string, { administration, copyFiles, log }: Served): Promise<Answer> {
+async function perform(line: string, { administration, copyFiles, log }: Handler): Promise<Answer> {
   try {
     const { protocol, operation, input } = (parse(line) ?? {}) as Partial<Request>;
     if (protocol === PROTOCOL && operation === COPY_FILES) {
@@ -122,7 +122,7 @@ async function perform(line: string, { administration, copyFiles, log }: Served)
   } catch (error) {
     if (error instanceof PaymentError) return { ok: false, message: inWords(error) };
     if (error instanceof OutageError) return { ok: false, message: describeOutage(error).message };
-    log.error({ err: error }, 'a fault of ours');
+    log.error({ err: error }, 'an internal fault');
     return { ok: false, message: 'Internal error: the server’s log says more' };
   }
 }
@@ -135,7 +135,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** Returns what takes away every trace but the socket itself, which goes when the server closes. */
+/** Returns a function that removes the pointer file. The socket itself goes when the server closes. */
 async function listen(server: Server, folder: string): Promise<() => void> {
   const pointer = join(folder, POINTER);
   rmSync(pointer, { force: true });
@@ -143,7 +143,7 @@ async function listen(server: Server, folder: string): Promise<() => void> {
   if (process.platform !== 'win32') removeStale(path);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Bound within this call, so that the socket is nobody else's from its first moment on.
+    // The socket is bound within this call, so no other user can open it even for a moment.
     const umask = process.platform === 'win32' ? null : process.umask(0o177);
     try {
       server.listen(path, () => {
@@ -161,7 +161,7 @@ async function listen(server: Server, folder: string): Promise<() => void> {
   return () => rmSync(pointer, { force: true });
 }
 
-/** The lock is held, so whoever listened there has ended. @throws for what is no socket: it is not ours */
+/** Removes the socket of a server that has ended: the caller holds the lock. @throws if the file is not a socket */
 function removeStale(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return;
@@ -169,28 +169,34 @@ function removeStale(path: string): void {
   rmSync(path);
 }
 
-// ── Where ───────────────────────────────────────────────────────────────────────────────────────
+// ── The path ────────────────────────────────────────────────────────────────────────────────────
+
+// A socket's path has a limit: the kernel accepts 103 bytes on macOS and 107 on Linux. Where `psa.sock` in the data folder
+// would be longer than 100 bytes, the socket is in a folder of this user under the folder for temporary files, and a
+// pointer file in the data folder holds its path. So the command finds the socket whatever its own TMPDIR is, but only if
+// it sees the same temporary files. Beside a service with systemd's PrivateTmp it does not: it waits for the data folder's
+// lock, and reports that the folder is in use. In another container it sees neither socket nor lock (see db/lock.ts), and
+// would open the folder beside the server. In both cases the remedy is a shorter PSA_DATA_DIR.
 
 const SOCKET = 'psa.sock';
-/** Says where the socket is, if it is not beside it. */
+/** Holds the path of a socket outside the folder. */
 const POINTER = 'psa.sock.path';
-/** The kernel's limit is 103 on macOS, 107 on Linux. */
-const LONGEST_PATH_BYTES = 100;
+const MAX_PATH_BYTES = 100;
 
 function socketPath(folder: string): string {
   const name = createHash('sha256').update(folder).digest('hex').slice(0, 24);
   if (process.platform === 'win32') return `\\\\.\\pipe\\psa-control-${name}`;
-  const fits = (path: string) => Buffer.byteLength(path) <= LONGEST_PATH_BYTES;
+  const fits = (path: string) => Buffer.byteLength(path) <= MAX_PATH_BYTES;
   const inFolder = join(folder, SOCKET);
   if (fits(inFolder)) return inFolder;
   const user = process.getuid!();
   const top = [tmpdir(), '/tmp'].find((temporary) => fits(join(temporary, `psa-${user}`, `${name}.sock`)));
   if (top === undefined) throw new Error('There is no folder whose path is short enough for a socket');
-  return join(ownFolder(join(top, `psa-${user}`), user), `${name}.sock`);
+  return join(ensurePrivateFolder(join(top, `psa-${user}`), user), `${name}.sock`);
 }
 
-/** In a place where anyone may make folders. @throws where another user has made it, or may look into it */
-function ownFolder(path: string, user: number): string {
+/** Creates a folder where every user can create one. @throws if it belongs to another user, or others can open it */
+function ensurePrivateFolder(path: string, user: number): string {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const { uid, mode } = lstatSync(path);
   if (!lstatSync(path).isDirectory() || uid !== user || (mode & 0o077) !== 0)
@@ -200,10 +206,14 @@ function ownFolder(path: string, user: number): string {
 
 // ── The command's side ──────────────────────────────────────────────────────────────────────────
 
-/** Asks the server that has the folder. Null where none listens there. @throws what keeps it from answering */
-export async function askControl(dataDir: string, operation: Asked, input: unknown): Promise<Answer | null> {
+/** Sends an operation to the server that has the folder open. Null if no server listens. @throws if connecting fails */
+export async function callAdminSocket(
+  dataDir: string,
+  operation: SocketOperation,
+  input: unknown,
+): Promise<Answer | null> {
   const folder = realpathSync(dataDir);
-  const socket = connect(pathOf(folder));
+  const socket = connect(findSocketPath(folder));
   try {
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
@@ -232,7 +242,7 @@ const NO_ANSWER: Answer = {
   message: 'The server did not answer: it may have done what was asked; look before you repeat it',
 };
 
-function pathOf(folder: string): string {
+function findSocketPath(folder: string): string {
   if (process.platform === 'win32') return socketPath(folder);
   try {
     return readFileSync(join(folder, POINTER), 'utf8');
@@ -243,17 +253,17 @@ function pathOf(folder: string): string {
 
 // ── Both ────────────────────────────────────────────────────────────────────────────────────────
 
-/** The first line; null where it does not come whole within these bytes and this time. */
+/** Reads the first line; null if it is longer than this, or does not arrive in full within this time. */
 function readLine(socket: Socket, { bytes, ms }: { bytes: number; ms: number }): Promise<string | null> {
   return new Promise((resolve) => {
     let text = Buffer.alloc(0);
     const end = (line: string | null) => {
-      clearTimeout(tooLate);
+      clearTimeout(timeout);
       socket.off('data', onData);
       resolve(line);
     };
-    // Of the machine's time, not the clock's, which stands still in a test.
-    const tooLate = setTimeout(() => end(null), ms);
+    // The machine's time: a test's clock stands still.
+    const timeout = setTimeout(() => end(null), ms);
     const onData = (chunk: Buffer) => {
       text = Buffer.concat([text, chunk]);
       const length = text.indexOf(NEWLINE);

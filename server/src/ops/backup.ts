@@ -28,7 +28,7 @@ import {
 import type { Database } from '../db/database.ts';
 import { DataDirLockedError, lockDataDir } from '../db/lock.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { askControl, COPY_FILES } from './admin-socket.ts';
+import { COPY_FILES, callAdminSocket } from './admin-socket.ts';
 
 // Backups: one file, which holds secrets, so it is its owner's alone. It has its name when it is whole and on the disk,
 // and not before.
@@ -78,7 +78,7 @@ export async function backUp(
   for (const until = clock.ms() + PATIENCE_MS; ; ) {
     const taken = clock.now();
     const saved = await withCopy(folder, async (copy) => {
-      const answer = await askControl(folder, COPY_FILES, {});
+      const answer = await callAdminSocket(folder, COPY_FILES, {});
       if (!answer) return null;
       if (!answer.ok) throw new BackupError(answer.message);
       return using(
