@@ -6,7 +6,7 @@ test.each([
   ['C:\\backups\\psa.gz', 'C:\\backups\\psa.gz'],
   ['/home/ana/My files/psa.gz', '"/home/ana/My files/psa.gz"'],
   ['/srv/$HOME "x"/psa.gz', '"/srv/\\$HOME \\"x\\"/psa.gz"'],
-])('the command that reads a backup again can be copied: %s', (file, shown) => {
+])('The summary of the backup %s contains a restore command for the shell', (file, quoted) => {
   const saved = {
     file,
     bytes: 1,
@@ -15,5 +15,5 @@ test.each([
     schema: '0001_x',
     rows: {},
   } as const;
-  expect(formatBackup(saved)).toContain(`npm run psa -- restore ${shown}\n`);
+  expect(formatBackup(saved)).toContain(`npm run psa -- restore ${quoted}\n`);
 });

@@ -41,38 +41,38 @@ function temporaryFolder(prefix = 'psa-command-'): string {
   return folder;
 }
 
-/** The command itself, with this environment and no other. */
+/** Runs the command with this environment and no other. */
 function psa(environment: Record<string, string>, ...args: string[]) {
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    // V8's better compiler costs a command that opens a PGlite more than it gives back.
+    // V8's optimizing compiler for WebAssembly takes more time than it saves a command that opens PGlite.
     const child = spawn(process.execPath, ['--liftoff-only', 'server/dist/psa.js', ...args], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.add(child);
-    const said = { stdout: '', stderr: '' };
+    const output = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      said.stdout += chunk;
+      output.stdout += chunk;
     });
     child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      said.stderr += chunk;
+      output.stderr += chunk;
     });
     child.on('close', (code) => {
       children.delete(child);
-      resolve({ code, ...said });
+      resolve({ code, ...output });
     });
   });
 }
 
-/** Its answer as JSON. */
+/** Runs the command with --json, and parses what it prints. */
 async function answer(environment: Record<string, string>, ...args: string[]) {
   const { code, stdout, stderr } = await psa(environment, ...args, '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
 }
 
-/** The whole server on a folder, in this process: so a test can look into it. */
+/** Starts the whole server on a folder, in this process, where a test can inspect it. */
 async function startServer(dataDir: string, open: typeof openDatabase = openSeeded) {
   const faults: unknown[] = [];
   const app = await createApp({
@@ -89,8 +89,8 @@ const openSeeded: typeof openDatabase = ({ databaseUrl: _, ...options }) =>
   openPglite({ ...options, ...inject('templates').pglite });
 
 /**
- * The same where a test looks at the socket alone: the folder and its lock are real, and what PGlite would keep there is
- * in a PostgreSQL, which begins in a hundredth of the time.
+ * Starts a server for a test of the socket alone. The folder and its lock are real; the data is in a PostgreSQL, which
+ * starts in a hundredth of PGlite's time.
  */
 function startServerWithoutFiles(dataDir: string) {
   return startServer(dataDir, async (options) => {
@@ -111,7 +111,7 @@ function startServerWithoutFiles(dataDir: string) {
 
 let shared: Promise<{ dataDir: string; app: Awaited<ReturnType<typeof startServer>> }> | undefined;
 
-/** One for all tests that ask a server on PGlite: a start takes seconds. */
+/** The server on PGlite that the tests share: a start takes seconds. */
 async function runningServer() {
   shared ??= (async () => {
     const dataDir = join(temporaryFolder(), 'data');
@@ -120,7 +120,7 @@ async function runningServer() {
   return shared;
 }
 
-/** Its folder, for the tests behind those that ask it: on which a server has run, and none does. */
+/** Stops the shared server and returns its folder: a server has run on it, and none does. For the last tests. */
 async function stoppedFolder(): Promise<string> {
   const { dataDir, app } = await runningServer();
   await app.close();
@@ -128,7 +128,7 @@ async function stoppedFolder(): Promise<string> {
   return dataDir;
 }
 
-/** The socket of a server that was killed. */
+/** Creates the socket of a server that was killed. */
 async function leaveDeadSocket(dataDir: string): Promise<void> {
   const path = join(dataDir, 'psa.sock');
   const killed = spawn(
@@ -144,7 +144,7 @@ async function leaveDeadSocket(dataDir: string): Promise<void> {
 
 const VIEWER = '{ viewer { environment permissions } }';
 
-test('on a database of a server in front of a service keys are listed, and nothing is changed', async () => {
+test('On the database of a facade the command lists keys and rejects every change', async () => {
   const environment = { DATABASE_URL: await createPostgresDatabase() };
   const clock = createSystemClock();
   const database = await openPostgres({ databaseUrl: environment.DATABASE_URL, clock, log: silent });
@@ -152,13 +152,13 @@ test('on a database of a server in front of a service keys are listed, and nothi
   const upstream = { url: 'https://api.example', keys: { live: 'ps_live_0123456789abcdef' } };
   const { accountId } = await bootstrapRemote({ database, committer, clock, upstream });
   await database.close();
-  // Whether the command is told what the server was told, or not.
-  const told = {
+  // With the facade's variables and without them.
+  const withUpstream = {
     ...environment,
     PSA_UPSTREAM_URL: upstream.url,
     PSA_UPSTREAM_LIVE_KEY: upstream.keys.live,
   };
-  const { keys } = await answer(told, 'keys', 'list');
+  const { keys } = await answer(withUpstream, 'keys', 'list');
   expect(keys).toMatchObject([{ accountId, name: 'PSA_UPSTREAM_LIVE_KEY', hint: 'cdef' }]);
   const refused: [string[], string][] = [
     [['keys', 'create', '--live'], 'its keys come from the configuration: change PSA_UPSTREAM_LIVE_KEY'],
@@ -166,10 +166,10 @@ test('on a database of a server in front of a service keys are listed, and nothi
     [['accounts', 'create', '--name', 'Outra'], 'nothing about accounts can be changed here'],
     [['accounts', 'set', accountId, '--name', 'Outra'], 'nothing about accounts can be changed here'],
   ];
-  for (const [args, says] of sampled(refused, 3)) {
+  for (const [args, message] of sampled(refused, 3)) {
     const { code, stdout, stderr } = await psa(environment, ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^[^\n]*${says}[^\n]*\n$`));
+    expect(stderr).toMatch(new RegExp(`^[^\n]*${message}[^\n]*\n$`));
   }
   expect(await answer(environment, 'keys', 'list', '--all')).toEqual({ keys });
 });
@@ -180,7 +180,7 @@ describe('on a PostgreSQL', () => {
     environment = { DATABASE_URL: await createPostgresDatabase() };
   });
 
-  test('manages keys and accounts, beside servers, which hear of a revocation at once', async () => {
+  test('The command manages keys and accounts beside servers, which close a revoked key’s connections at once', async () => {
     expect(await psa(environment, 'keys', 'list')).toEqual({
       code: 1,
       stdout: '',
@@ -213,7 +213,7 @@ describe('on a PostgreSQL', () => {
     expect((await answer(environment, 'keys', 'revoke', key.id)).key.revokedAt).toMatch(/^20.*Z$/);
     expect((await socket.closed).code).toBe(4403);
 
-    // A checkout token, which servers hear of at once too.
+    // Servers are notified of a paused checkout token at once too.
     const { minted } = await createClient(`${app.url}/graphql`, app.firstKeys!.live).request(
       'mutation { minted: createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) { ... on CheckoutTokenSuccess { token } } }',
     );
@@ -262,8 +262,8 @@ describe('on a PostgreSQL', () => {
   });
 });
 
-describe('on a folder that a running server has', () => {
-  test('asks it, over a socket that is the owner’s alone, and what it ends is closed at once', async () => {
+describe('on a data folder that a running server uses', () => {
+  test('The command asks the server over a socket of the owner alone, and a revocation closes connections at once', async () => {
     const { dataDir: PSA_DATA_DIR, app } = await runningServer();
     const path = join(PSA_DATA_DIR, 'psa.sock');
     expect(statSync(path).isSocket()).toBe(true);
@@ -284,7 +284,7 @@ describe('on a folder that a running server has', () => {
     );
   });
 
-  test('finds it too where the folder’s path is too long for a socket', async () => {
+  test('The command finds the server also where the folder’s path is too long for a socket', async () => {
     const PSA_DATA_DIR = join(temporaryFolder(), 'a'.repeat(120));
     const app = await startServerWithoutFiles(PSA_DATA_DIR);
     onTestFinished(() => app.close());
@@ -293,7 +293,7 @@ describe('on a folder that a running server has', () => {
     expect(path.length).toBeLessThanOrEqual(100);
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
     expect(statSync(PSA_DATA_DIR).mode & 0o777).toBe(0o700);
-    // Whatever the command's own folder for temporary files is.
+    // The command's own folder for temporary files may be another.
     const { keys } = await answer({ PSA_DATA_DIR, TMPDIR: temporaryFolder() }, 'keys', 'list');
     expect(keys).toHaveLength(2);
     await app.close();
@@ -301,7 +301,7 @@ describe('on a folder that a running server has', () => {
     expect(app.faults).toEqual([]);
   });
 
-  test('takes the place of a socket that a killed server has left', async () => {
+  test('A server replaces the socket that a killed server has left', async () => {
     const PSA_DATA_DIR = temporaryFolder();
     await leaveDeadSocket(PSA_DATA_DIR);
     const app = await startServerWithoutFiles(PSA_DATA_DIR);
@@ -310,17 +310,17 @@ describe('on a folder that a running server has', () => {
     expect(app.faults).toEqual([]);
   });
 
-  test('leaves alone what is no socket, and the server runs without', async () => {
+  test('A server leaves a file alone that is in the place of its socket, and runs without one', async () => {
     const PSA_DATA_DIR = temporaryFolder();
-    writeFileSync(join(PSA_DATA_DIR, 'psa.sock'), 'mine');
+    writeFileSync(join(PSA_DATA_DIR, 'psa.sock'), 'not a socket');
     const app = await startServerWithoutFiles(PSA_DATA_DIR);
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
     await app.close();
     expect(app.faults).toMatchObject([{ err: { message: expect.stringContaining('is not a socket') } }]);
-    expect(readFileSync(join(PSA_DATA_DIR, 'psa.sock'), 'utf8')).toBe('mine');
+    expect(readFileSync(join(PSA_DATA_DIR, 'psa.sock'), 'utf8')).toBe('not a socket');
   });
 
-  test('checks what comes over the socket as what is typed, and bounds it', async () => {
+  test('The server validates requests over the socket like typed commands, and limits their size', async () => {
     const PSA_DATA_DIR = temporaryFolder();
     const app = await startServerWithoutFiles(PSA_DATA_DIR);
     onTestFinished(() => app.close());
@@ -357,7 +357,7 @@ describe('on a folder that a running server has', () => {
     expect(app.faults).toEqual([]);
   });
 
-  test('does not wait for who connects and says nothing, when it stops', async () => {
+  test('A stopping server does not wait for a client that has sent nothing', async () => {
     const PSA_DATA_DIR = temporaryFolder();
     const app = await startServerWithoutFiles(PSA_DATA_DIR);
     const idle = connect(join(PSA_DATA_DIR, 'psa.sock'));
@@ -367,7 +367,7 @@ describe('on a folder that a running server has', () => {
     await gone;
   });
 
-  test('saves its folder in a file of its own, restores it into another, and says what it cannot do', async () => {
+  test('backup saves the folder of a running server, restore fills another, and both explain what they refuse', async () => {
     const folder = temporaryFolder();
     const { dataDir, app } = await runningServer();
     const caller = { INIT_CWD: folder };
@@ -375,7 +375,7 @@ describe('on a folder that a running server has', () => {
     expect(saved).toMatchObject({ file: join(folder, 'one.gz'), engine: 'pglite', rows: { account: 1 } });
     expect(statSync(saved.file).mode & 0o777).toBe(0o600);
 
-    for (const [args, says] of [
+    for (const [args, message] of [
       [['backup', 'one.gz'], 'one.gz is there already: name another, or move it away'],
       [['restore', 'two.gz'], 'There is no file [^\n]*two.gz'],
       [
@@ -385,7 +385,7 @@ describe('on a folder that a running server has', () => {
     ] as const) {
       const { code, stdout, stderr } = await psa({ ...caller, PSA_DATA_DIR: dataDir }, ...args);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(new RegExp(`^[^\n]*${says}[^\n]*\n$`));
+      expect(stderr).toMatch(new RegExp(`^[^\n]*${message}[^\n]*\n$`));
     }
     expect(app.faults).toEqual([]);
 
@@ -398,17 +398,17 @@ describe('on a folder that a running server has', () => {
     );
   });
 
-  test('takes its socket away when it stops', async () => {
+  test('A server removes its socket when it stops', async () => {
     const PSA_DATA_DIR = await stoppedFolder();
     expect(existsSync(join(PSA_DATA_DIR, 'psa.sock'))).toBe(false);
   });
 });
 
-// Behind the tests that ask the server of this folder.
-describe('on a folder without a server', () => {
-  test('opens it itself, one command behind the other, and leaves it to the next', async () => {
+// After the tests that use the server of this folder.
+describe('on a data folder without a server', () => {
+  test('Commands open the folder one after the other, and leave it to a server', async () => {
     const PSA_DATA_DIR = await stoppedFolder();
-    // Where the server was killed, this is in the way of neither.
+    // The socket of a killed server blocks neither.
     await leaveDeadSocket(PSA_DATA_DIR);
     const [listed, { key, secret }] = await Promise.all([
       answer({ PSA_DATA_DIR }, 'keys', 'list', '--all'),
@@ -426,7 +426,7 @@ describe('on a folder without a server', () => {
     expect(app.faults).toEqual([]);
   });
 
-  test('where none has run makes nothing, and says so', async () => {
+  test('The command creates nothing in a folder on which no server has run, and says so', async () => {
     for (const PSA_DATA_DIR of [join(temporaryFolder(), 'typo'), temporaryFolder()]) {
       const { code, stdout, stderr } = await psa({ PSA_DATA_DIR }, 'keys', 'create', '--live');
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -437,20 +437,20 @@ describe('on a folder without a server', () => {
     }
   });
 
-  test('in memory cannot, and says why', async () => {
+  test('The command explains that it cannot reach a server in memory', async () => {
     const { code, stderr } = await psa({ PSA_DATA_DIR: 'memory' }, 'keys', 'list');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^PSA_DATA_DIR is memory: [^\n]*PSA_BOOTSTRAP_LIVE_KEY[^\n]*\n$/);
   });
 });
 
-describe('a folder that another has, who does not answer', () => {
-  test('is waited for while a server may be starting', async () => {
+describe('on a data folder whose process does not answer', () => {
+  test('The command waits while a server may be starting', async () => {
     const PSA_DATA_DIR = temporaryFolder();
     mkdirSync(join(PSA_DATA_DIR, 'pgdata'));
     const unlock = await lockDataDir(PSA_DATA_DIR);
     const asked = answer({ PSA_DATA_DIR }, 'keys', 'list');
-    // Its first look at the socket that is not there yet.
+    // At its first attempt the socket may not exist yet.
     const listening = createServer((socket) => {
       socket.once('data', () => socket.end('{"ok":true,"result":{"keys":[]}}\n'));
     });
@@ -460,21 +460,21 @@ describe('a folder that another has, who does not answer', () => {
     await unlock();
   });
 
-  test('that hangs up before it has answered leaves the outcome open, and that is said', async () => {
+  test('The command says that the outcome is unknown where the server disconnects before it answers', async () => {
     const PSA_DATA_DIR = temporaryFolder();
     mkdirSync(join(PSA_DATA_DIR, 'pgdata'));
-    const rude = createServer((socket) => socket.once('data', () => socket.destroy()));
-    await new Promise<void>((resolve) => rude.listen(join(PSA_DATA_DIR, 'psa.sock'), resolve));
+    const disconnecting = createServer((socket) => socket.once('data', () => socket.destroy()));
+    await new Promise<void>((resolve) => disconnecting.listen(join(PSA_DATA_DIR, 'psa.sock'), resolve));
     const { code, stderr } = await psa({ PSA_DATA_DIR }, 'keys', 'create', '--live');
     expect(code).toBe(1);
     expect(stderr).toBe(
       'The server did not answer: it may have done what was asked; look before you repeat it\n',
     );
-    await new Promise((resolve) => rude.close(resolve));
+    await new Promise((resolve) => disconnecting.close(resolve));
   });
 });
 
-describe('a mistake', () => {
+describe('invalid input', () => {
   const mistakes: [string[], RegExp][] = [
     [
       ['keys', 'create', '--live', '--permission', 'tudo'],
@@ -485,18 +485,24 @@ describe('a mistake', () => {
       /^--name must have at most 100 characters\. See /,
     ],
     [['keys', 'create', '--live', '--name', ''], /^--name must not be empty\. See /],
-    [['keys', 'creat'], /^There is no "keys creat".* See npm run psa -- --help$/m],
+    [['keys', 'creat'], /^There is no command "keys creat".* See npm run psa -- keys --help$/m],
     [['keys', 'create', '--alive'], /^Unknown option '--alive'\. See npm run psa -- keys create --help$/m],
   ];
-  test.each(sampled(mistakes, 4))('is named in one line, with 2: %j', async (args, says) => {
-    // Nothing is opened for it, so none of this has to be there.
-    const { code, stdout, stderr } = await psa({ DATABASE_URL: 'postgres://u@127.0.0.1:1/nothing' }, ...args);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(says);
-    expect(stderr.trimEnd()).not.toContain('\n');
-  });
+  test.each(sampled(mistakes, 4))(
+    'psa %j is explained in one line, with exit code 2',
+    async (args, message) => {
+      // The database does not exist: the command must not open it.
+      const { code, stdout, stderr } = await psa(
+        { DATABASE_URL: 'postgres://u@127.0.0.1:1/nothing' },
+        ...args,
+      );
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(message);
+      expect(stderr.trimEnd()).not.toContain('\n');
+    },
+  );
 
-  test('in the environment is told in one line, and hides what is secret', async () => {
+  test('A wrong DATABASE_URL is explained in one line, without its password', async () => {
     for (const DATABASE_URL of ['postgres://u:hidden@127.0.0.1:1/psa', 'mysql://u:hidden@db/psa']) {
       const { code, stdout, stderr } = await psa({ DATABASE_URL }, 'keys', 'list');
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -505,14 +511,14 @@ describe('a mistake', () => {
     }
   });
 
-  test('help is no mistake', async () => {
+  test('Help is printed on stdout, with exit code 0', async () => {
     const { code, stdout, stderr } = await psa({}, 'keys', 'create', '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('npm run psa -- keys create --live --permission subcontas.sacar');
   });
 });
 
-/** One line to the server's socket, and all that comes back. */
+/** Sends a line to the server's socket, and returns everything that it answers. */
 async function exchange(dataDir: string, line: string): Promise<string> {
   const socket = connect(join(dataDir, 'psa.sock'));
   let text = '';
