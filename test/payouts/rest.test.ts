@@ -303,5 +303,5 @@ describe('the wire', () => {
 afterEach(() => {
   // Whatever went wrong or right above: no key whole in the log, and nothing that only a fault would write.
   expect(JSON.stringify(logged)).not.toMatch(/12345678909|recusa@psa\.example/);
-  expect(JSON.stringify(logged)).not.toContain('a fault of ours');
+  expect(JSON.stringify(logged)).not.toContain('an internal fault');
 });
