@@ -44,7 +44,7 @@ describeOnDatabase('a PIX key stays out of the log', (open) => {
     expect(fault.detail).toContain(KEY);
     for (const err of [fault, ...core.faults]) {
       log.error({ err, task: { key: payout.withdrawalId } }, 'work failed; it will be done again');
-      log.error({ err: new Error('in between', { cause: err }) }, 'a fault of ours');
+      log.error({ err: new Error('in between', { cause: err }) }, 'an internal fault');
     }
     expect(lines).toHaveLength(4);
     expect(lines.join()).toContain('payout_pays_something');
