@@ -291,9 +291,9 @@ function defined(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-// ── What commander would accept, or explain without naming what there is ────────────────────────
+// ── Checks that commander does not make ─────────────────────────────────────────────────────────
 
-/** Runs where none of the group's commands was named. */
+/** Makes a group name its commands where the arguments name none of them. */
 function defineGroup(group: Command): void {
   const path = pathOf(group);
   group
@@ -353,7 +353,7 @@ function argumentsOf({ registeredArguments }: Command): string[] {
   return registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
 }
 
-/** Without line breaks and escape sequences. */
+/** Replaces line breaks and escape sequences. */
 function oneLine(text: string): string {
   return text.replace(/\p{C}/gu, '?');
 }
