@@ -28,7 +28,7 @@ function isThere(target: string): boolean {
 }
 
 describe('the records of decisions', () => {
-  test('are numbered without a gap, and each is in the index once with its title', () => {
+  test('The decisions are numbered without a gap, and each is in the index once with its title', () => {
     const numbers = decisions.map(({ name }) => Number(name.slice(0, 4)));
     expect(numbers).toEqual(numbers.map((_, position) => position + 1));
     const listed = [...index.matchAll(/^- \[(\d{4})\]\(([^)]+)\) (.*)$/gm)].map(([, ...parts]) => parts);
@@ -37,7 +37,7 @@ describe('the records of decisions', () => {
     );
   });
 
-  test.each(decisions)('have one shape: $name', ({ name, text }) => {
+  test.each(decisions)('The decision $name has the shape of all decisions', ({ name, text }) => {
     const headings = [...text.matchAll(/^#+ .*$/gm)].map(([heading]) => heading);
     expect(headings.slice(1)).toEqual(['## Status', '## Context', '## Alternatives', '## Consequences']);
     expect(headings[0]).toMatch(new RegExp(`^# ${name.slice(0, 4)}\\. `));
@@ -45,7 +45,7 @@ describe('the records of decisions', () => {
     expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
   });
 
-  test('name files and link to sections that are there', () => {
+  test('Every file that a decision names, and every link in it, is there', () => {
     const all = [...decisions, { name: 'README.md', text: index }];
     const targets = all.flatMap(({ name, text }) =>
       [...text.matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target]) => ({ name, target: target! })),

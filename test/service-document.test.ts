@@ -96,7 +96,7 @@ interface Schema {
   required?: string[];
   anyOf?: Schema[];
   enum?: string[];
-  type?: string;
+  type?: string | string[];
   minimum?: number;
   maximum?: number;
   maxLength?: number;
@@ -132,7 +132,8 @@ function memberOf({ properties = {} }: Schema, name: string): Schema {
 }
 
 const fieldsOf = (name: string) => Object.keys(schemas[name]!.properties!);
-const isNullable = (schema: Schema) => schema.anyOf?.some(({ type }) => type === 'null') ?? false;
+const isNullable = ({ type, anyOf = [] }: Schema): boolean =>
+  type === 'null' || (Array.isArray(type) && type.includes('null')) || anyOf.some(isNullable);
 
 const now = new Date('2026-03-02T12:00:00Z');
 const created = decideCreate(
@@ -223,20 +224,20 @@ function citationsIn(folder: string): { file: string; number: string }[] {
   });
 }
 
-describe('the service document has the section', () => {
+describe('the sections of the service document', () => {
   const cited = ['server/src', 'test', 'widget/src', 'widget/demo'].flatMap(citationsIn);
 
-  test('that each comment cites by its number', () => {
+  test('Every section that a comment cites is in the service document', () => {
     expect(cited.filter(({ number }) => !isNumbered(number))).toEqual([]);
     // Else the patterns find nothing any more.
     expect(cited.length).toBeGreaterThan(60);
   });
 
-  test('of each row that document.test.ts shows', () => {
+  test('Every section that document.test.ts shows is in the service document', () => {
     expect(Object.keys(DOCUMENT_ROWS).filter((number) => !sections.has(number))).toEqual([]);
   });
 
-  test('that each REST operation names, and names the operation there', () => {
+  test('Every REST operation is in the section of the service document that it names', () => {
     const named = ['4.1', '4.2', '4.3', '4.4', '4.5'].flatMap((number) =>
       codeIn(sections.get(number))
         .filter((code) => /^(?:GET|POST|DELETE) \/v1\//.test(code))
@@ -247,24 +248,27 @@ describe('the service document has the section', () => {
   });
 });
 
-describe('the service document lists the fields that the code has', () => {
+describe('the fields in the service document', () => {
   test.each([
     ['2.2', 'SubaccountPayout'],
     ['2.4', 'Wallet'],
-  ])('of section %s, and which of them may be null', (number, name) => {
-    const rows = rowsIn(number, 'field');
-    expect(column(rows, 'field')).toEqual(fieldsOf(name));
-    const nullable = rows.filter((row) => row['may be null'] === 'yes');
-    expect(column(nullable, 'field')).toEqual(
-      fieldsOf(name).filter((field) => isNullable(schemas[name]!.properties![field]!)),
-    );
-  });
+  ])(
+    'Section %s of the service document has the fields of %s, and says which may be null',
+    (number, name) => {
+      const rows = rowsIn(number, 'field');
+      expect(column(rows, 'field')).toEqual(fieldsOf(name));
+      const nullable = rows.filter((row) => row['may be null'] === 'yes');
+      expect(column(nullable, 'field')).toEqual(
+        fieldsOf(name).filter((field) => isNullable(schemas[name]!.properties![field]!)),
+      );
+    },
+  );
 
-  test('of the answer to a creation of a card payment', () => {
+  test('The service document has the fields of the answer to a new card payment', () => {
     expect(column(rowsIn('2.3', 'field'), 'field')).toEqual(fieldsOf('CreatedCardPayment'));
   });
 
-  test('of each record whose fields the rules leave open', () => {
+  test('The service document has the fields of each record that its rules leave open', () => {
     const records = Object.fromEntries(
       rowsIn('2.5', 'record').map(({ record, fields }) => [record, codeIn(fields)]),
     );
@@ -277,14 +281,14 @@ describe('the service document lists the fields that the code has', () => {
     });
   });
 
-  test('of the request for a card payment, of which one is required', () => {
+  test('The service document has the fields of the request for a card payment, and one is required', () => {
     const body = bodyOf('post', '/v1/card-payments');
     const fields = column(rowsIn('4.2', 'field'), 'field');
     expect([...fields, 'idempotencyKey'].sort()).toEqual(Object.keys(body.properties!).sort());
     expect(body.required).toEqual(['valueCents']);
   });
 
-  test('of each webhook', () => {
+  test('The service document has the fields of each webhook', () => {
     const requested = Object.keys(payoutWebhook(payout({}), 'live')!);
     const processed = Object.keys(payoutWebhook(payout({ status: 'completed', processedAt: now }), 'live')!);
     const withdrawal = column(rowsIn('6.1', 'field'), 'field');
@@ -301,8 +305,8 @@ describe('the service document lists the fields that the code has', () => {
   });
 });
 
-describe('the service document lists the statuses that the code has', () => {
-  test('of a payout of a subaccount, with what a caller does', () => {
+describe('the statuses in the service document', () => {
+  test('The service document has the statuses of a payout of a subaccount, with the guidance for each', () => {
     const rows = rowsIn('3.1', 'status');
     expect([...new Set(column(rows, 'status'))].sort()).toEqual(
       [...memberOf(schemas.SubaccountPayout!, 'status').enum!].sort(),
@@ -313,7 +317,7 @@ describe('the service document lists the statuses that the code has', () => {
     }
   });
 
-  test('of a card payment, with the steps between them', () => {
+  test('The service document has the statuses of a card payment, and the steps between them', () => {
     const steps = new Map(rowsIn('3.2', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next)]));
     const statuses = memberOf(schemas.CardPayment!, 'status').enum!;
     expect([...steps.keys()].sort()).toEqual([...statuses].sort());
@@ -326,7 +330,7 @@ describe('the service document lists the statuses that the code has', () => {
       ]);
   });
 
-  test('of a payout of the main account, with the steps of each method', () => {
+  test('The service document has the statuses of a payout of the main account, and the steps of each method', () => {
     const rows = rowsIn('3.3', 'status');
     const words = memberOf(schemas.Payout!, 'status').enum!;
     const wordOf = (status: (typeof PAYOUT_STATUSES)[number]) => words[PAYOUT_STATUSES.indexOf(status)]!;
@@ -345,7 +349,7 @@ describe('the service document lists the statuses that the code has', () => {
     expect(column(rows, 'event')).toEqual(events);
   });
 
-  test('of each refusal, as HTTP has it', () => {
+  test('The service document has the HTTP status of each refusal', () => {
     const refusals = rowsIn('7', 'refusal').map(({ refusal, status }) => [
       codeIn(refusal)[0],
       Number(status),
@@ -354,8 +358,8 @@ describe('the service document lists the statuses that the code has', () => {
   });
 });
 
-describe('the service document has the numbers that the code has', () => {
-  test('in its limits', () => {
+describe('the numbers in the service document', () => {
+  test('Every limit in the service document is that of the code', () => {
     const listed = tablesIn('8')
       .flat()
       .map(({ limit, value }) => [limit, Number(value)]);
@@ -403,7 +407,7 @@ describe('the service document has the numbers that the code has', () => {
     });
   });
 
-  test('in its fees', () => {
+  test('Every fee in the service document is that of the code, and so is the largest that is taken', () => {
     const settings = rowsIn('8.1', 'setting').map(({ setting, value, largest }) => {
       const [method] = codeIn(setting) as PayoutMethod[];
       const change = (figure: number) =>
@@ -424,7 +428,7 @@ describe('the service document has the numbers that the code has', () => {
     expect(Object.assign({}, ...settings, { payoutFeesCents: fees })).toEqual(expected);
   });
 
-  test('in the waits between the attempts of a webhook', () => {
+  test('The waits between the attempts of a webhook in the service document are those of the code', () => {
     const rows = rowsIn('6', 'before attempt').map((row) => [
       Number(row['before attempt']),
       Number(row.seconds),
@@ -433,21 +437,21 @@ describe('the service document has the numbers that the code has', () => {
     expect(waitsOf(1)).toEqual(waitsOf(0).map((seconds) => seconds * 1.2));
   });
 
-  test('in its version', () => {
+  test('The version in the service document is that of the REST interface', () => {
     expect(sections.get('9')).toContain(` ${description.info.version}.`);
   });
 });
 
-describe('the service document names', () => {
-  test('each method of a payout', () => {
+describe('the names in the service document', () => {
+  test('The service document names each method of a payout', () => {
     expect(column(rowsIn('4.5', 'method'), 'method')).toEqual(PAYOUT_METHODS);
   });
 
-  test('the beginning of each kind of key', () => {
+  test('The service document names the beginning of each kind of API key', () => {
     for (const prefix of Object.values(KEY_PREFIX)) expect(codeIn(sections.get('5'))).toContain(prefix);
   });
 
-  test('a reference of each of the five forms, and no two of one form', () => {
+  test('The service document has an example of each form of a reference to a payout', () => {
     const examples = column(rowsIn('2.2', 'form'), 'example');
     expect(examples.map(referenceKind)).toEqual([
       'withdrawalId',
@@ -458,7 +462,7 @@ describe('the service document names', () => {
     ]);
   });
 
-  test('the mask of each kind of PIX key', () => {
+  test('The service document shows each kind of PIX key with the mask that the code gives it', () => {
     for (const row of rowsIn('4.5', 'shown as')) {
       const [example = ''] = codeIn(row.example);
       expect([example, maskPixKey(parsePixKey(example)!.key)]).toEqual([example, codeIn(row['shown as'])[0]]);
