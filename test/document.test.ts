@@ -12,8 +12,8 @@ import { DOCUMENT_ROWS, OUTSIDE, type Section } from './support/document.ts';
 import { openReceiver, type Receiver } from './support/receiver.ts';
 import { createRestClient, type RestAnswer, type RestClient } from './support/rest.ts';
 
-// The service's document, row by row, against the REST interface over HTTP. A case says which rows it shows;
-// at the end none may be left.
+// The service's document (server/docs/service.md), row by row, against the REST interface over HTTP. A case says which
+// rows it shows; at the end none may be left.
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

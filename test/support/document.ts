@@ -1,5 +1,5 @@
 /**
- * The rows of the tables and lists of the service's document, by section. A case in `document.test.ts` claims each that
+ * The rows of the service's document (`server/docs/service.md`), by section. A case in `document.test.ts` claims each that
  * lies in our domain; those that do not are named with the reason.
  */
 export const DOCUMENT_ROWS = {

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { createWindows, type WindowState } from './windows.ts';
 
 /** The document's section 8: over all `/v1` routes of an account together, in both environments. */
-const REQUESTS_A_MINUTE = 120;
+export const REQUESTS_A_MINUTE = 120;
 
 /** Counts one request of an account. Rejects where the database does not answer: then the request fails likewise. */
 export type TakeRequest = (accountId: string) => Promise<{ admitted: boolean } & WindowState>;

@@ -1,0 +1,471 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
+import { DEFAULT_SETTINGS, KEY_PREFIX } from '../server/src/access/model.ts';
+import { tokenWebhook } from '../server/src/access/wire.ts';
+import {
+  type CardPayment,
+  type CardPaymentStatus,
+  CHECKOUT_SESSION_MS,
+  canFollow,
+  decideCreate,
+  MAX_DECLINED_CHARGES,
+} from '../server/src/card-payments/model.ts';
+import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
+import { cardPaymentWebhook } from '../server/src/card-payments/wire.ts';
+import { readConfig } from '../server/src/config.ts';
+import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/graphql/paging.ts';
+import { describeOperations } from '../server/src/http/openapi.ts';
+import { type RestOperation, STATUS } from '../server/src/http/rest.ts';
+import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
+import { REQUESTS_A_MINUTE } from '../server/src/limits/requests.ts';
+import {
+  nextStatuses,
+  PAYOUT_METHODS,
+  PAYOUT_STATUSES,
+  PAYOUTS_AN_HOUR,
+  type Payout,
+  type PayoutMethod,
+  TURBO_PAYOUTS_AN_HOUR,
+} from '../server/src/payouts/model.ts';
+import { createPayoutRoutes } from '../server/src/payouts/routes.ts';
+import { payoutWebhook } from '../server/src/payouts/wire.ts';
+import { MAX_PRODUCTS } from '../server/src/products/model.ts';
+import { createProductRoutes } from '../server/src/products/routes.ts';
+import { createSandboxRoutes } from '../server/src/sandbox/routes.ts';
+import { guidanceOf, referenceKind, type SubaccountPayout } from '../server/src/subaccounts/model.ts';
+import { createSubaccountRoutes } from '../server/src/subaccounts/routes.ts';
+import { subaccountPayoutWebhook } from '../server/src/subaccounts/wire.ts';
+import { createWalletRoutes } from '../server/src/wallet/routes.ts';
+import { ATTEMPT_TIMEOUT_MS, decideAttempt, type WebhookDelivery } from '../server/src/webhooks/model.ts';
+import { DOCUMENT_ROWS } from './support/document.ts';
+
+// server/docs/service.md, which the code's comments cite by section, against the code: what document.test.ts shows over
+// HTTP is written down there.
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sections = sectionsIn(readFileSync(join(root, 'server/docs/service.md'), 'utf8'));
+
+// ── Reading the document ────────────────────────────────────────────────────────────────────────
+
+/** The text of each numbered section, without its subsections. */
+function sectionsIn(markdown: string): ReadonlyMap<string, string> {
+  const parts = markdown.split(/^#{2,3} (?=\d)/m).slice(1);
+  return new Map(parts.map((part) => [/^[\d.]+/.exec(part)![0], part]));
+}
+
+/** Whether there is a section of this number, or a rule: 2.1.6 is the sixth item of the list in 2.1. */
+function isNumbered(number: string): boolean {
+  const [, section = '', rule = ''] = /^(.*)\.(\d+)$/.exec(number) ?? [];
+  return sections.has(number) || new RegExp(`^${rule}\\. `, 'm').test(sections.get(section) ?? '');
+}
+
+type Row = Readonly<Record<string, string>>;
+
+/** The tables of a section, row by row, each cell under the title of its column. */
+function tablesIn(number: string): Row[][] {
+  const blocks = sections.get(number)!.match(/(?:^\|.*\n?)+/gm) ?? [];
+  return blocks.map((block) => {
+    const [titles = [], , ...rows] = block
+      .trim()
+      .split('\n')
+      .map((line) => line.split('|').slice(1, -1))
+      .map((cells) => cells.map((cell) => cell.trim()));
+    return rows.map((cells) => Object.fromEntries(titles.map((title, index) => [title, cells[index]!])));
+  });
+}
+
+/** The rows of the table that has this column. */
+function rowsIn(number: string, column: string): Row[] {
+  return tablesIn(number).find(([row]) => row && column in row) ?? [];
+}
+
+/** What a cell has between backticks. */
+function codeIn(cell = ''): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+}
+
+const column = (rows: readonly Row[], title: string) => rows.flatMap((row) => codeIn(row[title]));
+
+// ── Reading the code ────────────────────────────────────────────────────────────────────────────
+
+interface Schema {
+  properties?: Record<string, Schema>;
+  required?: string[];
+  anyOf?: Schema[];
+  enum?: string[];
+  type?: string | string[];
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  pattern?: string;
+  default?: number;
+}
+
+const unused = {} as never;
+const operations: RestOperation[] = [
+  ...createCardPaymentRoutes({ cardPayments: unused, publicUrl: 'http://localhost' }),
+  ...createPayoutRoutes({ payouts: unused }),
+  ...createProductRoutes({ products: unused }),
+  ...createSandboxRoutes({ sandbox: unused }),
+  ...createSubaccountRoutes({ subaccounts: unused }),
+  ...createWalletRoutes({ wallet: unused }),
+];
+const description = describeOperations(operations, 'http://localhost') as unknown as {
+  info: { version: string };
+  components: { schemas: Record<string, Schema> };
+  paths: Record<string, Record<string, { requestBody: unknown; parameters: unknown }>>;
+};
+const { schemas } = description.components;
+
+function bodyOf(method: string, path: string): Schema {
+  const { requestBody } = description.paths[path]![method]!;
+  return (requestBody as { content: Record<string, { schema: Schema }> }).content['application/json']!.schema;
+}
+
+/** The schema of a member, and what its alternatives require. */
+function memberOf({ properties = {} }: Schema, name: string): Schema {
+  const { anyOf = [], ...member } = properties[name]!;
+  return Object.assign({}, ...anyOf.filter(({ type }) => type !== 'null'), member);
+}
+
+const fieldsOf = (name: string) => Object.keys(schemas[name]!.properties!);
+const isNullable = ({ type, anyOf = [] }: Schema): boolean =>
+  type === 'null' || (Array.isArray(type) && type.includes('null')) || anyOf.some(isNullable);
+
+const now = new Date('2026-03-02T12:00:00Z');
+const created = decideCreate(
+  { valueCents: 80, customer: { name: 'Ana', email: 'ana@example.com' } },
+  { orderCode: 'PSC-0', checkoutAttempt: null, now },
+).payment;
+const paid: CardPayment = { ...created, status: 'paid', paidAt: now };
+
+function payout(change: Partial<Payout>): Payout {
+  return {
+    withdrawalId: '0'.repeat(24),
+    code: 'SAQ-0',
+    version: 1,
+    method: 'pix',
+    status: 'pending',
+    amountCents: 1_000,
+    feeCents: 100,
+    litoshi: null,
+    destination: '12345678909',
+    requestedAt: now,
+    processedAt: null,
+    deniedReason: null,
+    endToEndId: null,
+    ...change,
+  };
+}
+
+const completed: SubaccountPayout = {
+  id: 'sqp_0',
+  version: 3,
+  payoutId: 'saq_0',
+  withdrawalId: '0'.repeat(24),
+  code: 'TURBO-0',
+  subaccountId: 'sacc_0',
+  status: 'completed',
+  reversed: false,
+  amountCents: 1_000,
+  feeCents: 50,
+  platformFeeCents: 100,
+  netAmountCents: 850,
+  pixKey: '****4321',
+  endToEndId: null,
+  recipientName: null,
+  recipientBankName: null,
+  failureReason: null,
+  createdAt: now,
+  completedAt: now,
+  reversedAt: null,
+};
+
+/** The waits between the attempts of a delivery that always fails, in seconds. */
+function waitsOf(random: number): number[] {
+  const waits: number[] = [];
+  let delivery: WebhookDelivery = {
+    ...{ webhookId: 'whd_0', event: 'card_payment.paid', url: 'https://shop.example', createdAt: now },
+    ...{ status: 'pending', attempts: 0, failures: 0, nextAttemptAt: now },
+  };
+  for (;;) {
+    delivery = decideAttempt(delivery, { delivered: false, now, random });
+    if (delivery.nextAttemptAt === null) return waits;
+    waits.push((delivery.nextAttemptAt.getTime() - now.getTime()) / 1_000);
+  }
+}
+
+// ── Citations ───────────────────────────────────────────────────────────────────────────────────
+
+const ANY = String.raw`[1-9](?:\.\d+)*`;
+const INNER = String.raw`[1-9](?:\.\d+)+`;
+const several = (number: string) => String.raw`(${number}(?:(?:, | and )${number})*)(?![\d.]*\d)`;
+const CITED = [
+  new RegExp(`document(?:['’]s|,)(?: sections?)? ${several(ANY)}`, 'g'),
+  new RegExp(String.raw`\bsections? ${several(ANY)}`, 'g'),
+  new RegExp(`section: '${several(ANY)}'`, 'g'),
+  new RegExp(String.raw`\b(?:forms?|object|wallet|convention) of ${several(INNER)}`, 'g'),
+  // In a comment alone: (2.1.1, 2.1.2).
+  new RegExp(String.raw`^(?:.*//|\s*/?\*).*\(${several(INNER)}\)`, 'gm'),
+];
+
+function citationsIn(folder: string): { file: string; number: string }[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : citationsIn(path);
+    if (!/\.(?:ts|tsx|mjs|sql)$/.test(entry.name) || entry.name === 'service-document.test.ts') return [];
+    const text = readFileSync(join(root, path), 'utf8');
+    return CITED.flatMap((pattern) => [...text.matchAll(pattern)]).flatMap(([, numbers = '']) =>
+      numbers.split(/, | and /).map((number) => ({ file: path, number })),
+    );
+  });
+}
+
+describe('the sections of the service document', () => {
+  const cited = ['server/src', 'test', 'widget/src', 'widget/demo'].flatMap(citationsIn);
+
+  test('Every section that a comment cites is in the service document', () => {
+    expect(cited.filter(({ number }) => !isNumbered(number))).toEqual([]);
+    // Else the patterns find nothing any more.
+    expect(cited.length).toBeGreaterThan(60);
+  });
+
+  test('Every section that document.test.ts shows is in the service document', () => {
+    expect(Object.keys(DOCUMENT_ROWS).filter((number) => !sections.has(number))).toEqual([]);
+  });
+
+  test('Every REST operation is in the section of the service document that it names', () => {
+    const named = ['4.1', '4.2', '4.3', '4.4', '4.5'].flatMap((number) =>
+      codeIn(sections.get(number))
+        .filter((code) => /^(?:GET|POST|DELETE) \/v1\//.test(code))
+        .map((code) => `${number} ${code}`),
+    );
+    const declared = operations.map(({ section, method, path }) => `${section} ${method} ${path}`);
+    expect(named.sort()).toEqual(declared.sort());
+  });
+});
+
+describe('the fields in the service document', () => {
+  test.each([
+    ['2.2', 'SubaccountPayout'],
+    ['2.4', 'Wallet'],
+  ])(
+    'Section %s of the service document has the fields of %s, and says which may be null',
+    (number, name) => {
+      const rows = rowsIn(number, 'field');
+      expect(column(rows, 'field')).toEqual(fieldsOf(name));
+      const nullable = rows.filter((row) => row['may be null'] === 'yes');
+      expect(column(nullable, 'field')).toEqual(
+        fieldsOf(name).filter((field) => isNullable(schemas[name]!.properties![field]!)),
+      );
+    },
+  );
+
+  test('The service document has the fields of the answer to a new card payment', () => {
+    expect(column(rowsIn('2.3', 'field'), 'field')).toEqual(fieldsOf('CreatedCardPayment'));
+  });
+
+  test('The service document has the fields of each record that its rules leave open', () => {
+    const records = Object.fromEntries(
+      rowsIn('2.5', 'record').map(({ record, fields }) => [record, codeIn(fields)]),
+    );
+    expect(records).toEqual({
+      subaccount: fieldsOf('Subaccount'),
+      'statement entry': fieldsOf('StatementEntry'),
+      product: fieldsOf('Product'),
+      payout: fieldsOf('Payout'),
+      'test payment': fieldsOf('TestPayment'),
+    });
+  });
+
+  test('The service document has the fields of the request for a card payment, and one is required', () => {
+    const body = bodyOf('post', '/v1/card-payments');
+    const fields = column(rowsIn('4.2', 'field'), 'field');
+    expect([...fields, 'idempotencyKey'].sort()).toEqual(Object.keys(body.properties!).sort());
+    expect(body.required).toEqual(['valueCents']);
+  });
+
+  test('The service document has the fields of each webhook', () => {
+    const requested = Object.keys(payoutWebhook(payout({}), 'live')!);
+    const processed = Object.keys(payoutWebhook(payout({ status: 'completed', processedAt: now }), 'live')!);
+    const withdrawal = column(rowsIn('6.1', 'field'), 'field');
+    expect([...withdrawal].sort()).toEqual([...new Set([...requested, ...processed])].sort());
+    const always = rowsIn('6.1', 'field').filter(({ present }) => present === 'always');
+    expect(column(always, 'field')).toEqual(requested.filter((field) => processed.includes(field)));
+    expect(column(rowsIn('6.2', 'field'), 'field')).toEqual(Object.keys(cardPaymentWebhook(paid)!));
+    expect(Object.keys(subaccountPayoutWebhook(completed)!)).toEqual(
+      expect.arrayContaining(['event', ...fieldsOf('SubaccountPayout')]),
+    );
+    const pause = { reason: 'declines', pausedAt: now, pausedUntil: null } as const;
+    for (const field of Object.keys(tokenWebhook({ tokenId: 'tok_0', pause })!))
+      if (field !== 'event') expect(codeIn(sections.get('6.3'))).toContain(field);
+  });
+});
+
+describe('the statuses in the service document', () => {
+  test('The service document has the statuses of a payout of a subaccount, with the guidance for each', () => {
+    const rows = rowsIn('3.1', 'status');
+    expect([...new Set(column(rows, 'status'))].sort()).toEqual(
+      [...memberOf(schemas.SubaccountPayout!, 'status').enum!].sort(),
+    );
+    for (const { status, reversed, guidance } of rows) {
+      const stands = { ...completed, status: codeIn(status)[0] as SubaccountPayout['status'] };
+      expect(codeIn(guidance)).toEqual([guidanceOf({ ...stands, reversed: reversed === 'yes' })]);
+    }
+  });
+
+  test('The service document has the statuses of a card payment, and the steps between them', () => {
+    const steps = new Map(rowsIn('3.2', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next)]));
+    const statuses = memberOf(schemas.CardPayment!, 'status').enum!;
+    expect([...steps.keys()].sort()).toEqual([...statuses].sort());
+    const reachable = (from: string): string[] =>
+      steps.get(from)!.flatMap((next) => [next, ...reachable(next)]);
+    for (const from of statuses)
+      expect([from, [...new Set(reachable(from))].sort()]).toEqual([
+        from,
+        statuses.filter((to) => canFollow(from as CardPaymentStatus, to as CardPaymentStatus)).sort(),
+      ]);
+  });
+
+  test('The service document has the statuses of a payout of the main account, and the steps of each method', () => {
+    const rows = rowsIn('3.3', 'status');
+    const words = memberOf(schemas.Payout!, 'status').enum!;
+    const wordOf = (status: (typeof PAYOUT_STATUSES)[number]) => words[PAYOUT_STATUSES.indexOf(status)]!;
+    expect(column(rows, 'status')).toEqual(words);
+    for (const [index, status] of PAYOUT_STATUSES.entries()) {
+      const turbo = nextStatuses({ method: 'pix_turbo', status }).map(wordOf);
+      expect(codeIn(rows[index]!['next, turbo'])).toEqual(turbo);
+      if (status === 'processing') continue;
+      const others = nextStatuses({ method: 'pix', status }).map(wordOf);
+      expect(codeIn(rows[index]!['next, other methods'])).toEqual(others);
+    }
+    const events = PAYOUT_STATUSES.flatMap((status) => {
+      const processedAt = status === 'completed' || status === 'denied' ? now : null;
+      return payoutWebhook(payout({ status, processedAt }), 'live')?.event ?? [];
+    });
+    expect(column(rows, 'event')).toEqual(events);
+  });
+
+  test('The service document has the HTTP status of each refusal', () => {
+    const refusals = rowsIn('7', 'refusal').map(({ refusal, status }) => [
+      codeIn(refusal)[0],
+      Number(status),
+    ]);
+    expect(Object.fromEntries(refusals)).toEqual(STATUS);
+  });
+});
+
+describe('the numbers in the service document', () => {
+  test('Every limit in the service document is that of the code', () => {
+    const listed = tablesIn('8')
+      .flat()
+      .map(({ limit, value }) => [limit, Number(value)]);
+    const card = bodyOf('post', '/v1/card-payments');
+    const test = bodyOf('post', '/v1/sandbox/payments');
+    const subaccount = bodyOf('post', '/v1/subaccounts');
+    const product = bodyOf('post', '/v1/products');
+    const [limit] = description.paths['/v1/payouts']!.get!.parameters as { schema: Schema }[];
+    const { minimum, maximum, default: initial } = limit!.schema;
+    expect([minimum, maximum, initial]).toEqual([1, LARGEST_PAGE, DEFAULT_PAGE]);
+    const facade = readConfig({
+      PSA_UPSTREAM_URL: 'https://service.example',
+      PSA_UPSTREAM_LIVE_KEY: 'ps_live_0',
+    });
+    expect(facade.upstream?.requestsPerMinute).toBe(REQUESTS_A_MINUTE);
+    for (const url of ['callbackUrl', 'successUrl', 'cancelUrl'])
+      expect(memberOf(card, url).maxLength).toBe(memberOf(card, 'callbackUrl').maxLength);
+    expect(Object.fromEntries(listed)).toEqual({
+      requests: REQUESTS_A_MINUTE,
+      'payouts of the main account': PAYOUTS_AN_HOUR,
+      'turbo payouts among them': TURBO_PAYOUTS_AN_HOUR,
+      'active API keys': MAX_ACTIVE_KEYS,
+      products: MAX_PRODUCTS,
+      'page of a list, smallest': minimum,
+      'page of a list, largest': maximum,
+      'page of a list, where left out': initial,
+      'card payment, smallest': memberOf(card, 'valueCents').minimum,
+      description: memberOf(card, 'description').maxLength,
+      URL: memberOf(card, 'callbackUrl').maxLength,
+      metadata: memberOf(card, 'metadata').maxLength,
+      'checkout session': CHECKOUT_SESSION_MS / 60_000,
+      'webhook timeout': ATTEMPT_TIMEOUT_MS / 1_000,
+      'webhook attempts': 1 + waitsOf(0).length,
+      // No code of ours makes these.
+      'split charge, largest': 500_000,
+      'beneficiaries of a split charge': 9,
+      'card payment, largest': memberOf(card, 'valueCents').maximum,
+      'test payment, largest': memberOf(test, 'valueCents').maximum,
+      'test payment, smallest': memberOf(test, 'valueCents').minimum,
+      'declined cards': MAX_DECLINED_CHARGES,
+      'idempotency key': Number(/\{1,(\d+)\}/.exec(memberOf(card, 'idempotencyKey').pattern!)?.[1]),
+      'name of a subaccount': memberOf(subaccount, 'name').maxLength,
+      'name of a product': memberOf(product, 'name').maxLength,
+      'description of a product': memberOf(product, 'description').maxLength,
+    });
+  });
+
+  test('Every fee in the service document is that of the code, and so is the largest that is taken', () => {
+    const settings = rowsIn('8.1', 'setting').map(({ setting, value, largest }) => {
+      const [method] = codeIn(setting) as PayoutMethod[];
+      const change = (figure: number) =>
+        method
+          ? { payoutFeesCents: { [method]: figure } }
+          : { [setting!.startsWith('markup') ? 'subaccountMarkupCents' : 'cardReleaseDays']: figure };
+      const isTaken = (figure: number) =>
+        createAccountInput.safeParse({ name: 'Ana', ...change(figure) }).success;
+      expect([setting, isTaken(Number(largest)), isTaken(Number(largest) + 1)]).toEqual([
+        setting,
+        true,
+        false,
+      ]);
+      return change(Number(value));
+    });
+    const { cardPaymentsEnabled: _, ...expected } = DEFAULT_SETTINGS;
+    const fees = Object.assign({}, ...settings.map(({ payoutFeesCents }) => payoutFeesCents));
+    expect(Object.assign({}, ...settings, { payoutFeesCents: fees })).toEqual(expected);
+  });
+
+  test('The waits between the attempts of a webhook in the service document are those of the code', () => {
+    const rows = rowsIn('6', 'before attempt').map((row) => [
+      Number(row['before attempt']),
+      Number(row.seconds),
+    ]);
+    expect(rows).toEqual(waitsOf(0).map((seconds, index) => [index + 2, seconds]));
+    expect(waitsOf(1)).toEqual(waitsOf(0).map((seconds) => seconds * 1.2));
+  });
+
+  test('The version in the service document is that of the REST interface', () => {
+    expect(sections.get('9')).toContain(` ${description.info.version}.`);
+  });
+});
+
+describe('the names in the service document', () => {
+  test('The service document names each method of a payout', () => {
+    expect(column(rowsIn('4.5', 'method'), 'method')).toEqual(PAYOUT_METHODS);
+  });
+
+  test('The service document names the beginning of each kind of API key', () => {
+    for (const prefix of Object.values(KEY_PREFIX)) expect(codeIn(sections.get('5'))).toContain(prefix);
+  });
+
+  test('The service document has an example of each form of a reference to a payout', () => {
+    const examples = column(rowsIn('2.2', 'form'), 'example');
+    expect(examples.map(referenceKind)).toEqual([
+      'withdrawalId',
+      'turboCode',
+      'payoutId',
+      'payoutId',
+      'subCode',
+    ]);
+  });
+
+  test('The service document shows each kind of PIX key with the mask that the code gives it', () => {
+    for (const row of rowsIn('4.5', 'shown as')) {
+      const [example = ''] = codeIn(row.example);
+      expect([example, maskPixKey(parsePixKey(example)!.key)]).toEqual([example, codeIn(row['shown as'])[0]]);
+    }
+  });
+});
