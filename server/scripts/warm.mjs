@@ -20,7 +20,7 @@ await createApp({
   clock: createSystemClock(),
   log: createLog(),
   onFatal: () => undefined,
-  open: () => Promise.reject(new NoDatabaseError()),
+  testing: { open: () => Promise.reject(new NoDatabaseError()) },
 }).catch((error) => {
   if (!(error instanceof NoDatabaseError)) throw error;
 });

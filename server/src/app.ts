@@ -71,34 +71,9 @@ const LET_GO_MS = 2_500;
 
 const WEBHOOK_PLACES: ConcurrencyPool = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
 
-/**
- * The whole server: opens the database, brings it up to date, and wires what the configuration asks for: the service
- * itself, or a facade in front of another. It listens when it can answer, for a proxy sends requests to whatever listens;
- * at once where the port is any that is free, which nobody knows yet.
- * @throws what keeps it from running: the address, the data folder, the database, a migration
- */
-export async function createApp({
-  config,
-  clock: givenClock,
-  log,
-  onFatal,
-  open = openDatabase,
-  bank,
-  initTimeoutMs,
-  closeTimeoutMs,
-  deadlines,
-  restLimit,
-  strangerLimit,
-  compileAfter,
-  upstreamTuning,
-  migrations,
-  databaseTime,
-}: {
-  config: Config;
-  clock: Clock;
-  log: Log;
-  onFatal: (error: Error) => void;
-  /** A test gives a database that is already there. */
+/** Parts and limits that a test or a benchmark replaces. The server itself is started without any. */
+export interface Testing {
+  /** A database that is already open. */
   open?: typeof openDatabase;
   /** In place of the simulated one; a benchmark gives one that keeps no books in our database. */
   bank?: Bank;
@@ -117,9 +92,31 @@ export async function createApp({
   upstreamTuning?: UpstreamTuning;
   /** A folder in place of this version's own: a test's next version. */
   migrations?: string | undefined;
+}
+
+/**
+ * The whole server: opens the database, brings it up to date, and wires what the configuration asks for: the service
+ * itself, or a facade in front of another. It listens when it can answer, for a proxy sends requests to whatever listens;
+ * at once where the port is any that is free, which nobody knows yet.
+ * @throws what keeps it from running: the address, the data folder, the database, a migration
+ */
+export async function createApp({
+  config,
+  clock: givenClock,
+  log,
+  onFatal,
+  databaseTime,
+  testing = {},
+}: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  onFatal: (error: Error) => void;
   /** The time that all instances go by. Left out, `clock` goes by itself: a test moves it. */
   databaseTime?: ((sql: Sql) => Promise<Date>) | undefined;
+  testing?: Testing;
 }): Promise<App> {
+  const { open = openDatabase, initTimeoutMs, closeTimeoutMs, migrations } = testing;
   const sharedClock = createOffsetClock(givenClock);
   const shiftable = config.demo && !config.upstream ? createShiftableClock(sharedClock) : null;
   const clock = shiftable ?? sharedClock;
@@ -130,7 +127,7 @@ export async function createApp({
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
-    deadlines,
+    deadlines: testing.deadlines,
   });
   const listensEarly = config.port === 0;
   // Before a first start makes keys that it would not get to show.
@@ -193,19 +190,27 @@ export async function createApp({
 
     const base = { config, database, committer, clock, publicUrl, metrics, onFault };
     // The code of the other mode is not loaded.
-    let mode: Runtime;
+    let runtime: Runtime;
     if (config.upstream) {
-      const { createRemoteRuntime: createRemoteMode } = await import('./modes/remote.ts');
-      mode = await createRemoteMode({ ...base, upstreamConfig: config.upstream, tuning: upstreamTuning });
+      const { createRemoteRuntime } = await import('./modes/remote.ts');
+      const { upstreamTuning: tuning } = testing;
+      runtime = await createRemoteRuntime({ ...base, upstreamConfig: config.upstream, tuning });
     } else {
-      const { createEmbeddedRuntime: createEmbeddedMode } = await import('./modes/embedded.ts');
-      mode = await createEmbeddedMode({ ...base, shiftable, outsideClock: sharedClock, bank, restLimit });
+      const { createEmbeddedRuntime } = await import('./modes/embedded.ts');
+      const { bank, restLimit } = testing;
+      runtime = await createEmbeddedRuntime({
+        ...base,
+        shiftable,
+        outsideClock: sharedClock,
+        bank,
+        restLimit,
+      });
     }
-    closing.push(() => mode.close());
+    closing.push(() => runtime.close());
     work = createWorkQueue({
       database,
       clock,
-      handlers: mode.tasks,
+      handlers: runtime.tasks,
       apart: WEBHOOK_PLACES,
       onError(error, task) {
         // A lease is a random UUID, as a PIX key may be, and says nothing to a reader.
@@ -217,22 +222,22 @@ export async function createApp({
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
     closing.push(() => limits.giveBack().catch(onFault));
-    const strangers = createStrangerLimits({ sql: database.sql, clock, perMinute: strangerLimit });
+    const strangers = createStrangerLimits({ sql: database.sql, clock, perMinute: testing.strangerLimit });
     closing.push(() => strangers.giveBack().catch(onFault));
     const addressOf = createClientAddress(config.trustedProxies);
-    const cursorsFor = createCursors(mode.cursorKey);
-    callers = createRecentCallers({ access: mode.access, strangers, clock });
+    const cursorsFor = createCursors(runtime.cursorKey);
+    callers = createRecentCallers({ access: runtime.access, strangers, clock });
     const contexts = createContextFactory({
-      servicesFor: mode.servicesFor,
+      servicesFor: runtime.servicesFor,
       access: callers,
-      updates: mode.updates(createUpdates({ database, tailer, cursorsFor })),
+      updates: runtime.updates(createUpdates({ database, tailer, cursorsFor })),
       cursorsFor,
-      watchCredential: createCredentialWatch({ access: mode.access, tailer, clock, onFault }),
+      watchCredential: createCredentialWatch({ access: runtime.access, tailer, clock, onFault }),
       clock,
       limits,
       subscriptionLimits: createOpenSubscriptions(config.subscriptionLimit),
       publicUrl,
-      upstream: mode.upstream ?? undefined,
+      upstream: runtime.upstream ?? undefined,
       onRootField: fields.onRootField,
       onSubscriber(transport, topic) {
         const leave = metrics.onSubscriber(transport, topic);
@@ -240,7 +245,7 @@ export async function createApp({
       },
     });
     const graphql = createGraphQLServer({
-      ...{ schema, contexts, addressOf, onFault, compileAfter },
+      ...{ schema, contexts, addressOf, onFault, compileAfter: testing.compileAfter },
       graphiql: config.demo,
     });
     const sockets = createGraphQLSockets({
@@ -275,7 +280,7 @@ export async function createApp({
         backlog: () => selectBacklog(database.sql, clock.now()),
       }),
     );
-    const routes = await mode.routes({
+    const routes = await runtime.routes({
       nextDueAt: () => nextDue(database.sql),
       ...{ callers, addressOf, strangers },
     });
@@ -286,9 +291,9 @@ export async function createApp({
       widgetRoute(),
       ...createHealthRoutes({
         isReady: async () => !draining && (await database.takesWrites()),
-        upstream: mode.upstream ?? undefined,
+        upstream: runtime.upstream ?? undefined,
       }),
-      ...createMetricsRoutes(metrics.registry, mode.upstreamMetrics),
+      ...createMetricsRoutes(metrics.registry, runtime.upstreamMetrics),
       ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));
@@ -298,12 +303,12 @@ export async function createApp({
       url: publicUrl,
       port,
       demo: config.demo,
-      firstKeys: mode.firstKeys,
+      firstKeys: runtime.firstKeys,
       work,
       database,
-      servicesFor: mode.servicesFor,
+      servicesFor: runtime.servicesFor,
       fastAnswers: graphql.fastPath.answers,
-      embedded: mode.embedded,
+      embedded: runtime.embedded,
       async drain() {
         if (config.drainMs === 0) return;
         draining = true;

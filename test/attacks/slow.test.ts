@@ -16,7 +16,7 @@ const HEAD = `POST /graphql HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${LIVE_
 let victim: Victim;
 beforeAll(async () => {
   victim = await startVictim({
-    tuning: {
+    testing: {
       deadlines: isFull
         ? { stalledMs: 20_000 }
         : { headMs: 400, requestMs: 800, lookMs: 50, stalledMs: 3_000 },

@@ -26,7 +26,7 @@ let before: Memory;
 let grown: Memory;
 
 beforeAll(async () => {
-  victim = await startVictim({ tuning: { initTimeoutMs: INIT_TIMEOUT_MS, closeTimeoutMs: 300_000 } });
+  victim = await startVictim({ testing: { initTimeoutMs: INIT_TIMEOUT_MS, closeTimeoutMs: 300_000 } });
   // What is made once, at the first socket, is no part of what many of them take.
   const { crowd } = await gather({ count: Math.min(2 * scale('SOCKETS'), 100), key: LIVE_KEY, query: LARGE });
   await victim.happen(5, METADATA);

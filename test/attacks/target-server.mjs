@@ -26,11 +26,11 @@ let app;
 let tenant;
 
 answerParent({
-  /** `options` are those of the configuration that no variable may say, `tuning` those of `createApp`. */
-  async start({ environment, options = {}, tuning = {} }) {
+  /** `options` are those of the configuration that no variable may say, `testing` what `createApp` takes of a test. */
+  async start({ environment, options = {}, testing = {} }) {
     app = await createApp({
       config: { ...readConfig({ PORT: '0', PSA_DEMO: 'off', ...environment }), ...options },
-      ...tuning,
+      testing,
       clock,
       log: {
         info: () => undefined,

@@ -1,3 +1,4 @@
+import type { Testing } from '../../server/src/app.ts';
 import { startChild } from '../bench/processes/child.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
@@ -37,12 +38,12 @@ const program = (name: string) => new URL(name, import.meta.url).href;
 /** On a PostgreSQL, so that no database is in the figures of its process. */
 export async function startVictim({
   environment = {},
-  tuning = {},
+  testing = {},
 }: {
   environment?: Record<string, string>;
-  tuning?: object;
+  testing?: Testing;
 } = {}): Promise<Victim> {
-  const child = startChild(program('victim.mjs'), {}, HEAP);
+  const child = startChild(program('target-server.mjs'), {}, HEAP);
   const { url, port } = await child.ask('start', {
     environment: {
       DATABASE_URL: await createPostgresDatabase(),
@@ -50,7 +51,7 @@ export async function startVictim({
       ...environment,
     },
     options: { graphqlLimit: 100_000_000 },
-    tuning: { strangerLimit: 100_000_000, ...tuning },
+    testing: { strangerLimit: 100_000_000, ...testing },
   });
   const client: Victim['client'] = (credential, headers) =>
     createClient(`${url}/graphql`, credential, headers);
@@ -71,7 +72,7 @@ export async function startVictim({
 }
 
 export function startCrowd() {
-  return startChild(program('crowd.mjs'));
+  return startChild(program('load.mjs'));
 }
 
 /** Prints the figures of a full run, for the last column of TRUST.md. */

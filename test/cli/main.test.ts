@@ -10,7 +10,7 @@ import { createApp } from '../../server/src/app.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import { readConfig } from '../../server/src/config.ts';
 import { lockDataDir } from '../../server/src/db/lock.ts';
-import { openDatabase } from '../../server/src/db/open.ts';
+import type { openDatabase } from '../../server/src/db/open.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
@@ -80,7 +80,7 @@ async function startServer(dataDir: string, open: typeof openDatabase = openSeed
     clock: createSystemClock(),
     log: { ...silent, warn: (fields) => faults.push(fields), error: (fields) => faults.push(fields) },
     onFatal: (error) => faults.push(error),
-    open,
+    testing: { open },
   });
   return { ...app, faults };
 }
@@ -192,7 +192,6 @@ describe('on a PostgreSQL', () => {
       clock: createSystemClock(),
       log: silent,
       onFatal,
-      open: openDatabase,
     });
     onTestFinished(() => app.close());
     const { key, secret } = await answer(

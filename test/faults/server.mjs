@@ -65,9 +65,11 @@ const answers = {
         ...(config.upstream && windowMs && { upstream: { ...config.upstream, windowMs } }),
       },
       clock,
-      strangerLimit: 1_000_000,
-      ...(restLimit && { restLimit }),
-      ...(upstreamTuning && { upstreamTuning }),
+      testing: {
+        strangerLimit: 1_000_000,
+        ...(restLimit && { restLimit }),
+        ...(upstreamTuning && { upstreamTuning }),
+      },
       log: {
         info: () => undefined,
         warn: () => undefined,

@@ -64,10 +64,12 @@ export const ROOMS = [
     mutate: ['wallet/model.ts', 'sandbox/model.ts', 'webhooks/model.ts'],
     tests: ['wallet/model.test.ts', 'sandbox/model.test.ts', 'webhooks/model.test.ts'],
   },
-  ...['card-payments', 'payouts', 'subaccounts'].map((slice) => ({
-    group: /** @type {const} */ ('state machines'),
-    mutate: [`${slice}/settlement.ts`],
-    tests: [`${slice}/contract.test.ts`],
-    database: true,
-  })),
+  ...Object.entries({ 'card-payments': 'charging', payouts: 'sending', subaccounts: 'sending' }).map(
+    ([slice, file]) => ({
+      group: /** @type {const} */ ('state machines'),
+      mutate: [`${slice}/${file}.ts`],
+      tests: [`${slice}/contract.test.ts`],
+      database: true,
+    }),
+  ),
 ];

@@ -1,10 +1,9 @@
-import { type App, createApp } from '../../server/src/app.ts';
+import { type App, createApp, type Testing } from '../../server/src/app.ts';
 import { type Config, readConfig } from '../../server/src/config.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import type { EmbeddedServices } from '../../server/src/modes/runtime.ts';
 import { createLog } from '../../server/src/ops/log.ts';
-import type { Bank } from '../../server/src/rails/bank.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshDatabase } from './database.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
@@ -32,7 +31,7 @@ export interface TestServer extends App {
 /** The service itself. */
 export interface TestApp extends TestServer, EmbeddedServices {}
 
-interface Options {
+interface Options extends Omit<Testing, 'open'> {
   database?: Database;
   clock?: ManualClock;
   /** Set beside what every test sets; an empty text unsets that. */
@@ -40,17 +39,6 @@ interface Options {
   config?: Partial<Config>;
   /** In place of the one whose errors are `faults`. */
   log?: Log;
-  initTimeoutMs?: number;
-  /** Requests a minute on `/v1`. */
-  restLimit?: number;
-  /** Requests without a known credential a minute of one network, where a test is about that. */
-  strangerLimit?: number;
-  /** How often a query is answered before it is compiled. */
-  compileAfter?: number;
-  /** In place of the simulated one, whose books are in the database. */
-  bank?: Bank;
-  /** The folder of another version's migrations. */
-  migrations?: string;
   /** The database's time, which its clock is to follow. */
   databaseTime?: () => Promise<Date>;
 }
@@ -69,7 +57,8 @@ export async function startServer({
   environment = {},
   config = {},
   log,
-  ...options
+  databaseTime,
+  ...testing
 }: Options = {}): Promise<TestServer> {
   const faults: unknown[] = [];
   const loud = createLog({ write: (line) => said('log', line) });
@@ -84,13 +73,16 @@ export async function startServer({
   const keys = read.upstream?.keys ?? read.bootstrapKeys;
   const app = await createApp({
     config: { ...read, ...config },
-    // All tests come from one network.
-    strangerLimit: 1_000_000,
-    ...options,
     clock,
     log: both(loud, log ?? collecting),
     onFatal: (error) => faults.push(error),
-    open: async ({ meter }) => database ?? openFreshDatabase(clock, meter),
+    databaseTime,
+    testing: {
+      // All tests come from one network.
+      strangerLimit: 1_000_000,
+      ...testing,
+      open: async ({ meter }) => database ?? openFreshDatabase(clock, meter),
+    },
   });
   const client: TestApp['client'] = (credential, headers) =>
     createClient(`${app.url}/graphql`, credential, headers);

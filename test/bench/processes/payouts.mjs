@@ -132,9 +132,11 @@ function createOurs(environment, wrap = (database) => database) {
     clock,
     log,
     onFatal,
-    bank,
-    open: async (/** @type {import('../../../server/src/db/open.ts').DatabaseOptions} */ options) =>
-      wrap(await openDatabase(options)),
+    testing: {
+      bank,
+      open: async (/** @type {import('../../../server/src/db/open.ts').DatabaseOptions} */ options) =>
+        wrap(await openDatabase(options)),
+    },
   });
 }
 

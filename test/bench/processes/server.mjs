@@ -30,7 +30,7 @@ answerParent({
         upstream: config.upstream && { ...config.upstream, ...upstream },
       },
       clock: createSystemClock(),
-      ...(restLimit && { restLimit }),
+      testing: { ...(restLimit && { restLimit }) },
       log: createLog({ write: notable }),
       onFatal(/** @type {Error} */ error) {
         throw error;

@@ -69,9 +69,8 @@ export async function startInstance({
     config,
     clock,
     log,
-    strangerLimit: 1_000_000,
     onFatal: ({ message }) => onFault(message),
-    open: async () => database,
+    testing: { strangerLimit: 1_000_000, open: async () => database },
   });
   return {
     ...{ name, statements, killed },
