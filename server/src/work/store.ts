@@ -181,9 +181,14 @@ export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
 
 /** Whether a task under way is still the newest that was asked for: false where it was scheduled again meanwhile. */
 export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
-  const row = await ofTask(sql.selectFrom('task'), task)
-    .where('revision', '=', task.revision)
+  const row = await sql
+    .selectFrom('task')
     .select('revision')
+    .where('kind', '=', task.kind)
+    .where('account_id', '=', task.accountId)
+    .where('environment', '=', task.environment)
+    .where('key', '=', task.key)
+    .where('revision', '=', task.revision)
     .executeTakeFirst();
   return row !== undefined;
 }
