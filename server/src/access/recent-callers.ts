@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret } from '../kernel/ids.ts';
-import { createRecent } from '../kernel/recent.ts';
+import { createLRUCache } from '../kernel/lru-cache.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import type { AccessService, Caller } from './model.ts';
 
@@ -48,8 +48,8 @@ export function createRecentCallers({
   clock: Clock;
 }): RecentCallers {
   /** The message alone: an error would hold on to its stack, and with it to its request. */
-  const refused = createRecent<{ message: string; at: number }>(REFUSED_BYTES, () => REFUSAL_BYTES);
-  const remembered = createRecent<Remembered>(REMEMBERED_BYTES, () => CALLER_BYTES);
+  const refused = createLRUCache<{ message: string; at: number }>(REFUSED_BYTES, () => REFUSAL_BYTES);
+  const remembered = createLRUCache<Remembered>(REMEMBERED_BYTES, () => CALLER_BYTES);
   /** Of each tenant that something is remembered of, until it changes. */
   const tenants = new Map<string, Unchanged>();
   /** What has changed while each of them asks: it may have been told what was so before. */

@@ -26,7 +26,8 @@ import {
   TypeNameMetaFieldDef,
   visit,
 } from 'graphql';
-import { createRecent, type Recent } from '../kernel/recent.ts';
+import type { LRUCache } from 'lru-cache';
+import { createLRUCache } from '../kernel/lru-cache.ts';
 import {
   type FieldOf,
   infoOf as infoOfField,
@@ -101,14 +102,14 @@ const KEPT_BYTES = 8_000_000;
 /** A field's functions, and the part of the document that it was made from. */
 const FIELD_BYTES = 3_000;
 
-/** Those that were asked for lately, by the operation's name and the document's text; null for what is left to `execute`. */
-export function createCompiled(): Recent<CompiledOperation | null> {
-  return createRecent(KEPT_BYTES, bytesOfCompiled);
+/** Compiled operations, by the operation's name and the document's text; false for an operation left to `execute`. */
+export function createCompiled(): LRUCache<string, CompiledOperation | false> {
+  return createLRUCache(KEPT_BYTES, bytesOfCompiled);
 }
 
-/** The memory that one takes. */
-export function bytesOfCompiled(run: CompiledOperation | null): number {
-  return (run?.fields ?? 0) * FIELD_BYTES;
+/** Estimates the memory of one compiled operation. */
+export function bytesOfCompiled(run: CompiledOperation | false): number {
+  return run ? run.fields * FIELD_BYTES : 0;
 }
 
 /** To compile so many takes some 25 ms. */

@@ -1,6 +1,6 @@
 import type { DocumentNode, ParseOptions, Source } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { createRecent } from '../kernel/recent.ts';
+import { createLRUCache } from '../kernel/lru-cache.ts';
 import { parseDocument, refuseTooLarge } from './limits.ts';
 
 /** Of all that are kept, twice: what was asked for lately, and as much from before. */
@@ -27,7 +27,7 @@ export function bytesOf(document: DocumentNode): number {
  * is refused each time: an error holds on to its stack, and with it to the whole request that it was made for.
  */
 export function documentsPlugin(): Plugin {
-  const allowed = createRecent<DocumentNode>(BYTES, bytesOf);
+  const allowed = createLRUCache<DocumentNode>(BYTES, bytesOf);
   const valid = new WeakSet<DocumentNode>();
   return {
     onParse({ params, setParsedDocument, setParseFn }) {

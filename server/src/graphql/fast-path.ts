@@ -11,7 +11,7 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../access/model.ts';
 import { endBatched } from '../http/routes.ts';
 import { OutageError } from '../kernel/errors.ts';
-import { createRecent } from '../kernel/recent.ts';
+import { createLRUCache } from '../kernel/lru-cache.ts';
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
 import type { Context } from './context.ts';
@@ -65,13 +65,13 @@ export function createFastPath({
   /** How often Yoga answers a query before it is compiled. */
   compileAfter?: number | undefined;
 }): FastPath {
-  const documents = createRecent<KnownDocument>(DOCUMENTS_BYTES, ({ document }) => bytesOf(document));
+  const documents = createLRUCache<KnownDocument>(DOCUMENTS_BYTES, ({ document }) => bytesOf(document));
   const compiled = createCompiled();
-  const bodies = createRecent<Operation>(
+  const bodies = createLRUCache<Operation>(
     BODIES_BYTES,
     ({ run }, body) => bytesOfCompiled(run) + VARIABLES_BYTES * body.length,
   );
-  const headersByAccept = createRecent<string[]>(ACCEPTS_BYTES, () => HEADERS_BYTES);
+  const headersByAccept = createLRUCache<string[]>(ACCEPTS_BYTES, () => HEADERS_BYTES);
   let answers = 0;
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
@@ -92,7 +92,7 @@ export function createFastPath({
     const name = `${ast.name?.value ?? ''} ${params.query}`;
     let run = compiled.get(name);
     if (run === undefined) {
-      run = compileOperation(schema, document, ast);
+      run = compileOperation(schema, document, ast) ?? false;
       compiled.set(name, run);
     }
     if (!run) return null;

@@ -11,7 +11,7 @@ import {
   visit,
 } from 'graphql';
 import type { LiveUpdates } from '../events/subscribe.ts';
-import { createRecent } from '../kernel/recent.ts';
+import { createLRUCache } from '../kernel/lru-cache.ts';
 import { inSlices } from '../kernel/slices.ts';
 import { type CompiledAnswer, type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
 import type { Context } from './context.ts';
@@ -134,14 +134,14 @@ function runner(operation: Operation): (item: object, context: Context) => Execu
   const name = `${operationName ?? ''} ${textOf(document)}`;
   let variables: Record<string, unknown> | undefined;
 
-  function compiledNow(): CompiledOperation | null {
-    if (!ast) return null;
+  function compiledNow(): CompiledOperation | false {
+    if (!ast) return false;
     const known = compiled.get(name);
     if (known !== undefined) return known;
     const times = (answered.get(name) ?? 0) + 1;
     answered.set(name, times);
-    if (times <= COMPILE_AFTER) return null;
-    const run = compileOperation(schema, document, ast);
+    if (times <= COMPILE_AFTER) return false;
+    const run = compileOperation(schema, document, ast) ?? false;
     compiled.set(name, run);
     return run;
   }
@@ -159,7 +159,7 @@ const COMPILE_AFTER = 2;
 /** A process has one schema. */
 const compiled = createCompiled();
 /** By the operation's name and the document's text. */
-const answered = createRecent<number>(1_000_000);
+const answered = createLRUCache<number>(1_000_000);
 
 /** Each form is made when somebody is sent it, and then for all. */
 function written({ data, errors }: Executed, onFault: OnFault): SerializedResult {

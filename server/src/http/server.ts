@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, createServer as createNetServer, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describeOutage, OutageError } from '../kernel/errors.ts';
-import { createRecent } from '../kernel/recent.ts';
+import { createLRUCache } from '../kernel/lru-cache.ts';
 import { bindContext, isTracing, startSpan } from '../kernel/traces.ts';
 import {
   HttpError,
@@ -402,8 +402,8 @@ function parseUrl(url: string): URL {
 
 const LONGEST_KEPT = 100;
 const URL_BYTES = 2_000;
-const urls = createRecent<URL>(200_000, () => URL_BYTES);
-const hosts = createRecent<true>(50_000);
+const urls = createLRUCache<URL>(200_000, () => URL_BYTES);
+const hosts = createLRUCache<true>(50_000);
 
 const NO_PARAMS = {};
 

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { createRecent } from './recent.ts';
+import { createLRUCache } from './lru-cache.ts';
 import { type Tenant, tenantKey } from './tenant.ts';
 
 /** What a client keeps of a place in a list or in a log, which both count in whole numbers. */
@@ -37,7 +37,7 @@ export function createCursors(key: Uint8Array): CursorsFor {
   const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
 
-  const checks = createRecent<Buffer>(CHECKS_BYTES, () => CHECK_BYTES);
+  const checks = createLRUCache<Buffer>(CHECKS_BYTES, () => CHECK_BYTES);
 
   function checkOf(text: string): Buffer {
     const before = checks.get(text);

@@ -1,0 +1,18 @@
+import { LRUCache } from 'lru-cache';
+
+/** The part of an entry that is neither value nor key text: its places in the cache's maps and lists. */
+const ENTRY_BYTES = 200;
+
+/**
+ * A cache of at most `bytes` of memory, by text keys, that drops the least recently used entry first. `bytesOf` sizes a
+ * value; an entry larger than the whole cache is not stored.
+ */
+export function createLRUCache<Value extends object | number | boolean | string>(
+  bytes: number,
+  bytesOf: (value: Value, key: string) => number = () => 0,
+): LRUCache<string, Value> {
+  return new LRUCache({
+    maxSize: bytes,
+    sizeCalculation: (value, key) => ENTRY_BYTES + 2 * key.length + bytesOf(value, key),
+  });
+}
