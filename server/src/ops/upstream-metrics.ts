@@ -1,21 +1,20 @@
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { UPSTREAM_PRIORITIES, type UpstreamPriority, type UpstreamState } from '../upstream/upstream.ts';
-import { createCounts, createTallies } from './tallies.ts';
 
-/** What the upstream and its reads tell, as they come by. */
+/** Callbacks of the upstream client and its reads. */
 export interface UpstreamMetrics {
   readonly registry: Registry;
-  /** Of a request, as `createUpstream` tells it: in seconds, and null where nothing was sent. */
-  onOutcome(of: UpstreamPriority, outcome: string, seconds: number | null, endpoint: string): void;
-  /** Of a slot of the budget, as it tells it: in seconds. */
-  onTurn(of: UpstreamPriority, seconds: number): void;
-  /** Of a read, as `createReads` tells it. */
-  onRead(of: UpstreamPriority, source: string): void;
-  /** Of a resource that the service has corrected. */
+  /** Counts a request by its outcome; `seconds` is null where nothing was sent. */
+  onOutcome(priority: UpstreamPriority, outcome: string, seconds: number | null, endpoint: string): void;
+  /** Records the seconds that a request waited for a slot of the budget. */
+  onTurn(priority: UpstreamPriority, seconds: number): void;
+  /** Counts a read by where its answer came from. */
+  onRead(priority: UpstreamPriority, source: string): void;
+  /** Counts a resource whose end the service has corrected. */
   onCorrection(resource: string): void;
-  /** From now on a scrape shows how it stands, too. */
+  /** Adds gauges of the budget and the circuit breaker. */
   watch(upstream: { state(): UpstreamState }): void;
-  /** The same of the requests whose outcome is unknown. A scrape waits for nobody: it shows what the last one asked for. */
+  /** Adds gauges of the requests whose outcome is unknown. A scrape does not wait: it shows what the last one asked for. */
   watchDoubts(read: () => Promise<readonly Doubt[]>, now: () => Date): void;
 }
 
@@ -25,40 +24,40 @@ interface Doubt {
 }
 
 const CIRCUITS = ['closed', 'half_open', 'open'] as const;
-/** From a service next door to the timeout of a write, in seconds. */
+/** Upper bounds in seconds, from a service nearby to the timeout of a write. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 export function createUpstreamMetrics(): UpstreamMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = createCounts({
+  const requests = new Counter({
     name: 'psa_upstream_requests_total',
     help: 'Requests to the payments service by what became of them; no_slot and circuit_open were never sent',
     labelNames: ['class', 'outcome'],
     registers,
   });
-  const seconds = createTallies({
+  const seconds = new Histogram({
     name: 'psa_upstream_request_seconds',
-    help: 'From sending a request to the last byte of its answer, or to its failure, by what was asked for',
+    help: 'From sending a request to the last byte of its answer, or to its failure, by endpoint',
     labelNames: ['endpoint', 'outcome'],
     buckets: SECONDS,
     registers,
   });
-  const turns = createTallies({
+  const turns = new Histogram({
     name: 'psa_upstream_turn_seconds',
     help: 'For how long a request has waited for a slot of the budget, of those that had one',
     labelNames: ['class'],
     buckets: SECONDS,
     registers,
   });
-  const reads = createCounts({
+  const reads = new Counter({
     name: 'psa_upstream_reads_total',
     help: 'Reads by where their answer came from: upstream, shared, memory, stale',
     labelNames: ['class', 'source'],
     registers,
   });
 
-  const corrections = createCounts({
+  const corrections = new Counter({
     name: 'psa_upstream_corrections_total',
     help: 'Resources that have ended otherwise than was known before, by the newer word of the payments service',
     labelNames: ['resource'],
@@ -67,17 +66,13 @@ export function createUpstreamMetrics(): UpstreamMetrics {
 
   return {
     registry,
-    onOutcome(of, outcome, took, endpoint) {
-      requests(of, outcome).n += 1;
-      if (took !== null) seconds(endpoint, outcome).add(took);
+    onOutcome(priority, outcome, took, endpoint) {
+      requests.inc({ class: priority, outcome });
+      if (took !== null) seconds.observe({ endpoint, outcome }, took);
     },
-    onTurn: (of, took) => turns(of).add(took),
-    onRead(of, source) {
-      reads(of, source).n += 1;
-    },
-    onCorrection(resource) {
-      corrections(resource).n += 1;
-    },
+    onTurn: (priority, took) => turns.observe({ class: priority }, took),
+    onRead: (priority, source) => reads.inc({ class: priority, source }),
+    onCorrection: (resource) => corrections.inc({ resource }),
     watchDoubts(read, now) {
       let known: readonly Doubt[] = [];
       const refresh = () => {
