@@ -1,7 +1,7 @@
 /** What a database holds: a service's own books, or what a server in front of a service has seen of it. */
 export type Mode = { kind: 'embedded' } | { kind: 'remote'; upstreamOrigin: string };
 
-/** A person mends it: the message says how. */
+/** An error that a person has to correct: the message says how. */
 export class ModeError extends Error {
   override readonly name = 'ModeError';
 }

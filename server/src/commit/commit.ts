@@ -37,7 +37,7 @@ export interface State {
   readonly now: Date;
 }
 
-/** What a decision changes, all of it in one transaction. */
+/** The writes of a decision, all of them in one transaction. */
 export interface Writes {
   readonly records?: readonly Change[];
   readonly transactions?: readonly LedgerTransaction[];
@@ -62,7 +62,7 @@ export interface Command<Outcome> {
   readonly tenant: Tenant;
   /** Names every record that `decide` will get; may look at one to know the next. */
   read(reader: Reader): Promise<unknown>;
-  /** Pure: from the locked state to what shall change and what the caller is told. A throw refuses and writes nothing. */
+  /** Pure: from the locked state to the writes and the caller's result. A throw refuses and writes nothing. */
   decide(state: State): { outcome: Outcome; writes?: Writes };
 }
 
@@ -78,7 +78,7 @@ export interface Committer {
   idle(): Promise<void>;
 }
 
-/** What must be written with certain events, whoever causes them: run inside the transaction, right behind them. */
+/** Writes that certain events entail, whatever causes them: it runs inside the transaction, right behind them. */
 export type Outbox = (
   sql: Sql,
   tenant: Tenant,
@@ -86,7 +86,7 @@ export type Outbox = (
   now: Date,
 ) => Promise<readonly NewTask[]>;
 
-/** What a transaction came to, for the metrics. */
+/** The figures of one transaction, for the metrics. */
 export interface CommittedGroup {
   readonly commands: number;
   readonly transactions: number;
@@ -115,9 +115,9 @@ export function createCommitter({
   database: Database;
   clock: Clock;
   outbox?: Outbox;
-  /** Told after each commit, of whatever it was. Must not throw. */
+  /** Called after each commit. Must not throw. */
   onGroup?: (group: CommittedGroup) => void;
-  /** Told after each commit that has written events or tasks. Must not throw. */
+  /** Called after each commit that has written events or tasks. Must not throw. */
   onCommit: (tenant: Tenant, committed: Appended & { tasks: readonly NewTask[] }) => void;
 }): Committer {
   const queues = new Map<string, Waiting[]>();
@@ -235,7 +235,7 @@ async function decideAll(
     }
   }
 
-  // One for the group: whoever follows the wallet wants to know where it stands.
+  // One for the group: a subscriber of the wallet wants its newest state.
   if (transactions.length > 0)
     events.push({
       kind: 'wallet.changed',

@@ -4,7 +4,7 @@ import { IdempotencyError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type Change, type Collection, put, type Reader, type State } from './commit.ts';
 
-/** What a key did: of one operation, with one input, for good. */
+/** The result of a key: of one operation, with one input, for good. */
 export interface IdempotencyRecord {
   operation: string;
   key: string;
@@ -39,7 +39,7 @@ export async function readReplay(
 }
 
 /**
- * What the same key did before, or null.
+ * Reads the earlier result of the same key, or null.
  * @throws IdempotencyError where it was used with another input
  */
 export function replayed(state: State, operation: string, key: string, inputHash: string): string | null {

@@ -8,7 +8,7 @@ import { appliedMigrations, knownMigrations, migrate } from './migrate.ts';
 // all before. A row is PostgreSQL's own text of it, the same on either engine, so that what was saved from one comes
 // back into the other.
 
-/** A person mends it: the message says how. */
+/** An error that a person has to correct: the message says how. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }
@@ -19,7 +19,7 @@ const header = z.object({
   psaBackup: z.number(),
   takenAt: z.string(),
   engine: z.enum(['pglite', 'postgres']),
-  /** What the tables were brought forward by. */
+  /** The migrations that were applied to the tables. */
   migrations: z.array(z.string()).min(1),
   /** A table comes after those that it refers to. */
   tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),
@@ -34,7 +34,7 @@ type Layout = Pick<BackupHeader, 'migrations' | 'tables' | 'numbered'>;
 /** How many rows of each table. */
 export type Rows = Record<string, number>;
 
-/** Told after each batch. */
+/** Called after each batch. */
 export type OnRows = (table: string, rows: number) => void;
 
 const ROWS_AT_ONCE = 500;
@@ -116,7 +116,7 @@ interface Batch {
 }
 
 /**
- * What a backup's texts say: its header, then rows. Reads to the end, or throws: whatever was had before that is worth
+ * Parses a backup's texts: its header, then rows. Reads to the end, or throws: rows yielded before a throw are worth
  * nothing.
  * @throws BackupError
  */

@@ -117,7 +117,7 @@ export function openConnections(
     try {
       const begun = connection.query('start transaction isolation level read committed', []);
       // It is answered before all that was sent behind it. Without it each of that is a transaction of its own: so nothing
-      // more is sent. Told below.
+      // more is sent. It is reported below.
       begun.catch((error: unknown) => {
         failure ??= error;
         open = false;
@@ -277,7 +277,7 @@ export function isSilence(error: unknown): error is Error {
 
 const collecting = new WeakSet<Duplex>();
 
-/** What is asked for in one turn goes out in one write: each is a call of the system, which cost more than all else. */
+/** Sends the statements of one turn in one write: each write is a system call, which cost more than all else. */
 function collectWrites(stream: Duplex): void {
   if (collecting.has(stream)) return;
   collecting.add(stream);
@@ -295,7 +295,7 @@ function collectWrites(stream: Duplex): void {
  */
 const NAMED = /^\s*\/\* (\w+) \*\//;
 
-/** What changes no row, however it ends. No function that a query here calls does. */
+/** Matches statements that change no row, however they end. No function that a query here calls changes one. */
 const READS = /^(?:[\s(]|\/\*.*?\*\/)*(?:select|start transaction|listen|unlisten)\b/i;
 
 const isConsequence = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25P02';

@@ -45,7 +45,7 @@ export interface Database {
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
   connections(): PoolStats;
   /**
-   * Of PGlite on a folder alone: copies its files to a folder that is not there yet, all as they are at one moment between two
+   * Copies PGlite's files, where it is on a folder, to a folder that does not exist yet, as they are at one moment between two
    * statements, as a crash would leave them.
    */
   readonly copyFiles?: (folder: string) => Promise<void>;
@@ -57,11 +57,11 @@ export interface Database {
 export interface PoolStats {
   readonly inUse: number;
   readonly idle: number;
-  /** Who waits for one. */
+  /** Callers that wait for a connection. */
   readonly waiting: number;
 }
 
-/** Told what an operator wants to know, as it comes by. Must not throw. */
+/** Callbacks with figures for an operator. They must not throw. */
 export interface DatabaseMeter {
   /** A statement by its first word, in lower case. */
   onStatement(kind: string, ms: number): void;
@@ -73,7 +73,7 @@ export const INSTANCE_LOCK = 7_367_777;
 /** Held beside it as (SERVING_LOCK, number of the newest migration that this server knows). */
 export const SERVING_LOCK = 7_367_778;
 
-/** Held by whoever brings the tables forward. */
+/** The lock of the instance that applies migrations. */
 export const MIGRATION_LOCK = 7_367_779;
 
 /** An instance's number: no two that live at once draw the same. */

@@ -52,7 +52,7 @@ export function startHousekeeping({ sql: db, flushes, clock, log }: Housekeeping
 
 const INTERVAL_MS = 60_000;
 
-/** By autovacuum's rule: a fifth of the rows and some more. `regclass` quotes the name as SQL needs it. */
+/** Selects tables by autovacuum's rule: a fifth of the rows and some more. `regclass` quotes the name as SQL needs it. */
 const CHANGED_TABLES = sql<{ name: string }>`
   select stat.relid::regclass::text as name
   from pg_stat_user_tables stat join pg_class class on class.oid = stat.relid

@@ -6,10 +6,10 @@ import { type Database, MIGRATION_LOCK, SERVING_LOCK, type Sql } from './databas
 // A database moves forward while servers of the version before work on it: a migration expands what they use, and only
 // a later version's takes away what nobody uses any more. What a migration is, its name says:
 //
-//   0016_note.sql              expands: whoever knew 0015 goes on. In a transaction of its own.
+//   0016_note.sql              expands: servers that know 0015 go on. In a transaction of its own.
 //   0017_note_online.sql       the same, outside a transaction, statement by statement (divided by `-- next`): for
 //                              indexes made concurrently and backfills in batches. It may be cut off anywhere and begun
-//                              anew, so each statement can be run again.
+//                              again, so each statement can be run twice.
 //   0018_no_memo_needs_0016.sql  contracts: only servers that know 0016 can go on.
 
 export class MigrationError extends Error {
@@ -78,7 +78,7 @@ export async function appliedMigrations(db: Sql): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** What is still to be applied. @throws MigrationError where this version cannot work on what is there */
+/** Lists the migrations still to be applied. @throws MigrationError where this version cannot work on the database */
 function pendingOf(known: readonly Migration[], applied: readonly string[]): readonly Migration[] {
   const newer = applied.slice(known.length);
   const other = known.find(({ name }, index) => index < applied.length && applied[index] !== name);
@@ -117,8 +117,8 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
 }
 
 /**
- * Whoever waits for a table that is to be changed has everybody else wait behind it. So it waits for less than a client
- * notices, lets go of all it has, and tries again.
+ * A migration that waits for a table's lock makes every later query of that table wait behind it. So it waits for less
+ * than a client notices, releases all its locks, and tries again.
  */
 async function inOneTransaction(db: Sql, text: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -174,7 +174,7 @@ async function holdLock(db: Sql): Promise<void> {
   }
 }
 
-/** Of the database's own time: a start has nothing else to do meanwhile, and a clock that stands still would never end it. */
+/** Waits by the database's own time: a start has nothing else to do, and a test's clock that stands still would never end it. */
 async function pause(db: Sql): Promise<void> {
   await sql`select pg_sleep(0.1)`.execute(db);
 }

@@ -55,7 +55,7 @@ const EIO = 29;
 
 /**
  * PostgreSQL's folder below the data folder, and whether it still has to be filled. A start that was cut
- * off while filling it has left its mark, and what it left is thrown away: nobody was told of a row in it.
+ * off while filling it has left its mark, and what it left is thrown away: no client has seen a row of it.
  */
 export function prepareFolder(dataDir: string): { folder: string; isNew: boolean; filled: () => void } {
   const folder = join(dataDir, 'pgdata');

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { createFlushedFiles, prepareFolder } from './pglite-files.ts';
 
-/** What the worker is started with. */
+/** The worker's start data. */
 export interface WorkerInput {
   /** The data folder; null keeps everything in memory. */
   dataDir: string | null;
@@ -12,10 +12,10 @@ export interface WorkerInput {
   seed: string | null;
 }
 
-/** What the worker is told: messages of PostgreSQL's protocol up to where an answer is due; to copy its files; to close. */
+/** Messages to the worker: PostgreSQL's protocol up to where an answer is due; copy the files; close. */
 export type ToWorker = Uint8Array<ArrayBuffer> | { copyTo: string } | 'close';
 
-/** What the worker says. `flushes` counts the flushes to the disk since the start. */
+/** Messages from the worker. `flushes` counts the flushes to the disk since the start. */
 export type FromWorker =
   | { kind: 'ready'; created: boolean; flushes: number }
   | { kind: 'answer'; bytes: Uint8Array<ArrayBuffer>; flushes: number }
@@ -210,7 +210,7 @@ function copyFiles(target: string): void {
   let failure: string | null = null;
   try {
     if (dataDir === null) throw new Error('There are no files: everything is in memory');
-    // Whoever asked may have ended meanwhile, and then nobody would take it away.
+    // The caller may have ended meanwhile, and then nobody would remove the copy.
     if (!existsSync(dirname(target))) throw new Error('There is no folder for the copy any more');
     cpSync(prepareFolder(dataDir).folder, target, {
       recursive: true,

@@ -73,7 +73,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
 
   return {
     engine: 'pglite',
-    // It listens to nobody, for nobody else can hold this folder: whoever held a task of it has ended.
+    // It needs no lock: no other process can hold this folder, so every earlier holder of a task has ended.
     instance: newInstanceId(),
     sql: connections.sql,
     transaction: connections.transaction,
@@ -140,7 +140,7 @@ export function startBackend(
     let failure: Error | undefined;
     let state: 'starting' | 'open' | 'closed' = 'starting';
     let closed: (() => void) | undefined;
-    /** Who waits for a copy, first come first. */
+    /** Callers that wait for a copy, in order of arrival. */
     const copying: ((failure: string | null) => void)[] = [];
 
     const backend: Backend = {
@@ -185,7 +185,7 @@ export function startBackend(
     worker.on('error', fail);
     worker.on('exit', () => fail(new Error('The worker of PGlite ended')));
 
-    /** What waits is told first: a COMMIT that got no answer is an unknown outcome, whoever asks why. */
+    /** Rejects the waiting statements first: a COMMIT without an answer has an unknown outcome. */
     function fail(error: Error) {
       if (failure || state === 'closed') return;
       failure = error;
@@ -198,7 +198,7 @@ export function startBackend(
   });
 }
 
-/** What `pg` takes for a socket. */
+/** A stream that `pg` uses as its socket. */
 function createProtocolStream(
   worker: Worker,
   post: (message: ToWorker) => void,

@@ -4,7 +4,7 @@ import type { Environment } from '../kernel/tenant.ts';
 /** jsonb: written as text, read back parsed. */
 type Json<Value> = ColumnType<Value, string, string>;
 
-/** What the tables of `migrations/` look like to the queries. One interface a table, one field a column. */
+/** The tables of `migrations/` as the queries see them: one interface a table, one field a column. */
 export interface Tables {
   account: AccountTable;
   api_key: ApiKeyTable;

@@ -4,7 +4,7 @@ import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import type { LogTailer } from './log-tailer.ts';
 
-/** What stays open by a credential. */
+/** A subscription that a credential holds open. */
 export interface Opened {
   /** At the moment that the credential expires or is revoked, anywhere; with the error to show. */
   credentialEnded(error: PaymentError): void;

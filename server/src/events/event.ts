@@ -6,7 +6,7 @@ import { type Payout, payoutFromJson } from '../payouts/model.ts';
 import { type SubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';
 import { isWallet, type Wallet } from '../wallet/model.ts';
 
-/** What a slice writes when something has happened. The snapshot is the resource as it was then. */
+/** An event as a slice writes it. The snapshot is the resource as it was then. */
 export type NewEvent =
   | {
       kind: `card_payment.${CardPayment['status']}`;
@@ -65,7 +65,7 @@ export type StoredEvent = NewEvent & { version: number; mark: number; occurredAt
 
 export type Resource = NewEvent['resource'];
 
-/** What lies in the log as JSON, as the slice's own type. */
+/** Parses the log's JSON into the slice's own type. */
 const SNAPSHOT: { [R in Resource]: (json: unknown) => Extract<NewEvent, { resource: R }>['snapshot'] } = {
   card_payment: cardPaymentFromJson,
   payout: payoutFromJson,

@@ -53,10 +53,10 @@ export interface Listener {
   onDropped(): void;
 }
 
-/** What another instance calls out after a commit: see `announcement`. */
+/** The channel of the notifications that instances send after a commit: see `announcement`. */
 export const STREAM_CHANNEL = 'psa_stream';
 
-/** The tenant, and the newest version that was committed, so that whoever has it does not look; without it, look. */
+/** The tenant and its newest committed version: an instance that has that version does not read. Without one, it reads. */
 export function announcement(tenant: Tenant, version?: number): string {
   return version === undefined ? tenantKey(tenant) : `${tenantKey(tenant)} ${version}`;
 }

@@ -130,7 +130,7 @@ export async function readNewest(
   return row ? eventFromRow(row) : null;
 }
 
-/** What the log holds after a version. */
+/** A page of the log after a version. */
 export interface LogRead {
   readonly events: StoredEvent[];
   /** The version up to which that is all of it, and the mark of the event there. */

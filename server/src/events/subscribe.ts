@@ -43,7 +43,7 @@ export interface SubscriptionOptions<Item> {
   cursorsFor: CursorsFor;
   tenant: Tenant;
   topic: Topic;
-  /** Of the topic, the events that are followed; all where left out. */
+  /** Selects events of the topic; all where left out. */
   wants?: (event: StoredEvent) => boolean;
   after: string | null | undefined;
   /** The state as it is, and the version that it holds for; left out where a stream has changes only. */
@@ -53,20 +53,20 @@ export interface SubscriptionOptions<Item> {
   isLast: (event: StoredEvent) => boolean;
   /**
    * Given where only the newest state counts: a client that has not read one when the next comes gets the next alone, and
-   * is never too slow. Tells whether two items show the same, of which the second is left out.
+   * is never too slow. It is true where two items show the same: the second is then left out.
    */
   coalesce?: (left: Item, right: Item) => boolean;
   /**
-   * Subscriptions of one name make the same item of an event, and are given the very same one. Whoever names them answers
-   * for it that they ask the same with the same rights.
+   * Subscriptions of one name make the same item of an event, and share it. The caller guarantees that they ask the same
+   * with the same rights.
    */
   sharedAs?: string | undefined;
   signal: AbortSignal;
-  /** It is over, or has not begun; with what ended it, if that is something to be told of. */
+  /** Called when the subscription has ended, or could not begin; with the error that ended it, if there is one to report. */
   onEnd?: (failure: unknown) => void;
 }
 
-/** Who takes what one subscription is told. */
+/** The consumer of one subscription's items. */
 export interface Reader<Item> {
   /** The item is next, within its event's delivery. False where it cannot be passed on at once: it is to be taken, then. */
   give(item: Item): boolean;
@@ -74,7 +74,7 @@ export interface Reader<Item> {
   ready(): void;
 }
 
-/** What one subscription is told: given to a reader as it comes, or pulled item by item. */
+/** The items of one subscription: pushed to a reader as they come, or pulled one by one. */
 export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
   reader: Reader<Item> | null;
   /**
@@ -110,7 +110,7 @@ interface Start<Item> {
   /** Every event up to here is in the first item. */
   position: Position;
   first: Item | null;
-  /** What the client has seen last, where that counts. */
+  /** The item that the client has seen last, where that counts. */
   seen: Item | null;
   /** The version with which the stream has completed; null while it has not. */
   overAt: number | null;
@@ -139,7 +139,7 @@ async function beginningOf<Item>(subscription: SubscriptionOptions<Item>): Promi
   return { position, first: null, seen: event && toItem(event, encode(cursors, event)), overAt };
 }
 
-/** What subscriptions that share have in common. */
+/** The state that subscriptions of one name share. */
 interface Kind<Item> {
   readonly sharedAs: string | undefined;
   readonly database: Database;
@@ -153,7 +153,7 @@ interface Kind<Item> {
   readonly coalesce: SubscriptionOptions<Item>['coalesce'];
   /** How many there are. */
   members: number;
-  /** What was made of an event, for as long as that is in somebody's queue. */
+  /** The item made of an event, while any queue holds it. */
   readonly items: WeakMap<StoredEvent, Item>;
   /** The same of the newest, which most are at. */
   newest: { event: StoredEvent; item: Item } | null;
@@ -163,7 +163,7 @@ type Kinds = Map<string, Kind<unknown>>;
 function kindOf<Item>(subscription: SubscriptionOptions<Item>, kinds: Kinds): Kind<Item> {
   const { database, tailer, cursorsFor, tenant, topic, wants = every, sharedAs } = subscription;
   const { toItem, isLast, coalesce } = subscription;
-  // The same reference may have come to stand for another resource.
+  // The same reference may stand for another resource by now.
   const name = sharedAs && `${sharedAs} ${topic.resourceId}`;
   const known = name && kinds.get(name);
   if (known) return known as Kind<Item>;
@@ -189,9 +189,9 @@ function make<Item>(kind: Kind<Item>, event: StoredEvent): Item {
   const item = kind.toItem(event, encode(kind.cursors, event));
   kind.items.set(event, item);
   if (kind.sharedAs === undefined || typeof item !== 'object' || item === null) return item;
-  // Who answers an item answers it once: of two kinds with one item, one would be told what the other may see.
+  // An item is executed once: if two kinds shared one, a subscriber would read what only the other may see.
   if (made.has(item))
-    throw new TypeError('An item is made anew of each event, for each kind of subscription');
+    throw new TypeError('Each kind of subscription makes an item of its own of each event');
   made.add(item);
   return item;
 }
@@ -207,7 +207,7 @@ interface Live<Item> extends LiveUpdates<Item>, Listener {
   readonly overAt: number | null;
   first: Item | null;
   seen: Item | null;
-  /** What has not been taken; null for nothing. */
+  /** The items that were not taken yet; null for none. */
   queue: StoredEvent[] | null;
   leave: (() => void) | null;
   isReading: boolean;
@@ -265,7 +265,7 @@ function follow<Item>(
 function finish<Item>(live: Live<Item>): void {
   if (live.over) return;
   const { kind, kinds, signal } = live;
-  // A credential that has ended is told; a client that has left is not there to be told.
+  // The end of a credential is reported; a client that has left hears nothing.
   if (signal.reason instanceof PaymentError) live.failure = signal.reason;
   live.over = true;
   live.leave?.();
@@ -381,7 +381,7 @@ function readOn<Item>({ kind, after, mark }: Live<Item>): Promise<LogRead> {
   return readAfter(database.sql, tenant, { after, mark, topic, limit: PAGE });
 }
 
-/** Whoever asks again before the last answer waits for it. */
+/** A second pull before the last one has resolved waits for it. */
 function next<Item>(this: Live<Item>): Promise<IteratorResult<Item>> {
   const pullNext = () => pull(this);
   this.turn = this.turn ? this.turn.then(pullNext, pullNext) : pullNext();
@@ -407,7 +407,7 @@ function every(): boolean {
   return true;
 }
 
-/** Everything that an operation may ask of the log, whoever the caller is. */
+/** The operations on the log for one caller's subscriptions. */
 export interface Updates {
   subscribe<Item>(
     subscription: Omit<SubscriptionOptions<Item>, 'database' | 'tailer' | 'cursorsFor'>,

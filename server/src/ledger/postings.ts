@@ -1,13 +1,13 @@
 import type { Cents } from '../kernel/money.ts';
 
-/** What an account counts in. */
+/** The unit of an account. */
 type Unit = 'cents' | 'litoshi';
 
 /** A tenant's accounts: what each counts in, and on which side of zero it stays. */
 const ACCOUNTS = {
   /** The merchant's own money; its subaccounts' is not in it. */
   merchant_balance: { unit: 'cents', sign: 1 },
-  /** The sum of all subaccounts, of which each line names one. */
+  /** The sum of all subaccounts; each line names its subaccount. */
   merchant_subaccounts: { unit: 'cents', sign: 1 },
   /** Sold and awaiting release; in sandbox, test payments still pending. */
   merchant_pending: { unit: 'cents', sign: 1 },
@@ -17,13 +17,13 @@ const ACCOUNTS = {
   payouts_in_transit: { unit: 'cents', sign: 1 },
   /** Gone out through the bank. */
   paid_out: { unit: 'cents', sign: 1 },
-  /** What the service keeps of payouts. */
+  /** Fees that the service keeps of payouts. */
   platform_fees: { unit: 'cents', sign: 1 },
   /** The other side of card sales: minus what the acquirer holds. */
   acquirer: { unit: 'cents', sign: -1 },
   /** The other side of what came in by any other way. */
   received: { unit: 'cents', sign: -1 },
-  /** What disputes hold of the balance, which stays where it is: a note of two sides. */
+  /** The amount of the balance that disputes hold: a pair of memo accounts, for the money stays where it is. */
   dispute_hold: { unit: 'cents', sign: 1 },
   dispute_claims: { unit: 'cents', sign: -1 },
   merchant_ltc: { unit: 'litoshi', sign: 1 },
@@ -50,7 +50,7 @@ export interface Move {
 export interface LedgerTransaction {
   readonly id: string;
   readonly lines: readonly { account: LedgerAccountName; amount: number }[];
-  /** Whose the line of `merchant_subaccounts` is; null where there is none. */
+  /** The subaccount of a line of `merchant_subaccounts`; null on any other line. */
   readonly subaccountId: string | null;
 }
 

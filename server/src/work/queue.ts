@@ -51,10 +51,10 @@ interface Lane {
   readonly places: number;
   readonly placesOfTenant: number;
 }
-/** What an instance held falls due again so long after it was heard of last, though its connection stands. */
+/** A lease ends this long after its last renewal, though the instance's connection stands. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 2_000;
-/** And so long after it was heard of last where its connection is gone. */
+/** Where the instance's connection is gone, a lease ends this long after its last renewal. */
 const GONE_MS = 5_000;
 /** Another instance may schedule an earlier task than any that we know, or end. */
 const POLL_MS = 1_000;
@@ -74,14 +74,14 @@ export function createWorkQueue({
   handlers: Readonly<Record<string, TaskHandler>>;
   apart?: ConcurrencyPool;
   onError: (error: unknown, task: Task | null) => void;
-  /** What became of a task, and how long that took. */
+  /** Called with the outcome of each task and its duration. */
   onTask?: (kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number) => void;
 }): WorkQueue {
   const lanes: Lane[] = [
     { of: { kinds: apart?.kinds ?? [], only: false }, places: PLACES, placesOfTenant: PLACES },
     ...(apart ? [{ ...apart, of: { kinds: apart.kinds, only: true } }] : []),
   ];
-  /** By lease. */
+  /** Tasks under way, by lease. */
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let looking: Promise<void> | null = null;
   let again = false;
@@ -180,9 +180,9 @@ export function createWorkQueue({
   }
 
   /**
-   * What was due a moment ago and was not taken then cannot be taken now, and there may be very much of it (each look at
-   * 100,000 webhooks of a dead server cost 50 ms): it is looked at once a second, and in between what has fallen due
-   * since. Null: all of it.
+   * Limits a claim to tasks that fell due since the lane was last drained. Older ones could not be taken then and cannot be
+   * now, and there may be very many (a look at 100,000 webhooks of a dead server cost 50 ms), so all are read once a second
+   * alone. Null: read all.
    */
   function dueSince(lane: Lane, now: Date, passingOver: readonly string[]): Date | null {
     const last = emptied.get(lane);

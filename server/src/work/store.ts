@@ -166,7 +166,7 @@ export async function renewLeases(sql: Sql, leases: readonly string[], leasedUnt
   `.execute(sql);
 }
 
-/** Done; or, and then false, free for its next turn, where it was scheduled anew while it was being done. */
+/** Deletes a finished task. False where it was scheduled again meanwhile: then it is released for its next run. */
 export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
   const { numDeletedRows } = await ofTask(sql.deleteFrom('task'), task)
     .where('revision', '=', task.revision)
@@ -193,7 +193,7 @@ export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Failed: due again at `at`, or when it was scheduled anew for. */
+/** Schedules a failed task again for `at`, or leaves the instant for which it was scheduled meanwhile. */
 export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void> {
   await ofTask(
     sql.updateTable('task').set({
@@ -224,7 +224,7 @@ export interface Backlog {
   readonly due: number;
   readonly underWay: number;
   readonly later: number;
-  /** Of those that are due; null where none is. */
+  /** The instant at which the oldest due task fell due; null where none is due. */
   readonly oldestDueAt: Date | null;
 }
 
