@@ -40,7 +40,7 @@ import { webhookOutbox } from './webhooks/outbox.ts';
 import { type ConcurrencyPool, createWorkQueue, type WorkQueue } from './work/queue.ts';
 import { nextDue, selectBacklog } from './work/store.ts';
 
-/** Listeners of a tenant that are told of a change in less time than it takes to announce it. */
+/** Up to this many listeners of a tenant are served in less time than the notification of other instances takes. */
 const FEW = 20;
 
 export interface App {
@@ -56,7 +56,7 @@ export interface App {
   readonly servicesFor: ServicesFor;
   /** How many queries were answered in front of Yoga. */
   fastAnswers(): ReturnType<FastPath['answers']>;
-  /** What no client can do; null in front of another service. */
+  /** Operations that no client has; null in front of another service. */
   readonly embedded: EmbeddedServices | null;
   /**
    * Says that it is not ready, and serves on until its proxies have had time to hear that; then takes no more
@@ -177,7 +177,7 @@ export async function createApp({
         const last = appended.events.at(-1);
         if (last) {
           callers?.changed(tenantKey(tenant));
-          // The shorter one first: few are told in less time than the other instances take to be called.
+          // The shorter one first: few listeners take less time than the notification of the other instances.
           const few = tailer.listening(tenant) <= FEW;
           if (few) tailer.wake(tenant, appended);
           announcer.announce(tenant, last.version);
@@ -258,7 +258,7 @@ export async function createApp({
       closeTimeoutMs,
     });
 
-    // Only this process has PGlite's folder; whoever manages keys or takes a backup beside it asks here.
+    // Only this process has PGlite's folder; the psa command asks it to manage keys or to take a backup.
     const { dataDir } = config;
     if (database.engine === 'pglite' && dataDir !== 'memory')
       closing.push(
@@ -346,7 +346,7 @@ function createAnnouncer(database: Database, onError: (error: unknown) => void) 
       waiting.set(tenantKey(tenant), announcement(tenant, version));
       underWay ??= announceAll();
     },
-    /** Resolves when everything is told. */
+    /** Resolves when every notification has been sent. */
     idle: async () => underWay,
   };
 }

@@ -5,7 +5,7 @@ export function serve(): Promise<unknown> {
   return import('./main.ts');
 }
 
-/** The modules of which the programs of the tests and of the benchmark assemble a server of their own. */
+/** The modules from which the programs of the tests and of the benchmark assemble a server of their own. */
 export const modules = {
   'access/engine': () => import('./access/service.ts'),
   'access/model': () => import('./access/model.ts'),

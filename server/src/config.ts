@@ -6,11 +6,11 @@ import { isNetwork } from './kernel/network.ts';
 export interface UpstreamConfig {
   /** Without `/v1` and without a slash at its end: a path of the document's can be put behind it. */
   url: string;
-  /** The merchant's keys there, of which at least one is set; they are this server's own keys too. */
+  /** The merchant's keys at the service, one of them at least; they are this server's own keys too. */
   keys: { live?: string; sandbox?: string };
   /** Several while rotating. None: no webhook is believed. */
   webhookSecrets: string[];
-  /** What may be asked of the service in any 60 seconds, over both environments and all instances. */
+  /** The limit of requests to the service in any 60 seconds, over both environments and all instances. */
   requestsPerMinute: number;
   /** Those 60 seconds; a test takes fewer. */
   windowMs: number;
@@ -22,17 +22,17 @@ export interface TracesConfig {
   endpoint: string;
   headers: Record<string, string>;
   serviceName: string;
-  /** Of the traces that begin here, from 0 to 1; who sends a traceparent has decided already. */
+  /** The share, from 0 to 1, of the traces that begin here; a caller that sends a traceparent has decided already. */
   share: number;
 }
 
-/** What the environment says, checked and complete. */
+/** The configuration of the environment, checked and complete. */
 export interface Config {
   /** Null: embedded mode, the service itself. */
   upstream: UpstreamConfig | null;
   port: number;
   host: string;
-  /** What is put into links; null: `http://localhost` and the port. */
+  /** The origin of links; null: `http://localhost` and the port. */
   publicUrl: string | null;
   databaseUrl: string | undefined;
   dataDir: string;
@@ -48,7 +48,7 @@ export interface Config {
   traces: TracesConfig | null;
   /** How long it serves on after a SIGTERM, while it says that it is not ready; 0: it stops at once. */
   drainMs: number;
-  /** An answer that took so long is worth a line in the log; 0: each one is. */
+  /** An answer that took this many milliseconds gets a line in the log; 0: each one does. */
   logSlowMs: number;
 }
 
@@ -195,14 +195,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const mistakes = modeMistakes(data);
   if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   const isLocal = LOOPBACK.has(data.HOST);
-  // Its pages hand out tokens of the merchant's real account to whoever opens them.
+  // Its pages hand out tokens of the merchant's real account to every visitor.
   if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && !(isLocal && isLoopback(data.PUBLIC_URL)))
     throw new ConfigError('PSA_DEMO must be off with PSA_UPSTREAM_URL where others reach this server');
   if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && data.PSA_UPSTREAM_LIVE_KEY === undefined)
     throw new ConfigError(
       'PSA_DEMO must be off without PSA_UPSTREAM_LIVE_KEY: there are cards with a live key alone',
     );
-  // Whoever may name a webhook's URL could have such a server call into its own network.
+  // A merchant names a webhook's URL, and could make such a server call into its own network.
   if (data.PSA_WEBHOOK_PRIVATE_ADDRESSES && !isLocal)
     throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
   const upstream = upstreamOf(data);
@@ -238,7 +238,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
 type Environment = z.output<typeof environment>;
 
-/** What is set for the one mode in the other would be passed over in silence, and is most likely meant. */
+/** Refuses variables of the one mode in the other: they would be ignored silently, and are most likely meant. */
 function modeMistakes(data: Environment): string[] {
   if (data.PSA_UPSTREAM_URL === undefined)
     return UPSTREAM_ONLY.filter((name) => data[name] !== undefined).map(

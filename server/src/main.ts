@@ -73,7 +73,7 @@ function greeting({ url, demo, firstKeys }: App): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Of a server in front of a service; whoever starts it has the keys. */
+/** The greeting of a server in front of a service; the person who starts it has the keys. */
 function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: UpstreamConfig): string {
   const lines = ['', `PSA is running at ${url}, in front of ${new URL(service).origin}`, ''];
   if (demo) lines.push(`  Demo shop   ${url}/demo`, `  Dashboard   ${url}/demo/dashboard`);
@@ -93,7 +93,7 @@ function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: Up
   return `${lines.join('\n')}\n`;
 }
 
-/** What a person can mend is one line; anything else comes with its stack. */
+/** An error that a person can correct is one line; any other comes with its stack. */
 function explain(error: unknown): string | null {
   if (error instanceof ConfigError || error instanceof DataDirLockedError || error instanceof ModeError)
     return error.message;

@@ -190,8 +190,7 @@ function make<Item>(kind: Kind<Item>, event: StoredEvent): Item {
   kind.items.set(event, item);
   if (kind.sharedAs === undefined || typeof item !== 'object' || item === null) return item;
   // An item is executed once: if two kinds shared one, a subscriber would read what only the other may see.
-  if (made.has(item))
-    throw new TypeError('Each kind of subscription makes an item of its own of each event');
+  if (made.has(item)) throw new TypeError('Each kind of subscription makes an item of its own of each event');
   made.add(item);
   return item;
 }

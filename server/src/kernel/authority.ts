@@ -6,5 +6,5 @@ export interface Source {
   knownAt?: Date | null;
 }
 
-/** By then the service's own answers say what its webhooks have said, or the webhook was wrong. */
+/** The time after which the service's own answers agree with its webhooks, or the webhook was wrong. */
 export const CLAIM_HOLDS_MS = 2 * 60_000;

@@ -2,9 +2,9 @@
 export type CoalescedReads<Value> = (key: string, read: () => Promise<Value>) => Promise<Value>;
 
 /**
- * Whoever asks for a key while a read of it is under way shares the next one, which begins when that one has ended:
- * after all who get its answer have asked, so nobody is told what was true before. So however many ask at once, one
- * read is under way. What they get is one and the same object: it must not be changed.
+ * Coalesces reads: callers that ask for a key while a read of it is under way share the next one, which begins when that
+ * one has ended. So every answer is newer than its request, and one read at most is under way. All callers get one and
+ * the same object: it must not be changed.
  */
 export function createCoalescedReads<Value>(): CoalescedReads<Value> {
   interface Reading {

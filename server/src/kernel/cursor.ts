@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { createLRUCache } from './lru-cache.ts';
 import { type Tenant, tenantKey } from './tenant.ts';
 
-/** What a client keeps of a place in a list or in a log, which both count in whole numbers. */
+/** Cursors: opaque texts of a position in a list or a log, which both count in whole numbers. */
 export interface Cursors {
   /** `mark`: of a place in a log, the 24 bits that identify the event there. The place then has 40 bits. */
   encode(place: number, mark?: number): string;
@@ -12,13 +12,13 @@ export interface Cursors {
   decodeMarked(cursor: string): { place: number; mark: number } | null;
 }
 
-/** Whose cursors, and of what: the account's `updates`, or a list by its name. */
+/** The cursors of one tenant and one purpose: the account's `updates`, or a list by its name. */
 export type CursorsFor = (tenant: Tenant, purpose: string) => Cursors;
 
 const BLOCK = 16;
 const CHECK = 8;
 const MARK = 3;
-/** Of those that are kept; each is a few bytes of a buffer of its own. */
+/** The cache's limit; each check is a few bytes in a buffer of its own. */
 const CHECKS_BYTES = 500_000;
 const CHECK_BYTES = 200;
 const CURSOR_LENGTH = Math.ceil((BLOCK * 8) / 6);
@@ -29,7 +29,7 @@ export function newCursorKey(): Uint8Array {
 
 /**
  * A cursor is one block of AES: a check of the tenant and the purpose, then the place. A place counts what has
- * happened to a merchant, or to all of them, so nobody may read it; and a block of which anything is changed,
+ * happened to a merchant, or to all of them, so nobody may read it; and a block in which any bit is changed,
  * or that was made for another tenant or purpose, opens to a check that is not this one's.
  */
 export function createCursors(key: Uint8Array): CursorsFor {

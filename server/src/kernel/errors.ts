@@ -1,6 +1,6 @@
 /**
- * Every refusal that a caller can mend or must know. The domain throws it, which rolls its transaction
- * back; each transport has one exhaustive map from it to what it says. An `OutageError` is answered with `OUTAGE`. Anything
+ * Every refusal that a caller can correct or must know. The domain throws it, which rolls its transaction
+ * back; each transport maps it exhaustively to its own errors. An `OutageError` is answered with `OUTAGE`. Anything
  * else that is thrown is a fault: logged with its cause, shown as `Internal error`.
  */
 export type ErrorCode =
@@ -50,7 +50,7 @@ export class UnauthenticatedError extends PaymentError {
 
 export class PermissionError extends PaymentError {
   readonly code = 'PERMISSION_DENIED';
-  /** Permissions of which one would have done; empty where only an unrestricted key does. */
+  /** Permissions, any one of them sufficient; empty where only an unrestricted key may do it. */
   readonly requiresAnyOf: readonly string[];
   constructor(message: string, requiresAnyOf: readonly string[] = []) {
     super(message);
@@ -79,7 +79,7 @@ export class InsufficientFundsError extends PaymentError {
   readonly balanceCents: number | null;
   readonly disputeBlockedCents: number | null;
   readonly subaccountsBalanceCents: number | null;
-  /** Of a payout in LTC, which the LTC balance bounds; null for any other. */
+  /** The litoshi of a payout in LTC, which the LTC balance bounds; null for any other. */
   readonly cryptoBalanceLitoshi: number | null;
   constructor(
     message: string,

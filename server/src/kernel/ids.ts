@@ -28,7 +28,7 @@ export function secret(prefix: string): string {
   return prefix + randomBytes(32).toString('base64url');
 }
 
-/** What is stored of a secret. It has 256 bits of its own, so one round of SHA-256 is enough. */
+/** Hashes a secret for the database. It has 256 bits of its own, so one round of SHA-256 is enough. */
 export function hashSecret(value: string): string {
   return hash('sha256', value);
 }

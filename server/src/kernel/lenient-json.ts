@@ -1,6 +1,6 @@
 /**
- * What another service tells in JSON, read so that nothing of it can break us: what is not there, or is of another kind,
- * is null.
+ * Lenient readers of another service's JSON: a member that is missing, or of another type, is null, so that no answer
+ * can break this server.
  */
 
 import { type Cents, isCents } from './money.ts';
@@ -27,18 +27,18 @@ export interface JsonPage {
 /** The array, whatever it is called, with `total` beside it. */
 export function readPage(json: unknown, name = ''): JsonPage | null {
   if (Array.isArray(json)) return { items: json, total: null };
-  const told = readRecord(json);
-  const items = [told?.[name], ...Object.values(told ?? {})].find(Array.isArray);
-  return told && items ? { items, total: readCents(told.total) } : null;
+  const record = readRecord(json);
+  const items = [record?.[name], ...Object.values(record ?? {})].find(Array.isArray);
+  return record && items ? { items, total: readCents(record.total) } : null;
 }
 
 /** The first member that is of this form; `named` are the names that it may have, which come first. */
 export function findMember(
-  told: JsonRecord,
+  record: JsonRecord,
   isIt: (text: string) => boolean,
   named: string[] = [],
 ): string | null {
-  const values = [...named.map((name) => told[name]), ...Object.values(told)];
+  const values = [...named.map((name) => record[name]), ...Object.values(record)];
   return (values.find((value) => typeof value === 'string' && isIt(value)) as string | undefined) ?? null;
 }
 
@@ -88,10 +88,10 @@ export function readCents(value: unknown): Cents | null {
 }
 
 /** `…Cents` where that is an amount, else the same without the ending in reais (2.1.1, 2.1.2); it may be below 0. */
-export function readAmount(told: JsonRecord, name: string): number | null {
-  const inCents = readNumber(told[`${name}Cents`]);
+export function readAmount(record: JsonRecord, name: string): number | null {
+  const inCents = readNumber(record[`${name}Cents`]);
   if (Number.isSafeInteger(inCents)) return inCents;
-  const reais = readNumber(told[name]);
+  const reais = readNumber(record[name]);
   const cents = reais === null ? null : Math.round(reais * 100);
   return Number.isSafeInteger(cents) ? cents : null;
 }

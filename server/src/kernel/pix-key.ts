@@ -21,7 +21,7 @@ const EMAIL_MAX = 77;
 const ASCII = /^[\x20-\x7e]*$/;
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** What a text is as a PIX key, in its normal form; null where it is none. */
+/** Parses a text as a PIX key, in its normal form; null where it is none. */
 export function parsePixKey(text: string): PixKey | null {
   // No other kind has one. Letters outside ASCII have lower cases in it: the Kelvin sign's is k.
   if (text.includes('@')) return ASCII.test(text) ? parseEmail(text.toLowerCase()) : null;
@@ -59,7 +59,7 @@ export const pixKeyText = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** What may be shown of a key in its normal form (the document's 2.2 and 4.5). */
+/** Masks a key in its normal form (the document's 2.2 and 4.5). */
 export function maskPixKey(key: string): string {
   return maskedKey(key) ?? '****';
 }

@@ -1,7 +1,7 @@
 /** Selected by an API key's prefix. Data of the two never meet. */
 export type Environment = 'live' | 'sandbox';
 
-/** Whose data: one account in one environment. Every row and every query is of one tenant. */
+/** The owner of data: one account in one environment. Every row and every query belongs to one tenant. */
 export interface Tenant {
   readonly accountId: string;
   readonly environment: Environment;

@@ -1,9 +1,9 @@
-/** What is known of a step. Never a value that came from a client or goes to one: names, kinds, codes, counts. */
+/** Attributes of a span. Never a value that came from a client or goes to one: names, kinds, codes, counts. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A step under way. */
 export interface Span {
-  /** What has become known of it. */
+  /** Adds attributes that are known only later. */
   set(attributes: Attributes): void;
   rename(name: string): void;
 }

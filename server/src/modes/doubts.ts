@@ -27,7 +27,7 @@ export function createDoubts({
   committer: Committer;
   clock: Clock;
 }): Doubts {
-  /** What it has made, by the name that the service has for it. @throws ValidationError */
+  /** The service's name for the payout or transfer that the request made. @throws ValidationError */
   async function madeBy(
     tenant: Tenant,
     intent: Intent,

@@ -29,10 +29,10 @@ import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
-/** What a test or a benchmark, which cannot wait for minutes, sets otherwise. */
+/** Timeouts and waits that a test or a benchmark, which cannot wait for minutes, shortens. */
 export interface UpstreamTuning {
   timeouts?: Partial<UpstreamTimeouts>;
-  /** By how much the clocks of two instances may differ. */
+  /** The largest difference between the clocks of two instances. */
   skewMs?: number;
   /** Makes the waits between looks at an unknown outcome shorter. */
   pace?: number;

@@ -18,7 +18,7 @@ import type { UpstreamState } from '../upstream/upstream.ts';
 import type { WalletControls } from '../wallet/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 
-/** What a mode is built on: the same in each. */
+/** The dependencies of both runtimes. */
 export interface RuntimeDependencies {
   config: Config;
   database: Database;
@@ -48,21 +48,21 @@ export interface Runtime {
   /** Puts in what a subscription needs beside the log. */
   updates: (updates: Updates) => Updates;
   routes: (server: ServerParts) => Promise<Route[]>;
-  /** Of a remote mode: how the service behind it stands. */
+  /** The state of the service behind a remote runtime; null in an embedded one. */
   upstream: (() => UpstreamState) | null;
-  /** What is measured of that service. */
+  /** The metrics of that service. */
   upstreamMetrics: UpstreamMetrics['registry'] | null;
   /** The first account's keys, where this start has made it; they are shown this once. */
   firstKeys: { live: string; sandbox: string } | null;
   cursorKey: Uint8Array;
-  /** What no client can do; null in front of another service. */
+  /** Operations that no client has; null in front of another service. */
   embedded: EmbeddedServices | null;
   close(): Promise<void>;
 }
 
 export interface EmbeddedServices {
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
-  /** What no client can do: the simulator does it. */
+  /** Operations that no client has: the simulator uses them. */
   readonly controls: WalletControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;
 }

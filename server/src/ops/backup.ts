@@ -33,14 +33,14 @@ import { COPY_FILES, callAdminSocket } from './admin-socket.ts';
 // Backups: one file, which holds secrets, so it is its owner's alone. It has its name when it is whole and on the disk,
 // and not before.
 
-/** What was saved or restored. */
+/** The summary of a saved or restored backup. */
 export interface Saved {
   readonly file: string;
   readonly bytes: number;
   readonly takenAt: string;
   /** The newest migration. */
   readonly schema: string;
-  /** What it was taken from. */
+  /** The engine and the schema that the backup was taken from. */
   readonly engine: BackupHeader['engine'];
   readonly rows: Rows;
 }
@@ -132,7 +132,7 @@ export async function restore(
   }
 }
 
-/** By the instant, in the folder that the command was called in. */
+/** A name made of the instant, in the folder that the command was called in. */
 export function backupName(now: Date): string {
   return `psa-${now
     .toISOString()

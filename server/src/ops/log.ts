@@ -53,7 +53,7 @@ export function createLog(destination: DestinationStream = pino.destination(2)):
   );
 }
 
-/** Of an error as it will be written: every text in it, in those that caused it too. */
+/** Masks an error as it will be written: every text in it and in its causes. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return plain(value);
   if (Array.isArray(value))

@@ -13,16 +13,16 @@ import {
 import { type PaymentError, ValidationError } from '../kernel/errors.ts';
 import { type Doubts, settleDoubtInput } from '../requests/model.ts';
 
-/** What the command line can ask for, in its own process or of a running server. */
+/** The operations of the psa command, in its own process or in a running server. */
 export type OperationName = keyof typeof OPERATIONS;
 
 interface Operation {
-  /** What is wrong with the input, or null. */
+  /** The input's fault as a text, or null. */
   check(input: unknown): ValidationError | null;
   perform(administration: Managed, input: unknown): Promise<object>;
 }
 
-/** What the operations work on. */
+/** The services that the operations call. */
 export type Managed = Administration & Doubts;
 
 const OPERATIONS = {

@@ -6,15 +6,15 @@ import type { Clock } from '../kernel/clock.ts';
 import { FAULT, type Metrics, outcomeOf } from './metrics.ts';
 
 // What went well and fast is counted and not written down: a line costs more than many an answer, and nobody reads a
-// million of them. What was refused is the caller's affair, who was told why, and it is counted too. A fault of ours has
-// its line where it is caught.
+// million of them. A refusal is the caller's affair, who has read the reason, and it is counted too. An internal fault
+// has its line where it is caught.
 
 /** A proxy's name for a request, if it is one that can stand in a line. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /**
- * Told of each exchange: counts it, and writes a line of those that took `slowMs`. No URL is in it, for its path and its
- * query are the client's.
+ * Counts each exchange, and logs those that took `slowMs`. The line has no URL, for its path and its query are the
+ * client's.
  */
 export function createRequestLog({
   metrics,

@@ -82,7 +82,7 @@ export async function startTraces({
     return result;
   }
 
-  /** What an ended one has left behind, a timer or a loop that it has woken, belongs to nobody any more. */
+  /** A timer or a loop that outlives its span belongs to no trace. */
   function active() {
     const span = trace.getSpan(contexts.active());
     const found = span?.spanContext();

@@ -53,7 +53,7 @@ export const neighbours: Collection<Neighbours> = {
   save: () => Promise.reject(new Error('neighbours are read only')),
 };
 
-/** What is passed on, as it is made. */
+/** Deliveries of another service's webhooks that are passed on. */
 export const passedOn: Collection<NewDelivery> = {
   name: 'webhook_delivery passed on',
   load: () => Promise.reject(new Error('what is passed on is written only')),
@@ -61,7 +61,7 @@ export const passedOn: Collection<NewDelivery> = {
   save: insertDeliveries,
 };
 
-/** What has come already, by its id. */
+/** Webhooks that were received before, by id. */
 export const received: Collection<ReceivedWebhook> = {
   name: 'received_webhook',
   load: (sql, tenant, ids) => selectReceived(sql, tenant, 'webhook_id', ids),

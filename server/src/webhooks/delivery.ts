@@ -28,7 +28,7 @@ export function createWebhookDelivery({
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** What a receiver's own clock is held against: it does not go ahead with the simulator's. */
+  /** The clock of signatures, which receivers compare with their own: the simulator does not move it. */
   outsideClock?: Pick<Clock, 'now'>;
   send: Send;
   /** From 0 up to 1, for the jitter. */

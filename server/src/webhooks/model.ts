@@ -40,7 +40,7 @@ export interface WebhookEndpoint {
   url: string | null;
   /** `whsec_…`. It is there from the first delivery on, for a payment's own callbackUrl needs no URL of the account. */
   secret: string;
-  /** Whether the merchant was ever told it. */
+  /** Whether the secret was ever shown to the merchant. */
   secretShown: boolean;
 }
 
@@ -102,7 +102,7 @@ interface Filter {
 
 export interface WebhookService {
   /**
-   * Names the account's URL, for events from now on. The secret is told where it was never told before, or is new;
+   * Names the account's URL, for events from now on. The secret is shown where it was never shown before, or is new;
    * a new one signs at once, attempts of older deliveries included.
    * @throws ValidationError
    */
@@ -114,7 +114,7 @@ export interface WebhookService {
   redeliver(tenant: Tenant, webhookId: string): Promise<WebhookDelivery>;
   /** In the order asked, null where not found or another tenant's. */
   findMany(tenant: Tenant, webhookIds: readonly string[]): Promise<(WebhookDelivery | null)[]>;
-  /** Of each delivery the last 50 attempts, oldest first. */
+  /** Reads the last 50 attempts of each delivery, oldest first. */
   attemptsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<WebhookAttempt[][]>;
   list(
     tenant: Tenant,
@@ -135,12 +135,12 @@ const BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * 
 const JITTER = 0.2;
 /** The whole exchange: connect, request, answer (section 6). */
 export const ATTEMPT_TIMEOUT_MS = 5 * SECOND;
-/** So long an event of a resource waits for an earlier one of it that has not reached the same URL. */
+/** The time that an event waits for an earlier one of its resource that has not reached the same URL. */
 const HOLD_BACK_MS = 30 * SECOND;
 /** A delivery shows its last ones: it may be sent again without end. */
 export const SHOWN_ATTEMPTS = 50;
 
-/** What an attempt makes of a delivery. `random` lies from 0 up to 1. */
+/** Decides a delivery's state after an attempt. `random` lies from 0 up to 1. */
 export function decideAttempt(
   delivery: WebhookDelivery,
   { delivered, now, random }: { delivered: boolean; now: Date; random: number },
@@ -179,7 +179,7 @@ export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDe
   return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: now };
 }
 
-/** @returns the endpoint as it shall be, and its secret where the merchant is told it now */
+/** @returns the new endpoint, and its secret where the merchant is shown it now */
 export function decideConfigure(
   endpoint: WebhookEndpoint | null,
   { url, rotateSecret, freshSecret }: { url: string; rotateSecret: boolean; freshSecret: string },

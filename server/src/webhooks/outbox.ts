@@ -11,7 +11,7 @@ import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, saveEndpoint, selectEndpoint } from './store.ts';
 
 /**
- * What the document's section 6 announces of what has just happened, to whom it goes: run by the transaction that
+ * Writes the webhooks of the document's section 6 for what has just happened: run by the transaction that
  * makes it happen, so neither is there without the other. Holds the tenant's lock, so the URL is the one that
  * is configured now; events from before it was are never sent to it.
  */

@@ -26,9 +26,9 @@ export interface Receiver {
 export const RECEIVES_AT = '/webhooks/psa';
 
 const VERIFY = 'upstream.verify';
-/** What is told at once of one resource is looked up once; and every look is later than the claim. */
+/** Claims that come together for one resource are verified by one look-up, which is later than all of them. */
 const VERIFY_AFTER_MS = 1_000;
-/** By then, some three minutes after the event, the service has had time to say the same everywhere. */
+/** The last look-up comes some three minutes after the event: by then the service says the same everywhere. */
 const LOOKS = 5;
 const BODY_LIMIT_BYTES = 256 * 1024;
 /** Anybody can have a request refused: of each reason so much is logged. */
@@ -69,7 +69,7 @@ export function createReceiver({
   secrets: readonly string[];
   /** Where this program is known: what leads back here is not passed on. */
   publicUrl: string;
-  /** Null where the configuration has no key for it: what is told of it is not ours to know. */
+  /** Null where the configuration has no key for the environment: its webhooks are not ours to read. */
   tenantOf: (environment: Environment) => Tenant | null;
   /** Each slice's reading of a payload; the first that knows it. */
   sightings: readonly ((payload: unknown) => WebhookClaim | null)[];
@@ -90,7 +90,7 @@ export function createReceiver({
   const complaints = new Map<string, Date>();
   const ownUrl = new URL(publicUrl + RECEIVES_AT);
 
-  /** In the log, where whoever runs this can mend it. */
+  /** Logs a fault that the operator can correct. */
   function complain(message: string): void {
     const last = complaints.get(message);
     if (last && plusMs(last, COMPLAINS_EVERY_MS) > clock.now()) return;
@@ -241,7 +241,7 @@ function firstOf(
 
 const NOTHING: Writes = {};
 
-/** By any name, the program's own included. */
+/** Finds a resource by any of its names, the program's own included. */
 function readKnown(reader: Reader, resource: MirroredResource, name: string): Promise<unknown> {
   return Promise.all([reader.load(mirrored[resource], name), readByReferences(reader, resource, [name])]);
 }
@@ -250,7 +250,7 @@ function known(state: State, resource: MirroredResource, name: string): Mirrored
   return state.get(mirrored[resource], name) ?? knownByReferences(state, resource, [name]);
 }
 
-/** What the slice makes of it, and a look at the service; none where the service itself has said the same, or more. */
+/** Merges the claim into the mirror and schedules a look-up; neither where the service itself has said as much. */
 function decideClaim(state: State, { resource, reference, observation }: WebhookClaim): Writes {
   const before = known(state, resource, reference);
   const { resourceId, writes, contradicts } = observation.decide(state);
@@ -260,7 +260,7 @@ function decideClaim(state: State, { resource, reference, observation }: Webhook
   return { ...writes, tasks: [...(writes.tasks ?? []), verify] };
 }
 
-/** What is looked up: as the event called it, and as the program does. */
+/** The references to look up: the event's name of the resource, and the program's. */
 interface Claim {
   resource: MirroredResource;
   reference: string;
@@ -276,7 +276,7 @@ function claimIn(key: string): Claim {
   return { resource, reference, id };
 }
 
-/** By these a receiver knows the service; they are passed on as they came. */
+/** Headers by which a receiver knows the service; they are passed on as they came. */
 const PASSED_ON = [
   'content-type',
   'x-webhook-id',
@@ -331,7 +331,7 @@ function cardEventName(payload: Message['payload']): string {
   return typeof name === 'string' ? name : 'card_payment.paid';
 }
 
-/** By either protocol: a proxy in front of us may speak both. */
+/** True for the public URL by http or https: a proxy in front of us may speak both. */
 function leadsTo(own: URL, url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname, port, pathname } = new URL(url);

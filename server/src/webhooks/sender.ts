@@ -13,7 +13,7 @@ export interface Sent {
   error: string | null;
 }
 
-/** One POST. Never rejects: whatever goes wrong is what the attempt came to. */
+/** Sends one POST. Never rejects: any failure is the attempt's outcome. */
 export type Send = (message: { url: string; headers: Record<string, string>; body: string }) => Promise<Sent>;
 
 /** An answer means its status. Of the rest so much is read and thrown away, so that one without end ends. */
@@ -109,9 +109,9 @@ function inWords(error: Error & { code?: string }): string {
 }
 
 /**
- * What request-filtering-agent takes for public: the address of Azure's host services, IPv4 addresses in IPv6's oldest
- * clothes, and all of IPv6 that is nobody's yet, of which only 2000::/3 is given out. (It can be given them itself, but then
- * complains on stderr of each IPv4 address it compares.)
+ * Addresses that request-filtering-agent takes for public though they are not: Azure's host services, IPv4 addresses in
+ * IPv6's oldest notation, and unassigned IPv6 outside of 2000::/3. (Its own option for them complains on stderr of each
+ * IPv4 address that it compares.)
  */
 const RESERVED_CODE = 'RESERVED_ADDRESS';
 // One for each family: as an address of IPv6, every address of IPv4 lies in ::/3.

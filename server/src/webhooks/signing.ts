@@ -60,7 +60,7 @@ function signatureBytes(signature: string): Buffer {
   return Buffer.from(BASE64.test(text) ? text : '', 'base64');
 }
 
-/** Of both sides the same length, and nothing of what is compared shows in how far they agree. */
+/** Compares two signatures of one length in constant time. */
 function digest(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest();
 }

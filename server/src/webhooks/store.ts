@@ -49,18 +49,18 @@ export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEn
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
 
-/** What it announces besides, which nobody asks for later: the resource, and the body as it goes out. */
+/** The resource and the body of the announcement, which nobody reads later. */
 export interface NewDelivery extends WebhookDelivery {
   /** The event's place in the tenant's log; null of what is passed on. */
   eventVersion: number | null;
   resource: string;
   resourceId: string;
   body: string;
-  /** Of what is passed on, as they came, signature and all; null: it is signed by us with each attempt. */
+  /** The headers of a webhook that is passed on, signature included; null: we sign each attempt. */
   headers: Record<string, string> | null;
 }
 
-/** What is there already under the same id stays as it is: the ids of what is passed on are another service's to give. */
+/** Inserts deliveries. One with the same id stays as it is: the ids of passed-on webhooks are another service's. */
 export async function insertDeliveries(
   sql: Sql,
   tenant: Tenant,
@@ -102,7 +102,7 @@ export async function selectDeliveries(
   return rows.map(toDelivery);
 }
 
-/** What becomes of deliveries that are there; all else of them stays as it was made. */
+/** Updates the outcome of deliveries; all their other fields never change. */
 export async function updateDeliveries(sql: Sql, deliveries: readonly WebhookDelivery[]): Promise<void> {
   const changed = deliveries.map((delivery) => ({
     webhook_id: delivery.webhookId,

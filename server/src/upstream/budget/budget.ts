@@ -105,7 +105,7 @@ export function createBudget({
   /** How many a window are for one `subject` of the class `payer`. */
   subjectLimit?: number;
   longestMs?: number;
-  /** By how much the clocks of two instances may differ. */
+  /** The largest difference between the clocks of two instances. */
   skewMs?: number;
   /** What keeps a slot's end from being written; it is held for its whole lease then. */
   onFault: (error: unknown) => void;
