@@ -138,16 +138,16 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
     const { rows: posted } = await raw<{ transaction_id: string; amount: number }>`
       select transaction_id, amount from posting where account_id = ${live.accountId} and ledger_account = 'acquirer'
     `.execute(database.sql);
-    const told = events.map(({ kind }) => KINDS.exec(kind)?.[1] ?? kind);
+    const reported = events.map(({ kind }) => KINDS.exec(kind)?.[1] ?? kind);
     const expired = events.find(({ kind }) => kind === 'card_payment.expired');
-    const facts = { seed, status, paidLate, told, taken: taken.length, posted };
+    const facts = { seed, status, paidLate, reported, taken: taken.length, posted };
 
     if (taken.length === 0) {
       expect(facts).toEqual({
         ...facts,
         status: 'expired',
         paidLate: false,
-        told: ['pending', 'expired'],
+        reported: ['pending', 'expired'],
         posted: [],
       });
       return 'expired';
@@ -157,7 +157,7 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
       ...facts,
       status: 'paid',
       paidLate: isLate,
-      told: expired ? ['pending', 'expired', 'paid'] : ['pending', 'paid'],
+      reported: expired ? ['pending', 'expired', 'paid'] : ['pending', 'paid'],
       taken: 1,
       posted: [{ transaction_id: `card_payment.paid:${orderCode}`, amount: -amountCents }],
     });

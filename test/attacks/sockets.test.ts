@@ -51,11 +51,11 @@ async function undisturbed(): Promise<void> {
     );
     created.push(createCardPayment.cardPayment.orderCode);
   }
-  expect(await told(created.length)).toEqual(created);
+  expect(await reported(created.length)).toEqual(created);
 }
 
 /** What the bystander is told next. */
-async function told(count: number): Promise<string[]> {
+async function reported(count: number): Promise<string[]> {
   const codes: string[] = [];
   while (codes.length < count)
     codes.push((await bystander.data()).allCardPaymentUpdates.cardPayment.orderCode);
@@ -210,7 +210,7 @@ describe('followers that read nothing', () => {
     // Each stands at the live end once it has been told of something.
     await undisturbed();
     await crowd.ask('pause');
-    const heard = told(events);
+    const heard = reported(events);
     let most = 0;
     const happen = async (from: number, upTo: number) => {
       for (let at = from; at < upTo; at += 50) {
@@ -248,7 +248,7 @@ describe('event streams of one key', () => {
     const { crowd, ended } = await gather({ count: 0 }, { count, key: LIVE_KEY, query: LARGE });
     await undisturbed();
     await crowd.ask('pause');
-    const heard = told(EVENTS);
+    const heard = reported(EVENTS);
     let most = 0;
     for (let at = 0; at < EVENTS; at += 50) {
       await victim.happen(50, METADATA);

@@ -437,7 +437,7 @@ function headersOf(credential: string): Record<string, string> {
 }
 
 /** All that is answered, as text: status, headers, body. */
-async function told(answer: Response): Promise<string> {
+async function reported(answer: Response): Promise<string> {
   const headers = [...answer.headers].filter(([name]) => !/^(date|ratelimit-.*)$/.test(name));
   return [answer.status, JSON.stringify(headers), await answer.text()].join('\n');
 }
@@ -448,7 +448,7 @@ async function askGraphQL(
   operation: Operation,
   accept = 'application/json',
 ) {
-  return told(
+  return reported(
     await fetch(`${url}/graphql`, {
       method: 'POST',
       headers: { ...headersOf(credential), accept },
@@ -465,7 +465,7 @@ async function askRest(
   body?: object,
   headers: Record<string, string> = {},
 ) {
-  return told(
+  return reported(
     await fetch(`${url}/v1${path}`, {
       method,
       headers: { ...headersOf(credential), ...headers },

@@ -387,9 +387,9 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
       return JSON.stringify([...answers, value]);
     };
     const idOf = (orderCode: string) => Buffer.from(`CardPayment:${orderCode}`).toString('base64');
-    const told = await asks(nobodys, idOf(nobodys));
-    expect(await asks(other.cardPayment.orderCode, other.cardPayment.id)).toBe(told);
-    expect(await asks(one.cardPayment.orderCode, one.cardPayment.id)).not.toBe(told);
+    const reported = await asks(nobodys, idOf(nobodys));
+    expect(await asks(other.cardPayment.orderCode, other.cardPayment.id)).toBe(reported);
+    expect(await asks(one.cardPayment.orderCode, one.cardPayment.id)).not.toBe(reported);
     for (const query of [
       '{ cardPayments { totalCount } }',
       '{ wallet { balanceCents } }',

@@ -182,8 +182,8 @@ async function goesOn(
   }
   await updates.close();
   // The clock was moved on while it waited for its answer, so it may have come twice.
-  const told = receiver.received.filter(({ body }) => body.includes(orderCode));
-  expect(new Set(told.map(({ headers }) => headers['x-webhook-id'])).size, target).toBe(1);
+  const reported = receiver.received.filter(({ body }) => body.includes(orderCode));
+  expect(new Set(reported.map(({ headers }) => headers['x-webhook-id'])).size, target).toBe(1);
 
   const now = new Date(Date.now() + LATER_MS.reduce((sum, ms) => sum + ms, 0));
   const last = await audit(server, now);

@@ -101,7 +101,7 @@ async function repeat(times: number, measure: () => Promise<Delay>): Promise<Del
 async function overWebSocket({ server, listeners, text }: Hall): Promise<Delay> {
   await listeners.ask('expect');
   const commit = await server.ask('tell', { text });
-  const { delays } = await listeners.ask('told', { at: commit.sentAt, withinMs: WITHIN_MS });
+  const { delays } = await listeners.ask('reported', { at: commit.sentAt, withinMs: WITHIN_MS });
   if (delays.length !== 1) throw new Error('The subscriber was not told');
   return delayOf(commit, delays[0]);
 }

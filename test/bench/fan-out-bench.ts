@@ -72,7 +72,7 @@ export function connect({ listeners, url, spoken }: Hall, more: number): Promise
   return listeners.ask('open', { url, ...spoken, count: more });
 }
 
-export interface Told {
+export interface Reported {
   cpuUs: number;
   p50Ms: number;
   p99Ms: number;
@@ -82,7 +82,7 @@ export interface Told {
 export async function tellOften(
   hall: Hall,
   { subscribers, changes }: { subscribers: number; changes: number },
-): Promise<Told> {
+): Promise<Reported> {
   const before = await hall.server.ask('cpu');
   const delays: number[][] = [];
   for (let change = 0; change < changes; change++) delays.push((await tell(hall, subscribers)).delays);
@@ -93,13 +93,13 @@ export async function tellOften(
 
 /** What the last of them was told, and the milliseconds until each of them was, from the change's COMMIT. */
 export async function tell(hall: Hall, subscribers: number): Promise<{ text: string; delays: number[] }> {
-  const told = await tellWithin(hall, WITHIN_MS);
-  if (told.count !== subscribers) throw new Error(`${told.count} of ${subscribers} were told`);
-  return told;
+  const reported = await tellWithin(hall, WITHIN_MS);
+  if (reported.count !== subscribers) throw new Error(`${reported.count} of ${subscribers} were told`);
+  return reported;
 }
 
 async function tellWithin({ server, listeners, text }: Hall, withinMs: number) {
   await listeners.ask('expect');
   const { at } = await server.ask('tell', { text });
-  return listeners.ask('told', { at, withinMs });
+  return listeners.ask('reported', { at, withinMs });
 }

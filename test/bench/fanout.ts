@@ -1,5 +1,5 @@
 import { createBenchDatabase } from './databases.ts';
-import { createHalls, subscribe, type Told, tell, tellOften } from './fan-out-bench.ts';
+import { createHalls, type Reported, subscribe, tell, tellOften } from './fan-out-bench.ts';
 import { ensurePeer } from './peers/install.ts';
 import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 
@@ -34,13 +34,13 @@ export async function measureFanout(postgresUrl: string): Promise<Row[]> {
           name,
           () => tellOften(hall, { subscribers: SUBSCRIBERS, changes }),
         ]),
-      ) as Record<Name, () => Promise<Told>>;
+      ) as Record<Name, () => Promise<Reported>>;
     progress(`${called}: warming up`);
     for (const warmUp of Object.values(measure(WARM_UP_CHANGES))) await warmUp();
     const rounds = await inTurns(ROUNDS, measure(CHANGES_A_ROUND), called);
     await ours.server.ask('close');
 
-    const of = (whose: Name, what: keyof Told) => median(rounds.map((round) => round[whose][what]));
+    const of = (whose: Name, what: keyof Reported) => median(rounds.map((round) => round[whose][what]));
     const against = (other: Name, what: 'cpuUs' | 'p99Ms') => ({
       ours: of('ours', what),
       floor: of(other, what),

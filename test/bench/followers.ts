@@ -69,7 +69,7 @@ export async function measureFollowers(postgresUrl: string): Promise<Row[]> {
     await wait(WATCHED_MS);
     const calls: Record<string, number> = await upstream.ask('calls');
     const minutes = (performance.now() - started) / 60_000;
-    const { faults } = await subscribers.ask('told');
+    const { faults } = await subscribers.ask('reported');
     if (faults.length > 0) throw new Error(faults.join('\n'));
     await subscribers.stop();
     await server.ask('close');

@@ -1,5 +1,5 @@
 import { createBenchDatabase } from './databases.ts';
-import { createHalls, subscribe, type Told, tell, tellOften } from './fan-out-bench.ts';
+import { createHalls, type Reported, subscribe, tell, tellOften } from './fan-out-bench.ts';
 import { figure, inTurns, median, progress, type Row, size } from './report.ts';
 
 const STREAMS = size(2_000, 50);
@@ -30,7 +30,7 @@ export async function measureStreams(postgresUrl: string): Promise<Row[]> {
     const rounds = await inTurns(ROUNDS, measure(CHANGES_A_ROUND), called);
     await ours.server.ask('close');
 
-    const of = (whose: 'ours' | 'bare', what: keyof Told) =>
+    const of = (whose: 'ours' | 'bare', what: keyof Reported) =>
       median(rounds.map((round) => round[whose][what]));
     const against = (what: 'cpuUs' | 'p99Ms') => ({
       against: BARE,

@@ -149,7 +149,7 @@ function rules(instant: string): Record<string, string> {
       having count(e.version) <> r.version or count(distinct e.snapshot ->> 'version') <> r.version`,
 
     'its newest event shows its state': `
-      select r.resource, r.id, r.kind, e.kind as told from (${RESOURCES}) r join event e
+      select r.resource, r.id, r.kind, e.kind as reported from (${RESOURCES}) r join event e
         on e.resource = r.resource and e.resource_id = r.id and (e.snapshot ->> 'version')::int = r.version
       where e.kind <> r.kind`,
 

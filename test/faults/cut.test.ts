@@ -94,13 +94,13 @@ test.each(cases)(
       await server.ask('settle', null);
       // The first command has a transaction to itself; those that come meanwhile share the second.
       await line.arm({ verdict, after: round % 2 });
-      const told = await Promise.all(wishes.map((wish) => send(wish, live)));
+      const reported = await Promise.all(wishes.map((wish) => send(wish, live)));
       if (line.isWithTheServer) {
         await server.ask('stop', null);
         live = await start();
       }
       for (const [index, wish] of wishes.entries()) {
-        const before = told[index];
+        const before = reported[index];
         const again = await send(wish, live);
         if (!again) throw new Error(`${wish.key} was refused the second time`);
         if (before) expect(again).toEqual({ id: before.id, replayed: true });

@@ -4,7 +4,7 @@ import type { GraphQLClient } from '../support/graphql.ts';
 export type Kind = 'payout' | 'subaccountPayout' | 'transfer' | 'cardPayment';
 
 /** What a caller was told in the end. Nothing is `unheard`: the facade died before it answered. */
-export type Told =
+export type Reported =
   | { outcome: 'done'; id: string }
   | { outcome: 'refused'; code: string }
   | { outcome: 'unknown'; lookupReference: string | null }
@@ -20,20 +20,20 @@ export interface Wish {
   readonly subaccountId: string;
   /** A PIX key or an address. */
   readonly destination: string;
-  readonly told: Told[];
+  readonly reported: Reported[];
 }
 
 /** Sends a wish once. @throws what is neither an answer nor the end of the facade: a fault of ours */
-export async function send(wish: Wish, api: GraphQLClient, isDead: () => boolean): Promise<Told> {
-  const told = await ask(wish, api).catch((error: unknown): Told => {
+export async function send(wish: Wish, api: GraphQLClient, isDead: () => boolean): Promise<Reported> {
+  const reported = await ask(wish, api).catch((error: unknown): Reported => {
     if (!(error instanceof TypeError) || !isDead()) throw error;
     return { outcome: 'unheard' };
   });
-  wish.told.push(told);
-  return told;
+  wish.reported.push(reported);
+  return reported;
 }
 
-async function ask(wish: Wish, api: GraphQLClient): Promise<Told> {
+async function ask(wish: Wish, api: GraphQLClient): Promise<Reported> {
   const { mutation, input, idOf } = OPERATIONS[wish.kind];
   const { key } = wish;
   const { body } = await api.send(mutation, {

@@ -1,7 +1,7 @@
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { type AuditedPayment, type AuditedPayout, audit } from './audit.ts';
 import type { ChildServer } from './child.ts';
-import type { Kind, Told, Wish } from './expectations.ts';
+import type { Kind, Reported, Wish } from './expectations.ts';
 
 /** What the service's books have made of a wish. */
 interface Made {
@@ -130,25 +130,25 @@ export function complaintsOfCallers(
   const found = groupedBy(made, ({ kind, amountCents }) => `${kind} ${amountCents}`);
   const kept = groupedBy(intents, ({ amountCents }) => String(amountCents));
   for (const wish of wishes) {
-    const { kind, amountCents, key, told } = wish;
+    const { kind, amountCents, key, reported } = wish;
     const complain = (what: string) => complaints.push(`${JSON.stringify(wish)}: ${what}`);
     const there = found.get(`${kind} ${amountCents}`) ?? [];
     found.delete(`${kind} ${amountCents}`);
     const own = kept.get(String(amountCents)) ?? [];
-    const ids = [...new Set(told.flatMap((each) => (each.outcome === 'done' ? [each.id] : [])))];
+    const ids = [...new Set(reported.flatMap((each) => (each.outcome === 'done' ? [each.id] : [])))];
     // One whose address nobody has seen harms nobody, so after an unknown outcome a key makes another.
-    const most = kind === 'cardPayment' ? told.length : 1;
+    const most = kind === 'cardPayment' ? reported.length : 1;
     if (there.length > most) complain(`was done ${there.length} times`);
     if (ids.length > 1) complain('has several answers');
     if (ids.length > 0 && kind !== 'transfer' && !there.some(({ id }) => id === ids[0]))
       complain('was told to be done, and is not there');
     if (ids.length > 0 && there.length === 0) complain('was told to be done, and is not there');
-    if (there.length > 0 && told.every(({ outcome }) => outcome === 'refused'))
+    if (there.length > 0 && reported.every(({ outcome }) => outcome === 'refused'))
       complain('was refused, and is there');
     if (own.length > 1) complain(`has ${own.length} intents`);
     const [intent] = own;
     if (!intent) {
-      if (there.length > 0 || told.some(({ outcome }) => outcome === 'done' || outcome === 'unknown'))
+      if (there.length > 0 || reported.some(({ outcome }) => outcome === 'done' || outcome === 'unknown'))
         complain('is not kept');
       continue;
     }
@@ -174,12 +174,12 @@ const OURS = 500_000_000;
 export function complaintsOfMirror({ made }: ServiceBooks, { observed, events }: FacadeBooks): string[] {
   const complaints: string[] = [];
   const found = new Map(made.map((each) => [`${RESOURCE[each.kind]} ${each.id}`, each]));
-  const told = groupedBy(events, ({ resource, id }) => `${resource} ${id}`);
+  const reported = groupedBy(events, ({ resource, id }) => `${resource} ${id}`);
   for (const { resource, id, version, status } of observed) {
     const there = found.get(`${resource} ${id}`);
     const name = `${resource} ${id}`;
     if (there?.status !== status) complaints.push(`${name} is ${status} here and ${there?.status} there`);
-    const history = told.get(name) ?? [];
+    const history = reported.get(name) ?? [];
     const isInOrder = history.every(({ number }, index) => number > (history[index - 1]?.number ?? 0));
     if (!isInOrder || history.at(-1)?.number !== version)
       complaints.push(
@@ -241,12 +241,12 @@ export function stateOf({ observed, events, intents }: FacadeBooks) {
 export function endsOfUnknown(wishes: readonly Wish[], { made }: ServiceBooks): string[] {
   const there = new Set(made.map(({ kind, amountCents }) => `${kind} ${amountCents}`));
   return wishes
-    .filter(({ told }) => told.some(({ outcome }) => outcome === 'unknown' || outcome === 'unheard'))
+    .filter(({ reported }) => reported.some(({ outcome }) => outcome === 'unknown' || outcome === 'unheard'))
     .map(({ kind, amountCents }) => `${kind} ${there.has(`${kind} ${amountCents}`) ? 'done' : 'never done'}`);
 }
 
-export function words(told: Told): string {
-  return told.outcome === 'refused' ? told.code : told.outcome;
+export function words(reported: Reported): string {
+  return reported.outcome === 'refused' ? reported.code : reported.outcome;
 }
 
 function groupedBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): Map<string, Item[]> {

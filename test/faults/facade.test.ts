@@ -126,7 +126,7 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
       key: random.below(2) === 0 ? `${kind}:${number}` : null,
       subaccountId: random.pick(subaccounts),
       destination: random.pick(kind === 'payout' && environment === 'live' ? DESTINATIONS : PIX_KEYS),
-      told: [],
+      reported: [],
     };
     wishes.push(wish);
     return wish;
@@ -141,17 +141,17 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
     const wish = newWish(kind);
     // An impatient one asks both at once, under its key.
     const both = wish.key !== null && random.below(3) === 0;
-    const [told] = await Promise.all([ask(wish, facade), both && ask(wish, other)]);
+    const [reported] = await Promise.all([ask(wish, facade), both && ask(wish, other)]);
     // Under the same key it may be asked for again, wherever; without one never.
-    if (told.outcome !== 'done' && wish.key !== null && random.below(2) === 0) await ask(wish, other);
-    if (kind !== 'cardPayment' || told.outcome !== 'done' || random.below(3) === 0) return;
-    await service.ask('pay', { orderCode: told.id, cardNumber: '4242424242424242' });
+    if (reported.outcome !== 'done' && wish.key !== null && random.below(2) === 0) await ask(wish, other);
+    if (kind !== 'cardPayment' || reported.outcome !== 'done' || random.below(3) === 0) return;
+    await service.ask('pay', { orderCode: reported.id, cardNumber: '4242424242424242' });
   }
 
   async function read(facade: Facade): Promise<void> {
-    const done = wishes.filter(({ told }) => told.some(({ outcome }) => outcome === 'done'));
+    const done = wishes.filter(({ reported }) => reported.some(({ outcome }) => outcome === 'done'));
     const wish = done.length > 0 ? random.pick(done) : null;
-    const id = wish?.told.find((told) => told.outcome === 'done')?.id;
+    const id = wish?.reported.find((reported) => reported.outcome === 'done')?.id;
     const life = await facade.now();
     const [query, variables] = random.pick([
       ['{ wallet { withdrawableCents } }', {}],
@@ -269,7 +269,9 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
   say(`the fullest ${WINDOW_MS} ms: ${proxy.maxInWindow(WINDOW_MS)} of ${BUDGET}`);
   say(`faults: ${counted(proxy.arrivals.map(({ fault }) => nameOf(fault)))}`);
   say(`reads: ${counted(reads)}`);
-  say(`told: ${counted(wishes.flatMap(({ kind, told }) => told.map((each) => `${kind} ${words(each)}`)))}`);
+  say(
+    `told: ${counted(wishes.flatMap(({ kind, reported }) => reported.map((each) => `${kind} ${words(each)}`)))}`,
+  );
   say(`unknown in the end: ${counted(endsOfUnknown(wishes, atService))}`);
   // Of each facade that somebody does not know the secret; nothing else.
   const logged = facades
@@ -335,9 +337,9 @@ async function complaintsOfLookups(
   const complaints: string[] = [];
   const there = new Map(made.map(({ kind, amountCents, status }) => [`${kind} ${amountCents}`, status]));
   const lookups = wishes.flatMap((wish) =>
-    wish.told.flatMap((told) =>
-      told.outcome === 'unknown' && told.lookupReference !== null
-        ? facades.map((facade) => ({ wish, reference: told.lookupReference, facade }))
+    wish.reported.flatMap((reported) =>
+      reported.outcome === 'unknown' && reported.lookupReference !== null
+        ? facades.map((facade) => ({ wish, reference: reported.lookupReference, facade }))
         : [],
     ),
   );
@@ -536,11 +538,11 @@ function follow(facade: Facade, { resource, environment, subscription }: Followe
 function missedBy({ facade, resource, environment, seen }: Watcher, { events }: FacadeBooks): string[] {
   const logged = events.filter((event) => event.resource === resource && event.environment === environment);
   const all = logged.map(({ id, number, status }) => `${id} ${number} ${status}`);
-  const told = seen.map((update) => `${update.id} ${update.version} ${statusOf(update)}`);
-  const first = all.findIndex((line, index) => line !== told[index]);
-  if (first < 0 && told.length === all.length) return [];
+  const reported = seen.map((update) => `${update.id} ${update.version} ${statusOf(update)}`);
+  const first = all.findIndex((line, index) => line !== reported[index]);
+  if (first < 0 && reported.length === all.length) return [];
   return [
-    `${facade.name} ${environment} ${resource}: told ${told.length} of ${all.length}; at ${first}: ${told[first]}, not ${all[first]}`,
+    `${facade.name} ${environment} ${resource}: told ${reported.length} of ${all.length}; at ${first}: ${reported[first]}, not ${all[first]}`,
   ];
 }
 

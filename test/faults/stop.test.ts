@@ -37,8 +37,8 @@ test.each(inThisRun(engines))(
     const random = createRandom(seed);
     const message = `PSA_FAULTS_SEED=${seed}`;
     const watched: Record<Transport, Watched> = {
-      ws: { after: null, told: [] },
-      sse: { after: null, told: [] },
+      ws: { after: null, reported: [] },
+      sse: { after: null, reported: [] },
     };
     const orders: Order[] = [];
     const stopMs: number[] = [];
@@ -87,14 +87,14 @@ test.each(inThisRun(engines))(
 
     // Nobody has missed anything, or was told it twice, over all these lives.
     const watchers = [await overSocket(server.live, watched.ws), await overEvents(server.live, watched.sse)];
-    await expect.poll(() => watched.ws.told.length, { timeout: 30_000 }).toBe(orders.length);
-    await expect.poll(() => watched.sse.told.length, { timeout: 30_000 }).toBe(orders.length);
+    await expect.poll(() => watched.ws.reported.length, { timeout: 30_000 }).toBe(orders.length);
+    await expect.poll(() => watched.sse.reported.length, { timeout: 30_000 }).toBe(orders.length);
     server.program.child.kill('SIGTERM');
     expect(await server.program.exited, message).toBe(0);
     expect(await Promise.all(watchers.map(({ goodbye }) => goodbye)), message).toEqual([GOING_AWAY, 'ended']);
     const codes = orders.map(({ orderCode }) => orderCode).sort();
-    expect(watched.ws.told.toSorted(), message).toEqual(codes);
-    expect(watched.sse.told, message).toEqual(watched.ws.told);
+    expect(watched.ws.reported.toSorted(), message).toEqual(codes);
+    expect(watched.sse.reported, message).toEqual(watched.ws.reported);
     process.stdout.write(
       `${engine}: stopped ${STOPS} times under load; ${orders.length} payments; ended within ` +
         `${Math.round(Math.max(...stopMs))} ms; ${message}\n`,
@@ -107,7 +107,7 @@ type Transport = 'ws' | 'sse';
 /** What a subscriber keeps between one server and the next. */
 interface Watched {
   after: string | null;
-  readonly told: string[];
+  readonly reported: string[];
 }
 
 interface Order {
@@ -206,7 +206,7 @@ interface Created {
   createCardPayment: { cardPayment: { orderCode: string } };
 }
 
-interface Told {
+interface Reported {
   update: { cursor: string; cardPayment: { orderCode: string } };
 }
 
@@ -220,17 +220,17 @@ async function cursorOf(live: GraphQLClient, watched: Watched): Promise<void> {
   watched.after ??= (await live.request('{ updatesCursor }')).updatesCursor as string;
 }
 
-function take(watched: Watched, { update }: Told): void {
+function take(watched: Watched, { update }: Reported): void {
   watched.after = update.cursor;
-  watched.told.push(update.cardPayment.orderCode);
+  watched.reported.push(update.cardPayment.orderCode);
 }
 
 async function overSocket(live: GraphQLClient, watched: Watched): Promise<{ goodbye: Promise<unknown> }> {
   await cursorOf(live, watched);
   const goodbye = new Promise<unknown>((resolve) => {
     const socket = live.socket({ on: { closed: (event) => resolve(closingOf(event)) } });
-    const next = ({ data }: { data?: Told | null }) => take(watched, data!);
-    socket.subscribe<Told>(
+    const next = ({ data }: { data?: Reported | null }) => take(watched, data!);
+    socket.subscribe<Reported>(
       { query: FOLLOW, variables: { after: watched.after } },
       { next, error: () => undefined, complete: () => undefined },
     );

@@ -15,7 +15,7 @@ const LOGGED = `
  * the cursor of the last update that it had.
  */
 export function createSubscriber(transport: 'ws' | 'sse') {
-  const told: string[] = [];
+  const reported: string[] = [];
   let after: string | null = null;
   let stream: Stream | undefined;
   let ended: Promise<void> = Promise.resolve();
@@ -25,7 +25,7 @@ export function createSubscriber(transport: 'ws' | 'sse') {
       const { update } = await source.data();
       after = update.cursor;
       const { orderCode, version, status } = update.it;
-      told.push(`${orderCode} ${version} ${status.toLowerCase()}`);
+      reported.push(`${orderCode} ${version} ${status.toLowerCase()}`);
     }
   }
 
@@ -44,9 +44,11 @@ export function createSubscriber(transport: 'ws' | 'sse') {
     async missed(server: ChildServer): Promise<string[]> {
       const [rows] = (await server.ask('query', [LOGGED])) as [{ line: string }[]];
       const log = rows.map(({ line }) => line);
-      const at = log.findIndex((line, index) => line !== told[index]);
-      if (at < 0 && told.length === log.length) return [];
-      return [`${transport}: told ${told.length} of ${log.length}; at ${at}: ${told[at]}, not ${log[at]}`];
+      const at = log.findIndex((line, index) => line !== reported[index]);
+      if (at < 0 && reported.length === log.length) return [];
+      return [
+        `${transport}: told ${reported.length} of ${log.length}; at ${at}: ${reported[at]}, not ${log[at]}`,
+      ];
     },
     async leave(): Promise<void> {
       await stream?.close();

@@ -77,7 +77,7 @@ test('an answer that took long has a line, with its route and without its path, 
   const { lines, log } = captured();
   const clock = createManualClock();
   const answers: unknown[][] = [];
-  const metrics = { onAnswer: (...told: unknown[]) => void answers.push(told) };
+  const metrics = { onAnswer: (...reported: unknown[]) => void answers.push(reported) };
   const onRequest = createRequestLog({ metrics, clock, log, slowMs: 1_000 });
   const ended: Promise<void>[] = [];
   const server = createServer((request, response) => {
@@ -126,9 +126,9 @@ test('an answer that took long has a line, with its route and without its path, 
 
 test('an operation has a line where it took long, or a change got no answer; a fault’s own line names it', () => {
   const { lines, log } = captured();
-  const told: unknown[][] = [];
+  const reported: unknown[][] = [];
   const fields = createFieldLog({
-    metrics: { onRootField: (...each: unknown[]) => void told.push(each) },
+    metrics: { onRootField: (...each: unknown[]) => void reported.push(each) },
     log,
     slowMs: 1_000,
   });
@@ -140,7 +140,7 @@ test('an operation has a line where it took long, or a change got no answer; a f
   fields.onRootField('mutation', 'requestPayout', away, 1);
   fields.onRootField('query', 'wallet', away, 1);
   fields.onRootField('query', 'node', fault, 1);
-  expect(told).toHaveLength(6);
+  expect(reported).toHaveLength(6);
   expect(parsed(lines)).toEqual([
     expect.objectContaining({ level: 'info', operation: 'query payouts', outcome: 'ok', durationMs: 1_000 }),
     expect.objectContaining({

@@ -112,10 +112,10 @@ const LAWS: Record<string, string> = {
       select account_id, resource_id, (snapshot ->> 'version')::int as version,
         row_number() over (partition by account_id, environment, resource, resource_id order by version) as nth
       from event where resource in ('card_payment', 'payout', 'subaccount_payout')
-    ) told where version <> nth`,
+    ) reported where version <> nth`,
 
   'the last event of the wallet shows its balances': `
-    select l.account_id, l.environment, l.name, l.balance, snapshot ->> l.name as told from ledger_account l
+    select l.account_id, l.environment, l.name, l.balance, snapshot ->> l.name as reported from ledger_account l
     join lateral (
       select snapshot from event e where e.account_id = l.account_id and e.environment = l.environment
         and e.resource = 'wallet' order by version desc limit 1

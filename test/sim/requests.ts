@@ -49,7 +49,7 @@ export interface Effect {
 export interface Requests {
   make(request: Request): Promise<Answer>;
   /** What makes nothing: `told` gets what it came to. */
-  attempt(what: string, act: () => Promise<string>, told: (outcome: string) => void): Promise<void>;
+  attempt(what: string, act: () => Promise<string>, reported: (outcome: string) => void): Promise<void>;
   /** How a payment must stand in the end. */
   expectStatus(orderCode: string, statuses: readonly string[]): void;
   isExpected(orderCode: string): boolean;
@@ -66,7 +66,7 @@ interface Keyed {
   request: Request;
   /** Every mark that it was given with. */
   marks: Set<string>;
-  told: { id: string; mark: string; since: number } | null;
+  reported: { id: string; mark: string; since: number } | null;
   fresh: number;
 }
 
@@ -88,7 +88,7 @@ export function createRequests(broken: (violation: Violation) => void): Requests
     const name = `${request.environment} ${request.made} ${request.key}`;
     const known = keys.get(name);
     if (known) known.marks.add(request.mark);
-    else keys.set(name, { request, marks: new Set([request.mark]), told: null, fresh: 0 });
+    else keys.set(name, { request, marks: new Set([request.mark]), reported: null, fresh: 0 });
   }
 
   function done(request: Request, id: string, replayed: boolean): void {
@@ -97,8 +97,11 @@ export function createRequests(broken: (violation: Violation) => void): Requests
     const effect = `${environment} ${made} ${id}`;
     const before = acknowledged.get(effect);
     const what = `${made} ${mark} with key ${request.key}: ${id}`;
-    if (keyed?.told && (keyed.told.id !== id || keyed.told.mark !== mark))
-      broken({ law: 'a key is told the same again', what: `${what}, before ${JSON.stringify(keyed.told)}` });
+    if (keyed?.reported && (keyed.reported.id !== id || keyed.reported.mark !== mark))
+      broken({
+        law: 'a key is told the same again',
+        what: `${what}, before ${JSON.stringify(keyed.reported)}`,
+      });
     if (before !== undefined && before !== mark)
       broken({ law: 'one effect answers one request', what: `${what}, before ${before}` });
     if (before !== undefined && request.key === null)
@@ -110,8 +113,8 @@ export function createRequests(broken: (violation: Violation) => void): Requests
     }
     acknowledged.set(effect, mark);
     inDoubt.delete(`${environment} ${made} ${mark}`);
-    if (!keyed || keyed.told) return;
-    keyed.told = { id, mark, since: now };
+    if (!keyed || keyed.reported) return;
+    keyed.reported = { id, mark, since: now };
     keyed.request = request;
   }
 
@@ -137,17 +140,17 @@ export function createRequests(broken: (violation: Violation) => void): Requests
         return { kind: 'done', id, replayed };
       } catch (error) {
         now += 1;
-        const told = keyOf(request)?.told;
+        const reported = keyOf(request)?.reported;
         if (error instanceof CommitOutcomeUnknown) {
-          if (told?.mark !== mark) inDoubt.add(`${environment} ${made} ${mark}`);
+          if (reported?.mark !== mark) inDoubt.add(`${environment} ${made} ${mark}`);
           return { kind: 'unknown' };
         }
         if (isFault(error, made)) return { kind: 'fault' };
         const { code, message } = error as PaymentError;
-        if (told && told.since < begun && told.mark === mark)
+        if (reported && reported.since < begun && reported.mark === mark)
           broken({
             law: 'a key is told the same again',
-            what: `${made} ${mark} with key ${request.key}: ${message}, before ${JSON.stringify(told)}`,
+            what: `${made} ${mark} with key ${request.key}: ${message}, before ${JSON.stringify(reported)}`,
           });
         if (error instanceof IdempotencyError && keyOf(request)!.marks.size < 2)
           broken({ law: 'only another input is refused for its key', what: `${made} ${mark}` });
@@ -155,12 +158,12 @@ export function createRequests(broken: (violation: Violation) => void): Requests
       }
     },
 
-    async attempt(what, act, told) {
+    async attempt(what, act, reported) {
       try {
-        told(await act());
+        reported(await act());
       } catch (error) {
-        if (error instanceof CommitOutcomeUnknown) told('unknown');
-        else told(isFault(error, what) ? 'fault' : `refused: ${(error as PaymentError).code}`);
+        if (error instanceof CommitOutcomeUnknown) reported('unknown');
+        else reported(isFault(error, what) ? 'fault' : `refused: ${(error as PaymentError).code}`);
       }
     },
 
@@ -189,14 +192,17 @@ export function createRequests(broken: (violation: Violation) => void): Requests
             law: 'what was paid or refunded stays so',
             what: `${effect} is ${status}, not ${allowed}`,
           });
-        const told = acknowledged.get(effect);
-        if (told === undefined && !inDoubt.has(marked))
+        const reported = acknowledged.get(effect);
+        if (reported === undefined && !inDoubt.has(marked))
           broken({
             law: 'nothing is there that was refused, or asked for by nobody',
             what: `${effect} ${mark}`,
           });
-        if (told !== undefined && told !== mark)
-          broken({ law: 'what is there is what was acknowledged', what: `${effect}: ${mark}, not ${told}` });
+        if (reported !== undefined && reported !== mark)
+          broken({
+            law: 'what is there is what was acknowledged',
+            what: `${effect}: ${mark}, not ${reported}`,
+          });
       }
       for (const [effect, mark] of acknowledged)
         if (!found.has(effect) && !mayBeGone.has(effect))

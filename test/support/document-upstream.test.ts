@@ -56,11 +56,11 @@ describe('an upstream written from the document alone', () => {
     Object.assign(upstream, { webhookUrl: receiver.url, signature: 'sha256=' });
     upstream.live.balanceCents = 10_000;
     expect((await live.post('/payouts', { ...LIVE, amount: 100.01 })).status).toBe(400);
-    const [told, { status, body }] = [receiver.next(), await live.post('/payouts', LIVE)];
+    const [reported, { status, body }] = [receiver.next(), await live.post('/payouts', LIVE)];
     expect(status).toBe(201);
     const { identificador: id } = body;
     expect(body).toMatchObject({ amount: 12.34, status: 'pendente', metodo: 'pix', chaveDestino: '***mple' });
-    expect(JSON.parse((await told).body)).toMatchObject({
+    expect(JSON.parse((await reported).body)).toMatchObject({
       event: 'withdrawal.requested',
       withdrawalId: id,
       amount: 12.34,
@@ -190,9 +190,9 @@ describe('an upstream written from the document alone', () => {
     const receiver = await startReceiver();
     upstream.webhookUrl = receiver.url;
     upstream.live.balanceCents = 10_000;
-    const told = receiver.next();
+    const reported = receiver.next();
     await live.post('/payouts', LIVE);
-    const first = await told;
+    const first = await reported;
     expect(await upstream.send(upstream.sent[0]!)).toBe(200);
     const { body, headers } = receiver.received[1]!;
     expect([body, headers['x-webhook-id']]).toEqual([first.body, first.headers['x-webhook-id']]);

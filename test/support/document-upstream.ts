@@ -124,7 +124,7 @@ interface Asked {
   body: any;
 }
 
-interface Told {
+interface Reported {
   status: number;
   body: object;
 }
@@ -167,7 +167,7 @@ export async function startDocumentUpstream({
 
   // ── Endpoints ──
 
-  const handlers: Record<Endpoint, (asked: Asked) => Told> = {
+  const handlers: Record<Endpoint, (asked: Asked) => Reported> = {
     'GET /v1/wallet': ({ books, environment }) => ok(walletOf(books, environment)),
     'GET /v1/sandbox/wallet': ({ books, environment }) =>
       environment === 'sandbox'
@@ -288,7 +288,7 @@ export async function startDocumentUpstream({
     return { endpoint, method, path: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`) };
   });
 
-  function answer(method: string, url: URL, authorization: string | undefined, body: unknown): Told {
+  function answer(method: string, url: URL, authorization: string | undefined, body: unknown): Reported {
     const environment = environmentOf(authorization);
     if (!environment) return refused(401, 'Chave inválida');
     if (clock.now().getTime() >= window.since + 60_000) window = { since: clock.now().getTime(), used: 0 };
@@ -466,9 +466,9 @@ export async function startDocumentUpstream({
       else each.status = status;
     },
     async send({ url, body, headers }) {
-      const told = await fetch(url, { method: 'POST', body, headers });
-      await told.arrayBuffer();
-      return told.status;
+      const reported = await fetch(url, { method: 'POST', body, headers });
+      await reported.arrayBuffer();
+      return reported.status;
     },
     async close() {
       server.closeAllConnections();
@@ -499,7 +499,7 @@ function walletOf(books: Books, environment: Environment) {
   };
 }
 
-function requested({ body }: SubaccountPayout): Told {
+function requested({ body }: SubaccountPayout): Reported {
   const { withdrawalId, code } = body;
   return withdrawalId === null
     ? { status: 202, body: { withdrawal: null, code, situacao: 'em_verificacao' } }
@@ -521,8 +521,8 @@ function pageOf(name: string, items: readonly object[], query: URLSearchParams) 
   return { [name]: items.slice(offset, offset + limit), total: items.length, limit, offset };
 }
 
-const ok = (body: object): Told => ({ status: 200, body });
-const refused = (status: number, error: string): Told => ({ status, body: { error } });
+const ok = (body: object): Reported => ({ status: 200, body });
+const refused = (status: number, error: string): Reported => ({ status, body: { error } });
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
 const digits = (count: number): string => Array.from(randomBytes(count), (byte) => byte % 10).join('');
 const mask = (text: string): string => `***${text.slice(-4)}`;

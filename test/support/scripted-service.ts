@@ -1,8 +1,8 @@
 import { type Upstream, UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 
-type Told = { status: number; body: unknown };
+type Reported = { status: number; body: unknown };
 /** What is answered, or thrown, to a request. */
-export type Script = (request: UpstreamRequest) => Told | Error | Promise<Told | Error>;
+export type Script = (request: UpstreamRequest) => Reported | Error | Promise<Reported | Error>;
 
 /** A service that says what a test has written; nothing goes over a network. */
 export interface ScriptedService {
@@ -25,10 +25,10 @@ export function createScriptedService(): ScriptedService {
     const found = scripts.findLast(
       ({ method, path }) => method === request.method && request.path.startsWith(path),
     );
-    const told = (await found?.script(request)) ?? refused(404, 'Not found');
-    if (told instanceof Error) throw told;
-    if (told.status >= 500) throw new UpstreamFault('server_error', 'maybe', String(told.status));
-    return { ...told, headers: {} };
+    const reported = (await found?.script(request)) ?? refused(404, 'Not found');
+    if (reported instanceof Error) throw reported;
+    if (reported.status >= 500) throw new UpstreamFault('server_error', 'maybe', String(reported.status));
+    return { ...reported, headers: {} };
   }
 
   return {
@@ -46,6 +46,6 @@ export function createScriptedService(): ScriptedService {
   };
 }
 
-export const ok = (body: unknown): Told => ({ status: 200, body });
-export const refused = (status: number, error: string): Told => ({ status, body: { error } });
+export const ok = (body: unknown): Reported => ({ status: 200, body });
+export const refused = (status: number, error: string): Reported => ({ status, body: { error } });
 export const timeout = () => new UpstreamFault('timeout', 'maybe');

@@ -66,11 +66,11 @@ export function lookThrough(folder) {
       const [kind = '', test = '', text = ''] = splitTwice(line);
       counts[kind] = (counts[kind] ?? 0) + 1;
       // A figure itself may be any number, a CPF's too.
-      const told = kind === 'metrics' ? text.replace(/ \S+$/, '') : text;
-      if (seen.has(kind + told)) continue;
-      seen.add(kind + told);
-      const [secret] = secretsIn(told);
-      if (secret) found.push(`${test}: ${secret.kind} in ${kind}: ${around(told, secret)}`);
+      const reported = kind === 'metrics' ? text.replace(/ \S+$/, '') : text;
+      if (seen.has(kind + reported)) continue;
+      seen.add(kind + reported);
+      const [secret] = secretsIn(reported);
+      if (secret) found.push(`${test}: ${secret.kind} in ${kind}: ${around(reported, secret)}`);
     }
   }
   return { counts, found };

@@ -56,11 +56,11 @@ async function round(worker) {
 
   const all = await follow(ALL, { after: null });
   const one = await follow(ONE, { orderCode });
-  await one.told();
+  await one.reported();
   // Who has just subscribed may not be heard yet, and then the next change is for it.
   do await post(CREATE);
   while (!(await all.hears(PAUSE_MS)));
-  const { cursor } = (await all.told()).allCardPaymentUpdates;
+  const { cursor } = (await all.reported()).allCardPaymentUpdates;
   await post(LIST);
   // Some close as they should, and some are gone.
   if (worker % 2 === 0) all.close();
@@ -68,7 +68,7 @@ async function round(worker) {
   counts.reconnects += 1;
   const again = await follow(ALL, { after: cursor });
   await post(CREATE);
-  await again.told();
+  await again.reported();
   again.close();
   one.close();
 }
@@ -160,7 +160,7 @@ async function follow(query, variables) {
   return {
     /** Whether something has come, or comes in so many milliseconds. @param {number} ms */
     hears: (/** @type {number} */ ms) => until(() => arrived.length > 0, ms),
-    async told() {
+    async reported() {
       if (!(await until(() => arrived.length > 0))) throw new Error('No update came');
       counts.updates += 1;
       return arrived.shift();

@@ -16,7 +16,7 @@ const PONG = 10;
 /** @type {import('node:net').Socket[]} */
 const sockets = [];
 /** Who was told since the last time, and when. @type {Map<import('node:net').Socket, bigint>} */
-const told = new Map();
+const reported = new Map();
 let text = '';
 let opened = 0;
 /** @type {string[]} */
@@ -44,15 +44,15 @@ answerParent({
     for (const socket of sockets.splice(count)) socket.removeAllListeners('close').destroy();
   },
   expect() {
-    told.clear();
+    reported.clear();
   },
   /**
    * Resolves when all of them have been told since `expect`, or after `withinMs`: how many were, what the last was told,
    * and the milliseconds that it took from the instant `at` of the machine's clock, each sorted.
    */
-  async told({ at, withinMs }) {
+  async reported({ at, withinMs }) {
     const endsAt = Date.now() + withinMs;
-    while (told.size < sockets.length && faults.length === 0 && Date.now() < endsAt) {
+    while (reported.size < sockets.length && faults.length === 0 && Date.now() < endsAt) {
       /** @type {NodeJS.Timeout | undefined} */
       let timer;
       await new Promise((resolve) => {
@@ -64,8 +64,8 @@ answerParent({
     progressed = () => undefined;
     if (faults.length > 0) throw new Error(faults.slice(0, 3).join('\n'));
     const from = BigInt(at);
-    const delays = [...told.values()].map((arrivedAt) => Number(arrivedAt - from) / 1e6);
-    return { count: told.size, text, delays: delays.sort((left, right) => left - right) };
+    const delays = [...reported.values()].map((arrivedAt) => Number(arrivedAt - from) / 1e6);
+    return { count: reported.size, text, delays: delays.sort((left, right) => left - right) };
   },
 });
 
@@ -86,8 +86,8 @@ async function follow(host, port, path, { key, query }) {
           return;
         }
         if (message.includes('"type":"error"')) return fault(message.toString());
-        told.set(socket, process.hrtime.bigint());
-        if (told.size === sockets.length) {
+        reported.set(socket, process.hrtime.bigint());
+        if (reported.size === sockets.length) {
           text = message.toString();
           progressed();
         }
@@ -128,8 +128,8 @@ async function stream(host, port, path, { key, query = '' }) {
       const [, data] = /\ndata: (.*)\n\n/.exec(held) ?? [];
       if (data === undefined) return;
       held = '';
-      told.set(socket, process.hrtime.bigint());
-      if (told.size === sockets.length) {
+      reported.set(socket, process.hrtime.bigint());
+      if (reported.size === sockets.length) {
         text = data;
         progressed();
       }

@@ -9,7 +9,7 @@ const AT_ONCE = 8;
 
 /** @type {WebSocket[]} */
 const sockets = [];
-let told = 0;
+let reported = 0;
 /** @type {string[]} */
 const faults = [];
 
@@ -27,9 +27,9 @@ answerParent({
     return { sockets: sockets.length };
   },
   /** Updates since the last time, first states included, and what has gone wrong since the start. */
-  told() {
-    const count = told;
-    told = 0;
+  reported() {
+    const count = reported;
+    reported = 0;
     return { updates: count, faults: faults.slice(0, 3) };
   },
 });
@@ -49,7 +49,7 @@ async function follow(url, key, subscriptions) {
           socket.send(JSON.stringify({ id: String(id), type: 'subscribe', payload }));
       else if (message.type === 'ping') socket.send('{"type":"pong"}');
       else if (message.type === 'next' && !message.payload.errors) {
-        told += 1;
+        reported += 1;
         waiting.delete(Number(message.id));
         if (waiting.size === 0) resolve();
       } else fault(JSON.stringify(message));
