@@ -335,7 +335,7 @@ function write(file: string, lines: string[]): void {
   writeFileSync(path, `${lines.join('\n')}\n`);
 }
 
-/** What Biome says about the house, by file (within server/src), line and rule. */
+/** Biome's findings in the made-up sources, by file (within server/src), line and rule. */
 async function lint(...options: string[]): Promise<{ file: string; line: number; rule: string }[]> {
   const biome = join(repository, 'node_modules/@biomejs/biome/bin/biome');
   const args = [biome, 'lint', '--reporter=github', '--max-diagnostics=none', ...options, '.'];

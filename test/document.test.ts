@@ -107,8 +107,8 @@ async function statement(): Promise<{ kind: string; refId: string; amountCents: 
   return (await live.get(`/subaccounts/${subaccountId}/statement`)).body.entries;
 }
 
-/** What the merchant's server was told of a resource since the test began. */
-function told(from: number, event?: string, { received }: Receiver = receiver) {
+/** Webhooks that the merchant's server has received of a resource since the test began. */
+function reported(from: number, event?: string, { received }: Receiver = receiver) {
   return received
     .slice(from)
     .map(({ headers, body }) => ({ headers, raw: body, body: JSON.parse(body) }))
@@ -377,7 +377,7 @@ describe('3.1 subaccount payout', () => {
     const from = receiver.received.length;
     const { body } = await subaccountPayout('negado@psa.example');
     await pass(app, HOUR_MS);
-    const steps = told(from, 'subaccount.payout').map(
+    const steps = reported(from, 'subaccount.payout').map(
       ({ body: { status, reversed } }) => `${status} ${reversed}`,
     );
     expect(steps).toEqual(['processing false', 'failed false', 'failed true']);
@@ -395,7 +395,7 @@ describe('3.2 card payment', () => {
     await app.cardPayments.pay(body.orderCode, approved());
     await app.work.settled();
     expect((await live.get(`/card-payments/${body.orderCode}`)).body.status).toBe('paid');
-    expect(told(from).map(({ body: { event, orderCode } }) => [event, orderCode])).toEqual([
+    expect(reported(from).map(({ body: { event, orderCode } }) => [event, orderCode])).toEqual([
       ['card_payment.paid', body.orderCode],
     ]);
   });
@@ -409,7 +409,7 @@ describe('3.3 withdrawal', () => {
     expect([status, body.status]).toEqual([201, 'pendente']);
     await pass(app, 60_000);
     expect((await live.get(`/payouts/${body.id}`)).body.status).toBe('concluido');
-    expect(told(from).map(({ body: { event, status: step } }) => [event, step])).toEqual([
+    expect(reported(from).map(({ body: { event, status: step } }) => [event, step])).toEqual([
       ['withdrawal.requested', 'pendente'],
       ['withdrawal.completed', 'concluido'],
     ]);
@@ -422,7 +422,7 @@ describe('3.3 withdrawal', () => {
     await pass(app, 60_000);
     expect((await live.get(`/payouts/${body.id}`)).body.status).toBe('negado');
     expect((await live.get('/wallet')).body.balanceCents).toBe(before);
-    expect(told(from).map(({ body: { event } }) => event)).toEqual([
+    expect(reported(from).map(({ body: { event } }) => event)).toEqual([
       'withdrawal.requested',
       'withdrawal.denied',
     ]);
@@ -659,7 +659,7 @@ describe('5 authentication', () => {
   rows('5', ['webhook signature'], async () => {
     const from = receiver.received.length;
     await sell(990);
-    const { headers, raw } = told(from)[0]!;
+    const { headers, raw } = reported(from)[0]!;
     const expected = createHmac('sha256', secret).update(raw).digest('hex');
     expect(headers['x-webhook-signature']).toBe(expected);
   });
@@ -684,7 +684,7 @@ describe('6 webhooks', () => {
     await app.cardPayments.pay(body.orderCode, approved());
     await app.work.settled();
     expect(own.received).toHaveLength(1);
-    expect(told(from)).toEqual([]);
+    expect(reported(from)).toEqual([]);
     expect(own.received[0]!.headers['x-webhook-id']).toMatch(/./);
     expect(own.received[0]!.headers['x-webhook-signature']).toMatch(/^[0-9a-f]{64}$/);
     await own.shut();
@@ -695,11 +695,11 @@ describe('6 webhooks', () => {
     await sell(2_000);
     await pass(app, 2 * DAY_MS);
     receiver.answer = (response) => response.end();
-    const attempts = told(from, 'card_payment.paid');
+    const attempts = reported(from, 'card_payment.paid');
     expect(attempts).toHaveLength(7);
     expect(new Set(attempts.map(({ headers }) => headers['x-webhook-id'])).size).toBe(1);
     await pass(app, 2 * DAY_MS);
-    expect(told(from, 'card_payment.paid')).toHaveLength(7);
+    expect(reported(from, 'card_payment.paid')).toHaveLength(7);
   });
 });
 
@@ -732,7 +732,7 @@ describe('6.1 withdrawal events', () => {
         method: 'pix',
         walletAddress: CPF,
       };
-      expect(told(from).map((each) => each.body)).toEqual([
+      expect(reported(from).map((each) => each.body)).toEqual([
         {
           event: 'withdrawal.requested',
           ...common,
@@ -753,7 +753,7 @@ describe('6.1 withdrawal events', () => {
     const from = receiver.received.length;
     await withdraw({ walletAddress: 'negado@psa.example' });
     await pass(app, 60_000);
-    expect(told(from, 'withdrawal.denied').map(({ body }) => [body.status, body.processedAt])).toEqual([
+    expect(reported(from, 'withdrawal.denied').map(({ body }) => [body.status, body.processedAt])).toEqual([
       ['negado', expect.stringMatching(ISO)],
     ]);
   });
@@ -761,7 +761,7 @@ describe('6.1 withdrawal events', () => {
     const from = receiver.received.length;
     await withdraw({ method: 'pix_turbo' });
     await pass(app, 60_000);
-    expect(told(from).map(({ body }) => [body.event, body.method])).toEqual([
+    expect(reported(from).map(({ body }) => [body.event, body.method])).toEqual([
       ['withdrawal.requested', 'pix_turbo'],
       ['withdrawal.completed', 'pix_turbo'],
     ]);
@@ -775,7 +775,7 @@ describe('6.1 withdrawal events', () => {
     await sandbox.post('/sandbox/payments', { valueCents: 100_000 });
     await withdraw({ walletAddress: 'negado@psa.example' }, sandbox);
     await pass(app, 60_000);
-    expect(told(0, undefined, own).map(({ body }) => [body.event, body.sandbox])).toEqual([
+    expect(reported(0, undefined, own).map(({ body }) => [body.event, body.sandbox])).toEqual([
       ['withdrawal.test.requested', true],
       ['withdrawal.test.completed', undefined],
     ]);
@@ -791,7 +791,7 @@ describe('6.2 card_payment.paid', () => {
       const from = receiver.received.length;
       const metadata = '{"pedido": 7}';
       const orderCode = await sell(819, { metadata, customer: { name: 'Ana', email: 'ana@example.com' } });
-      expect(told(from).map(({ body }) => body)).toEqual([
+      expect(reported(from).map(({ body }) => body)).toEqual([
         {
           event: 'card_payment.paid',
           orderCode,
@@ -803,7 +803,7 @@ describe('6.2 card_payment.paid', () => {
         },
       ]);
       await sell(820);
-      expect(told(from).at(-1)!.body.metadata).toBeNull();
+      expect(reported(from).at(-1)!.body.metadata).toBeNull();
     },
   );
   rows('6.2', ['no sandbox event'], async () => {
@@ -816,7 +816,7 @@ describe('6.3 other events', () => {
     const from = receiver.received.length;
     const { body } = await subaccountPayout(CPF);
     await pass(app, 60_000);
-    const events = told(from, 'subaccount.payout').map((each) => each.body);
+    const events = reported(from, 'subaccount.payout').map((each) => each.body);
     expect(events.at(-1)).toEqual({ event: 'subaccount.payout', ...(await lookUp(body.code)).body });
   });
 });

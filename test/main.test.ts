@@ -150,7 +150,7 @@ describe('the program', () => {
     expect(said).toMatch(/^DATABASE_URL[^\n]*\n$/);
   });
 
-  /** What it says on stderr before it ends with 1. */
+  /** The text on stderr before it ends with 1. */
   async function failure(environment: Record<string, string>): Promise<string> {
     const { said, exited } = run(environment);
     expect(await exited).toBe(1);

@@ -82,7 +82,7 @@ function rowsIn(number: string, column: string): Row[] {
   return tablesIn(number).find(([row]) => row && column in row) ?? [];
 }
 
-/** What a cell has between backticks. */
+/** The texts of a cell between backticks. */
 function codeIn(cell = ''): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
 }

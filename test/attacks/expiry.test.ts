@@ -16,9 +16,9 @@ const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 /** When the approval comes, from the payment's expiry. */
 const EDGES_MS = [-1, 0, 1, 3 * DAY];
-/** What becomes of the charge, and of the acquirer's answer. */
+/** The fate of the charge, and of the acquirer's answer. */
 const ANSWERS = ['in time', 'late', 'lost', 'not arrived'] as const;
-/** Of the payment itself, in the order in which they come. */
+/** The payment's own instants, in order. */
 const KINDS = /^card_payment\.(pending|expired|paid)$/;
 
 /** One way in which a payer's last moment and the payment's own meet. */
@@ -51,7 +51,7 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
         seen.add(outcome);
       }
     };
-    // All end before the first that fails is told: they have one database.
+    // All end before the first failure is reported: they have one database.
     await Promise.all(
       Array.from({ length: AT_ONCE }, () => meetAll().catch((failure) => void failures.push(failure))),
     );
@@ -128,7 +128,7 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
     return { world, outcome };
   }
 
-  /** Money once, each change told once, and the status as it is decided for that moment. */
+  /** Money once, each change reported once, and the status as it is decided for that moment. */
   async function check({ rails, live }: World, payment: StoredCardPayment, seed: number): Promise<string> {
     const { orderCode, expiresAt, paidAt, paidLate, status, amountCents } = payment;
     const taken = [...rails.charges.values()].filter((charge) => charge.status === 'approved');

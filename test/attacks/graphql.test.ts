@@ -13,9 +13,9 @@ const TIMES = scale('REFUSALS');
 const MOST_CPU_MS = 50;
 /** More than fits into the buffers on its way. */
 const LARGEST_TOLD = 400_000;
-/** What an HTTP body, and a message, may have. */
+/** The limits of an HTTP body and of a message. */
 const BODY_LIMIT = 100_000;
-/** What no answer may have: where it was made, what it was asked with, where its data are. */
+/** Texts that no answer may have: stacks, SQL, paths of the server. */
 const OURS = /node_modules|\bat \S+ \(|\.[jt]s:\d|ps_live_a|postgres|dist\//;
 
 let victim: Victim;
@@ -45,7 +45,7 @@ afterAll(async () => {
   await victim.stop();
 });
 
-/** What the server spends on it, as the median of many; the last answer. */
+/** The server's CPU time for a request, as the median of many; and the last answer. */
 async function weighed<Answer>(name: string, once: (time: number) => Promise<Answer>): Promise<Answer> {
   const spent: number[] = [];
   let answer = await once(0);
@@ -62,7 +62,7 @@ async function weighed<Answer>(name: string, once: (time: number) => Promise<Ans
   return answer;
 }
 
-/** The same under another text, of which nothing is known yet. */
+/** The same query as a new text that the server does not know yet. */
 function another(operation: Operation, time: number): Operation {
   const { query } = operation;
   return typeof query === 'string' && query !== '' && time > 0
@@ -97,7 +97,7 @@ async function ask(
   return { status: response.status, text, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** By hand, for a client that still sends when it is answered may find the connection closed, and not look. */
+/** Sends raw bytes, for a client that still sends when it is answered may find the connection closed, and not look. */
 async function askRaw(body: string | Uint8Array, headers: Record<string, string>): Promise<Answer> {
   const lines = Object.entries({
     host: 'x',

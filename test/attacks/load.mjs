@@ -30,7 +30,7 @@ answerParent({
     await inTurns(count, () => follow(how));
     return streams.size;
   },
-  /** So many requests that do not come to an end, each byte by byte. @param {{ port: number, count: number, text: string }} request */
+  /** Opens requests that never end, each byte by byte. @param {{ port: number, count: number, text: string }} request */
   async drip({ port, count, text }) {
     await inTurns(count, () => drip(port, text));
     return dripping.size;

@@ -4,7 +4,7 @@ import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { scale } from '../support/scale.ts';
 import { LIVE_KEY, type Memory, report, startVictim, type Victim } from './target-server.ts';
 
-// Requests of which no two are alike: whatever the server keeps of one, it keeps of each. It lives in a heap of 256 MB, as
+// Requests, no two of them alike: whatever the server keeps of one, it keeps of each. It lives in a heap of 256 MB, as
 // every victim here does, and what it holds stops growing.
 
 const REQUESTS = scale('DISTINCT_REQUESTS');
@@ -16,7 +16,7 @@ const MOST_GROWTH_MB = 12;
 const QUARTERS = 4;
 const HEAVY = /large variables|wrong/;
 const HEAVY_REQUESTS = 100;
-/** Of 18 that were sent. */
+/** A sample of 18 requests. */
 const MOST_GROWTH_OF_HEAVY_MB = 4;
 
 interface Sent {
@@ -31,7 +31,7 @@ const ignored = 'x'.repeat(90_000);
 const valid = (index: number) => `{ wallet { currency } rateLimit { limit } n${index}: __typename }`;
 const code = (index: number) => index.toString(32).toUpperCase().padStart(8, '0');
 
-/** By what is never the same twice. */
+/** The request with a part that is never the same twice. */
 const KINDS: Record<string, (index: number) => Sent> = {
   'a document that is not allowed, with large variables': (index) => ({
     headers: ACCEPT,
@@ -92,7 +92,7 @@ const KINDS: Record<string, (index: number) => Sent> = {
   'a path of REST': (index) => ({ method: 'GET', path: `/v1/payouts/${code(index)}`, headers: KEY }),
   'an order code': (index) => ({ method: 'GET', path: `/checkout/ORD-${code(index)}` }),
 };
-/** By which a refusal has a status of its own. */
+/** An accept header by which a refusal has a status of its own. */
 const ACCEPT = { accept: 'application/graphql-response+json' };
 const KEY = { authorization: `Bearer ${LIVE_KEY}` };
 
@@ -157,7 +157,7 @@ test('what is refused holds on to nothing of its request', async () => {
   expect(held[1]! - held[0]!).toBeLessThan(MOST_GROWTH_OF_HEAVY_MB);
 });
 
-test(`${REQUESTS} requests of which no two are alike leave nothing behind that grows`, async () => {
+test(`${REQUESTS} requests, no two of them alike, leave nothing behind that grows`, async () => {
   const kinds = Object.values(KINDS);
   const socket = openRawSocket(victim.url);
   await socket.init(LIVE_KEY);

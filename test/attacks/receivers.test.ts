@@ -8,13 +8,13 @@ import { startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 
 // Merchants' servers that misbehave, each in its own way, all at once: nobody else waits for them, and in the end each of
-// them has every event. What one exchange comes to is in test/webhooks/sender.test.ts, the series of attempts in
+// them has every event. One exchange's outcomes are in test/webhooks/sender.test.ts, the series of attempts in
 // test/webhooks/contract.test.ts.
 
 const MINUTE = 60_000;
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n';
 
-/** What a receiver does with a request until it is mended. Some do not let go of it before the sender does. */
+/** A receiver's behaviour until it is repaired. Some do not let go of a request before the sender does. */
 type Misbehaviour = (socket: Socket) => void;
 const hang: Misbehaviour = () => undefined;
 const pour =
@@ -60,7 +60,7 @@ interface Misbehaving {
   /** How much it could send back over one connection. */
   most: number;
   readonly open: Set<Socket>;
-  mended: boolean;
+  repaired: boolean;
 }
 
 /** Ends with the test. */
@@ -81,7 +81,7 @@ async function listen(name: string, misbehave: Misbehaviour): Promise<Misbehavin
       const id = /x-webhook-id: (\S+)/i.exec(head)![1]!;
       receiver.came.push(id);
       receiver.bodies.set(id, (receiver.bodies.get(id) ?? new Set()).add(body));
-      if (!receiver.mended) return misbehave(socket);
+      if (!receiver.repaired) return misbehave(socket);
       receiver.taken.add(id);
       socket.end(OK);
     });
@@ -90,7 +90,7 @@ async function listen(name: string, misbehave: Misbehaviour): Promise<Misbehavin
   const { port } = server.address() as { port: number };
   const receiver: Misbehaving = {
     ...{ name, url: `http://127.0.0.1:${port}/`, came: [], taken: new Set(), bodies: new Map() },
-    ...{ most: 0, open: new Set<Socket>(), mended: false },
+    ...{ most: 0, open: new Set<Socket>(), repaired: false },
   };
   onTestFinished(() => {
     for (const socket of receiver.open) socket.destroy();
@@ -158,7 +158,7 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
   const [soon, late] = [named('answers after 4.9 s'), named('answers after 5.1 s')];
   const begun = new Set(late.open);
   app.clock.advance(4_900);
-  soon.mended = true;
+  soon.repaired = true;
   for (const socket of soon.open) socket.end(OK);
   const soonOnes = merchants[receivers.indexOf(soon)]!;
   await vi.waitFor(async () => {
@@ -175,8 +175,8 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
   app.clock.advance(100);
   for (const socket of begun) expect(socket.writable).toBe(false);
 
-  // Mended: what failed is sent again until it has arrived.
-  for (const receiver of receivers) receiver.mended = true;
+  // Repaired: what failed is sent again until it has arrived.
+  for (const receiver of receivers) receiver.repaired = true;
   await vi.waitFor(() => {
     for (const { name, open } of receivers) expect(open.size, name).toBe(0);
   }, WAIT);
@@ -227,7 +227,7 @@ test(`${HANGING} merchants whose receivers all hang delay the others by seconds,
   }
   expect(process.memoryUsage().rss - before).toBeLessThan(256_000_000);
 
-  for (const receiver of receivers) receiver.mended = true;
+  for (const receiver of receivers) receiver.repaired = true;
   for (const { open } of receivers) for (const socket of open) socket.destroy();
   await pass(app, 5 * MINUTE);
   const { rows } = await app.database.sql

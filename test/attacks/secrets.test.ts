@@ -162,7 +162,7 @@ describe('what a server says', () => {
   });
 });
 
-/** What is said in this test goes here, and not to the look through the whole run. */
+/** Collects this test's log lines, which the look through the whole run leaves out. */
 function collecting(): string {
   const before = process.env.PSA_TEST_SAID;
   const folder = mkdtempSync(join(tmpdir(), 'psa-said-'));

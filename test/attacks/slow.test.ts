@@ -70,7 +70,7 @@ describe(`${MANY} at once`, () => {
     ['a body', `${HEAD}content-length: 5000\r\n\r\n{"query":"`],
     ['a body in chunks', `${HEAD}transfer-encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n"\r\n`],
   ])(
-    'who send %s byte by byte hold up nobody, and are told 408 at their deadline',
+    'who send %s byte by byte hold up nobody, and read 408 at their deadline',
     async (what, text) => {
       const { drip, ended } = gather();
       await undisturbed(`${MANY} send ${what} byte by byte`, () => drip(text));
@@ -80,7 +80,7 @@ describe(`${MANY} at once`, () => {
   );
 
   test(
-    'who say nothing at all hold up nobody, and are told 408',
+    'who say nothing at all hold up nobody, and read 408',
     async () => {
       const { ignore, ended } = gather();
       await undisturbed(`${MANY} say nothing`, () => ignore(''));
@@ -91,7 +91,7 @@ describe(`${MANY} at once`, () => {
 });
 
 // That they are cut off then, test/security/transports.test.ts sees from the server's side: they do not look themselves.
-// What their answers cost until it is seen that nobody takes them, whoever asks for them and takes them costs too.
+// Their answers cost no more, until it is seen that nobody takes them, than those of a client that takes them.
 const READERS = Math.min(Math.ceil(MANY / 3), 100);
 test(
   `${READERS} who take nothing of their answers hold up nobody`,

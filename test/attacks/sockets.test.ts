@@ -6,7 +6,7 @@ import { scale } from '../support/scale.ts';
 import { LIVE_KEY, type Memory, report, startCrowd, startVictim, type Victim } from './target-server.ts';
 
 // Whatever one client does with its sockets: the server goes on, its memory stays, the client is closed with the code
-// for it, and who follows beside it is told of everything, in order.
+// for it, and a subscriber beside it receives everything, in order.
 
 /** Longer than it takes to open them all. */
 const INIT_TIMEOUT_MS = 500 + scale('SOCKETS');
@@ -42,7 +42,7 @@ afterAll(async () => {
   await victim.stop();
 });
 
-/** Everybody else is told of what happens, in order, and is answered. */
+/** Every other client receives all events, in order, and is answered. */
 async function undisturbed(): Promise<void> {
   const created: string[] = [];
   for (let count = 0; count < 5; count += 1) {
@@ -54,7 +54,7 @@ async function undisturbed(): Promise<void> {
   expect(await reported(created.length)).toEqual(created);
 }
 
-/** What the bystander is told next. */
+/** The next events of the bystander. */
 async function reported(count: number): Promise<string[]> {
   const codes: string[] = [];
   while (codes.length < count)
@@ -62,7 +62,7 @@ async function reported(count: number): Promise<string[]> {
   return codes;
 }
 
-/** What has been kept of it, with nothing left to collect, is bounded. */
+/** The memory that it has left, with nothing to collect, is bounded. */
 async function bounded(attack: string): Promise<void> {
   const now = await victim.memory();
   grown = { rssMb: now.rssMb - before.rssMb, heldMb: now.heldMb - before.heldMb };
@@ -92,7 +92,7 @@ function onTestFinishedOrNot(stop: () => Promise<void>): void {
   try {
     onTestFinished(stop);
   } catch {
-    // Not in a test: stopped by whoever gathered it.
+    // Not in a test: the caller stops it.
   }
 }
 
@@ -207,7 +207,7 @@ describe('followers that read nothing', () => {
     const { updatesCursor } = await victim.live.request('{ updatesCursor }');
     const followers = { count, key: LIVE_KEY, query: LARGE };
     const { crowd, ended } = await gather(followers, followers);
-    // Each stands at the live end once it has been told of something.
+    // Each stands at the live end once it has received something.
     await undisturbed();
     await crowd.ask('pause');
     const heard = reported(events);
@@ -219,7 +219,7 @@ describe('followers that read nothing', () => {
       }
     };
     await happen(0, ENOUGH);
-    // Before a ping goes without an answer for so long that the connection counts as gone.
+    // Before a ping has had no answer for the time after which the connection counts as gone.
     await crowd.ask('resume');
     expect(await ended(2 * count)).toEqual({ 1013: count, SLOW_CONSUMER: count });
     await happen(ENOUGH, events);

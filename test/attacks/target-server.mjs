@@ -11,11 +11,11 @@ const { readConfig } = await modules.config();
 const { createShiftableClock, createSystemClock } = await modules['kernel/clock']();
 
 const LOOK_MS = 250;
-/** Of its time. */
+/** The clock of the server. */
 const IDLE = 0.1;
 
 const clock = createShiftableClock(createSystemClock());
-/** What it has logged as a fault of its own. @type {string[]} */
+/** Faults that it has logged. @type {string[]} */
 const faults = [];
 const fault = (/** @type {unknown} */ error) =>
   faults.push(error instanceof Error ? String(error.stack) : JSON.stringify(error));

@@ -17,7 +17,7 @@ export interface Victim {
   /** With the first account's live key. */
   readonly live: GraphQLClient;
   client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
-  /** Of the server's process so far. */
+  /** CPU time of the server's process so far. */
   cpuMs(): Promise<number>;
   /** Resolves when it has next to nothing to do. */
   rest(): Promise<void>;

@@ -22,11 +22,11 @@ import { openRawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { firstInSample, runsAll, scale } from '../support/scale.ts';
 
-// Whoever asks for what is another account's, or of the other environment, is told what they would be told of something
+// A caller that asks for another account's data, or of the other environment, reads what it would read of something
 // that does not exist, byte for byte, and changes nothing. Where something can be named is taken from the schema and
 // from the OpenAPI description, so a new place without a line here fails.
 
-/** What a tenant has, by what names it. A kind that it has nothing of is empty. */
+/** A tenant's resources, by their names. A kind that it has nothing of is empty. */
 const KINDS = [
   ...[
     'orderCode',
@@ -46,7 +46,7 @@ type Kind = (typeof KINDS)[number];
 type Ids = Record<Kind, string[]>;
 type Values = Record<string, unknown>;
 
-/** Who attacks, or is attacked. */
+/** An attacker or a victim. */
 interface Side {
   name: string;
   tenant: Tenant;
@@ -55,7 +55,7 @@ interface Side {
   databases: readonly { database: Database; tenant: Tenant }[];
 }
 
-/** What is asked with the names of another, beside what of one's own is needed to ask. */
+/** Requests with the names of another tenant, beside what of one's own they need. */
 type Attack = (other: Ids, own: Ids) => Values[];
 
 const each =
@@ -185,7 +185,7 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   },
 };
 
-/** What is written down as it is given and leads nowhere. */
+/** Texts that are stored as given and lead nowhere. */
 const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey/;
 
 /** The same for `/v1`: of each path and method that names something. */
@@ -312,7 +312,7 @@ const LISTED = `{
   webhookDeliveries(first: 10) { edges { cursor node { id webhookId } } }
 }`;
 
-/** What is there of it, and tokens of each kind. */
+/** A tenant with resources, and tokens of each kind. */
 async function idsOf(
   client: GraphQLClient,
   filled: Awaited<ReturnType<typeof fill>>,
@@ -502,7 +502,7 @@ function without(ids: Ids, text: string): string {
   return names.reduce((rest, { id, as }) => rest.replaceAll(id, as), text);
 }
 
-/** Without what is made anew for each thing that is made, and without sums that each of them changes. */
+/** The answer without generated ids and instants, and without sums that each new resource changes. */
 function blurred(text: string): string {
   const [status, headers, body] = text.split('\n') as [string, string, string];
   const named = /(id|code|token|url|refId|cursor|version|At|balance\w*|\w*balanceCents|\w*Cents)$/i;
@@ -519,7 +519,7 @@ function blurred(text: string): string {
   ].join('\n');
 }
 
-/** What a socket is told first of each operation, in the order of asking. */
+/** The first message of each operation, in the order of the requests. */
 async function firstOfEach(url: string, credential: string, operations: Operation[]): Promise<string[]> {
   const connection = openRawSocket(url, { headers: headersOf(credential) });
   await connection.init(credential);
@@ -564,7 +564,7 @@ async function rowsOf({ databases }: Side): Promise<Record<string, unknown>> {
 interface Setting {
   url: string;
   hasRest: boolean;
-  /** Who asks there. */
+  /** The credentials of the requests. */
   askers: Side[];
   /** All whose names are asked with. */
   sides: Side[];
@@ -753,7 +753,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   const rowsOfAll = (sides: Side[]) => Promise.all(sides.map(rowsOf));
 
   /**
-   * Who asks by which credential, and with whose names: by keys in every pair; by tokens and restricted keys in as many as
+   * Attackers with a credential, and victims' names: keys in every pair; tokens and restricted keys in as many as
    * the scale says. A sample has a pair of the same environment, one of the same account, and each other credential once.
    */
   async function pairings(): Promise<{ side: Side; kind: string; credential: string; attacked: Side[] }[]> {
@@ -959,7 +959,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     expect(compared).toBeGreaterThan(10);
   }, 240_000);
 
-  test('what happens to one is told to it and to nobody else', async () => {
+  test('the events of one tenant reach it and no other', async () => {
     const follows = await Promise.all(
       setting.askers.map(async (side) => {
         const socket = openRawSocket(setting.url);
@@ -1013,7 +1013,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   });
 });
 
-/** Of each kind the first, or the last: what one door has made is not to be found by another. */
+/** The first of each kind, or the last: what one interface has made is not to be found by another. */
 const firstOf = (ids: Ids) => pick(ids, (all) => all.slice(0, 1));
 const lastOf = (ids: Ids) => pick(ids, (all) => all.slice(-1));
 function pick(ids: Ids, some: (all: string[]) => string[]): Ids {

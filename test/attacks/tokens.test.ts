@@ -135,7 +135,7 @@ async function makeEveryKind(server: TestServer): Promise<Record<string, string>
   };
 }
 
-/** What a credential could have changed. */
+/** Everything that a credential could have changed. */
 async function everything(): Promise<unknown> {
   const counted = [app, pair.facade].map(async ({ database }) => {
     const { rows } = await sql`

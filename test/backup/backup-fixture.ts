@@ -29,7 +29,7 @@ export function temporaryFolder(): string {
 /** Each table's rows as PostgreSQL writes them, in one order: equal for equal tables. */
 export type Contents = Record<string, string[]>;
 
-/** What a backup says, read without the code that wrote it. */
+/** A backup's content, read without the code that wrote it. */
 export function contentsOfFile(file: string): Contents {
   const contents: Contents = {};
   let table = '';

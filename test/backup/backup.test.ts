@@ -16,7 +16,7 @@ import { type Acknowledged, createPayment, startLoad } from './load.ts';
 const LIVE_KEY = 'ps_live_saved0123456789abc';
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 const CLIENTS = 4;
-/** Later, everything is decided, confirmed, given back, released and told. */
+/** Later, everything is decided, confirmed, returned, released and reported. */
 const LATER_MS = [60_000, 15 * 60_000, 3_600_000, 20 * 24 * 3_600_000, 3_600_000];
 
 type Environment = { PSA_DATA_DIR: string } | { DATABASE_URL: string };
@@ -24,12 +24,12 @@ const engines: Record<string, () => Promise<Environment>> = {
   PGlite: async () => ({ PSA_DATA_DIR: join(temporaryFolder(), 'data') }),
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase() }),
 };
-/** What a folder's backup brings back into a folder, test/cli/main.test.ts shows too. */
+/** A folder that is restored from its backup; test/cli/main.test.ts shows it too. */
 const into: Record<string, () => Promise<Environment>> = {
   ...(runsAll() && { PGlite: engines.PGlite! }),
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
 };
-/** What is acknowledged before the backup, and while it is taken and after it. */
+/** Acknowledged writes before the backup, while it is taken, and after it. */
 const [BEFORE, SINCE] = runsAll() ? [30, 10] : [20, 5];
 
 const clock = createSystemClock();
@@ -139,7 +139,7 @@ async function goesOn(
   }: {
     before: Acknowledged[];
     page: { edges: { cursor: string; node: { orderCode: string } }[]; pageInfo: { endCursor: string } };
-    /** Of the updates, from before the backup. */
+    /** The cursor of the updates, from before the backup. */
     cursor: string;
     receiver: Awaited<ReturnType<typeof startReceiver>>;
     target: string;
@@ -191,7 +191,7 @@ async function goesOn(
     violations: [],
     faults: [],
   });
-  // What was under way at the moment of the backup has come to its end, each transfer once.
+  // Transfers under way at the moment of the backup have ended, each once.
   const open = [...last.payouts, ...last.subaccountPayouts].filter(({ status }) =>
     ['pending', 'processing', 'failed'].includes(status),
   );

@@ -187,7 +187,7 @@ describe('a file', () => {
     expect(await restoring(whole.subarray(0, whole.length - 1))).toBeInstanceOf(BackupError);
   });
 
-  test('of which one byte is another is refused (every 97th)', async () => {
+  test('with one changed byte is refused (every 97th)', async () => {
     for (let at = 10; at < whole.length; at += 97) {
       const changed = Buffer.from(whole);
       changed[at]! ^= 0x10;

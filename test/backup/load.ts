@@ -2,7 +2,7 @@ import type { ChildServer } from '../faults/child.ts';
 import { GIVE, OPEN, PAY_OUT, WITHDRAW } from '../faults/documents.ts';
 import { createClient } from '../support/graphql.ts';
 
-/** What a server has acknowledged: found again by its id, or something was lost. */
+/** Acknowledged resources: each is found again by its id, or something was lost. */
 export interface Acknowledged {
   kind: 'card_payment' | 'payout' | 'subaccount' | 'subaccount_payout';
   id: string;
@@ -22,7 +22,7 @@ export async function createPayment(url: string, liveKey: string, key: string) {
   return { orderCode: done.cardPayment.orderCode as string, replayed: done.replayed as boolean };
 }
 
-/** Clients that write as fast as they are answered, until they are told to stop. */
+/** Clients that write as fast as they are answered, until they are stopped. */
 export function startLoad(server: ChildServer, url: string, liveKey: string, clients: number) {
   const acknowledged: Acknowledged[] = [];
   let stopped = false;

@@ -4,15 +4,15 @@ export interface Chart {
   /** Its file's name, without the ending. */
   name: string;
   title: string;
-  /** What the values are. */
+  /** The unit of the values. */
   subtitle: string;
-  /** What grows, along the foot, and how it does: drawn at equal distances. */
+  /** The horizontal axis: the quantity that grows, and its values, drawn at equal distances. */
   along: string;
   sizes: readonly number[];
   series: readonly Series[];
   /** Each step up is ten times as much. */
   isLogarithmic: boolean;
-  /** In so many words, what to see. It is the picture's text for whoever does not see it. */
+  /** The chart in words: the text alternative of the picture. */
   description: string;
 }
 

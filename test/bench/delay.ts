@@ -10,14 +10,14 @@ import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } 
 const ROUNDS = size(45, 1);
 const CHANGES_A_ROUND = size(8, 3);
 const WARM_UP_CHANGES = size(150, 3);
-/** Nothing on one machine takes so long. */
+/** No delivery on one machine takes this time. */
 const WITHIN_MS = 20_000;
 /** Between two changes, so that what the one leaves behind, such as its notification, is not in the way of the next. */
 const APART_MS = 5;
 
 type Name = 'ours' | 'elsewhere' | 'sse' | 'bare';
 
-/** Of one change, milliseconds until the subscriber had its bytes: from the COMMIT's sending, and from its answer. */
+/** Measures one change: milliseconds until the subscriber had its bytes, from the COMMIT's sending and from its answer. */
 interface Delay {
   sentMs: number;
   answeredMs: number;
@@ -102,7 +102,7 @@ async function overWebSocket({ server, listeners, text }: Hall): Promise<Delay> 
   await listeners.ask('expect');
   const commit = await server.ask('tell', { text });
   const { delays } = await listeners.ask('reported', { at: commit.sentAt, withinMs: WITHIN_MS });
-  if (delays.length !== 1) throw new Error('The subscriber was not told');
+  if (delays.length !== 1) throw new Error('The subscriber was not notified');
   return delayOf(commit, delays[0]);
 }
 
@@ -118,7 +118,7 @@ function delayOf({ sentAt, answeredAt }: { sentAt: string; answeredAt: string },
   return { sentMs, answeredMs: sentMs - Number(BigInt(answeredAt) - BigInt(sentAt)) / 1e6 };
 }
 
-/** An event stream that has told one change already, so that it stands at the live end. */
+/** An event stream that has sent one change already, so that it stands at the live end. */
 async function openStream({ url, server }: Hall): Promise<IncomingMessage> {
   const request = get(`${url}/graphql?query=${encodeURIComponent(UPDATES)}`, {
     headers: { accept: 'text/event-stream', authorization: `Bearer ${LIVE_KEY}` },

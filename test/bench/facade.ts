@@ -8,7 +8,7 @@ import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } 
 const ROUNDS = size(5, 1);
 /** Twenty calls that wait for 5 ms and for each other take their time. */
 const ROUND_MS = size(1_000, 50);
-/** What is compiled only after some seconds is three times as slow before. */
+/** The warm-up: code that V8 optimises only after some seconds is three times as slow before. */
 const WARM_UP_MS = size(3_000, 50);
 const HEADERS = {
   authorization: `Bearer ${LIVE_KEY}`,
@@ -31,10 +31,10 @@ const CARD_PAYMENT_FIELDS = [
 
 interface Operation {
   name: string;
-  /** What ours and the peer are sent; their root fields have different names, and the same aliases. */
+  /** The requests to ours and to the peer; their root fields have different names, and the same aliases. */
   ours: string;
   peer: string;
-  /** By its variables' names; none for the wallet. */
+  /** The variables by name; none for the wallet. */
   orderCodes: Record<string, string>;
   /** As many as keep two processors busy while each waits for the service. */
   connections: number;

@@ -2,7 +2,7 @@ import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { median, percentile } from './report.ts';
 
-/** Until everybody has been told; a busy machine takes a second. */
+/** The wait until every subscriber has been notified; a busy machine takes a second. */
 const WITHIN_MS = 20_000;
 
 export const UPDATES = `subscription { allCardPaymentUpdates { cursor occurredAt previousStatus cardPayment {
@@ -14,9 +14,9 @@ export interface Hall {
   server: Child;
   listeners: Child;
   url: string;
-  /** What the listeners need to know to follow. */
+  /** The data that listeners need to subscribe. */
   spoken: { path: string; query?: string; key?: string; streams?: boolean };
-  /** What the server is to tell, where that has to be given. */
+  /** The text that the server sends, where it has to be given. */
   text: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface Halls {
   openOurs(databaseUrl: string, how?: Transport): Promise<Hall>;
   /** The process of that name, which speaks GraphQL as ours does. */
   openPeer(program: string): Promise<Hall>;
-  /** The process of that name, which tells its `text` as it is to whoever has connected. */
+  /** The process of that name, which sends its `text` as it is to every connected client. */
   openBare(program: string, text: string, given?: unknown, how?: Transport): Promise<Hall>;
   /** Stops every process. */
   close(): Promise<void>;
@@ -64,10 +64,10 @@ export async function subscribe(hall: Hall, more: number): Promise<void> {
     const { count } = await tellWithin(hall, 1_000);
     if (count === open) return;
   }
-  throw new Error(`Of ${open} subscribers not all are told`);
+  throw new Error(`Of ${open} subscribers not all are notified`);
 }
 
-/** The same without a proof, and so without anything told. */
+/** The same without a proof, and so without a notification. */
 export function connect({ listeners, url, spoken }: Hall, more: number): Promise<{ open: number }> {
   return listeners.ask('open', { url, ...spoken, count: more });
 }
@@ -78,7 +78,7 @@ export interface Reported {
   p99Ms: number;
 }
 
-/** Some changes, each told to all before the next: CPU a delivery, and the medians of the changes' delays. */
+/** Some changes, each delivered to all before the next: CPU a delivery, and the medians of the changes' delays. */
 export async function tellOften(
   hall: Hall,
   { subscribers, changes }: { subscribers: number; changes: number },
@@ -91,10 +91,10 @@ export async function tellOften(
   return { cpuUs, p50Ms: of(50), p99Ms: of(99) };
 }
 
-/** What the last of them was told, and the milliseconds until each of them was, from the change's COMMIT. */
+/** The last subscriber's bytes, and the milliseconds to each of them, from the change's COMMIT. */
 export async function tell(hall: Hall, subscribers: number): Promise<{ text: string; delays: number[] }> {
   const reported = await tellWithin(hall, WITHIN_MS);
-  if (reported.count !== subscribers) throw new Error(`${reported.count} of ${subscribers} were told`);
+  if (reported.count !== subscribers) throw new Error(`${reported.count} of ${subscribers} were notified`);
   return reported;
 }
 

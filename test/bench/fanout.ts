@@ -12,7 +12,7 @@ const BARE = 'a bare ws broadcast of one string';
 
 type Name = 'ours' | 'bare' | 'yoga';
 
-/** One event to so many subscribers, each on a socket of its own, told to all of them before the next. */
+/** One event to all subscribers, each on a socket of its own, delivered to all of them before the next. */
 export async function measureFanout(postgresUrl: string): Promise<Row[]> {
   const peer = QUICK ? null : await ensurePeer('yoga');
   const halls = createHalls();
@@ -69,4 +69,4 @@ export async function measureFanout(postgresUrl: string): Promise<Row[]> {
 }
 
 const EXPLANATION =
-  'a card payment is created on PostgreSQL, and every subscriber of allCardPaymentUpdates, each on a WebSocket and with an operation id of its own, is told of it; CPU of the server’s process, that of the change included; delay from the answer to its COMMIT to the bytes at the subscriber';
+  'a card payment is created on PostgreSQL, and every subscriber of allCardPaymentUpdates, each on a WebSocket and with an operation id of its own, is notified; CPU of the server’s process, that of the change included; delay from the answer to its COMMIT to the bytes at the subscriber';

@@ -29,7 +29,7 @@ const SUBSCRIPTIONS = [
   })),
 ];
 
-/** What it costs the service that many follow what it keeps, none of which ends: no webhook tells of it, all is polled. */
+/** The cost to the service of many subscribers to payments that never end: no webhook comes, all is polled. */
 export async function measureFollowers(postgresUrl: string): Promise<Row[]> {
   const children: Child[] = [];
   const start = (program: string) => {
@@ -95,7 +95,7 @@ export async function measureFollowers(postgresUrl: string): Promise<Row[]> {
     progress(`${name}: ${seconds} s with the budget`);
     const { upstream: _, ...limits } = UNLIMITED;
     const bounded = await watch(many, FOLLOWERS, limits);
-    const who = `${FOLLOWERS.toLocaleString('en')} subscribers on ${ours.sockets} sockets follow ${EACH_KIND} card payments and ${EACH_KIND} payouts, none of which ends or is reported by a webhook`;
+    const who = `${FOLLOWERS.toLocaleString('en')} subscribers on ${ours.sockets} sockets follow ${EACH_KIND} card payments and ${EACH_KIND} payouts that neither end nor come by webhook`;
     return [
       {
         name: `${name}, no budget`,
@@ -114,7 +114,7 @@ export async function measureFollowers(postgresUrl: string): Promise<Row[]> {
         floor: null,
         ratio: null,
         beside: bounded.kinds,
-        explanation: `upstream calls a minute while ${who}, with the budget as it comes: 120 a minute, of which polling has a part`,
+        explanation: `upstream calls a minute while ${who}, with the budget as it comes: 120 a minute, and polling has a part`,
       },
     ];
   } finally {

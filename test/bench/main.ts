@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
 
 type Part = (postgresUrl: string) => Promise<Row[] | Measured>;
 
-/** What is measured where no name is given: all that has a target, and what it costs as things grow. */
+/** The rows measured by default: all that have a target, and the costs as things grow. */
 const PARTS: Record<string, Part> = {
   reads: measureReads,
   fanout: measureFanout,

@@ -8,7 +8,7 @@ import { inTurns, median, progress, QUICK, type Row, size, type Target } from '.
 const CONNECTIONS = 32;
 const ROUNDS = size(9, 1);
 const ROUND_MS = size(500, 50);
-/** What is compiled only after some seconds is three times as slow before. */
+/** The warm-up: code that V8 optimises only after some seconds is three times as slow before. */
 const WARM_UP_MS = size(2_500, 50);
 const HEADERS = {
   authorization: `Bearer ${LIVE_KEY}`,

@@ -5,7 +5,7 @@ export const size = (full: number, quick: number) => (QUICK ? quick : full);
 /** One figure, and the floor, or somebody else's, that was measured in turns with it. */
 export interface Row {
   name: string;
-  /** Who else was measured. */
+  /** The peers that were measured. */
   against?: string;
   unit: string;
   ours: number;
@@ -17,13 +17,13 @@ export interface Row {
    */
   ratio: number | null;
   target?: Target;
-  /** What else is worth a look, such as `p99 12 ms`. */
+  /** Further figures, such as `p99 12 ms`. */
   beside: string;
   /** In one line, what was measured and against what. */
   explanation: string;
 }
 
-/** Of the ratio; where there is none, of the figure itself. */
+/** The target of the ratio; where there is none, of the figure itself. */
 export type Target = { atLeast: number } | { atMost: number };
 
 /** Null where nothing was set. */
@@ -73,7 +73,7 @@ export function table(rows: readonly Row[]): string {
   return [...aligned, '', ...explanations(rows)].join('\n');
 }
 
-/** What was measured, once for all rows of which it says the same. */
+/** An explanation of the measurement, once for all rows that share it. */
 export function explanations(rows: readonly Row[]): string[] {
   const explained = new Map<string, string[]>();
   for (const { name, explanation } of rows) {

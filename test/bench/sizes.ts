@@ -8,7 +8,7 @@ import { connect, createHalls, type Hall, subscribe, tell, tellOften } from './f
 import { type Child, startChild } from './processes/child.ts';
 import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 
-/** What is measured at several sizes is a picture, and may have rows beside it. */
+/** A measurement at several sizes: a chart, with rows beside it. */
 export interface Measured {
   rows: Row[];
   charts: Chart[];
@@ -24,10 +24,10 @@ const HEADERS = {
 
 const SUBSCRIBERS = QUICK ? [10, 20] : [10, 100, 1_000, 10_000];
 const MOST_SUBSCRIBERS = SUBSCRIBERS.at(-1)!;
-/** What has been asked for may still be on its way in the server. */
+/** Waits for requests that may still be under way in the server. */
 const SETTLE_MS = size(3_000, 10);
 
-/** What a delivery costs as there are more subscribers, and what the most of them hold in memory while nothing happens. */
+/** The cost of a delivery as subscribers grow, and the memory that the largest number holds while nothing happens. */
 export async function measureSubscribers(postgresUrl: string): Promise<Measured> {
   const halls = createHalls();
   const many = MOST_SUBSCRIBERS.toLocaleString('en');
@@ -82,7 +82,7 @@ export async function measureSubscribers(postgresUrl: string): Promise<Measured>
             { name: 'bare ws broadcast', values: found.bare },
           ],
           isLogarithmic: true,
-          description: `CPU a delivery of one event: ${SUBSCRIBERS.map((subscribers, index) => `${subscribers.toLocaleString('en')} subscribers ${figure(found.ours[index]!)} µs (bare ws ${figure(found.bare[index]!)})`).join(', ')}. What the change itself costs is in it, and is shared by all who are told.`,
+          description: `CPU a delivery of one event: ${SUBSCRIBERS.map((subscribers, index) => `${subscribers.toLocaleString('en')} subscribers ${figure(found.ours[index]!)} µs (bare ws ${figure(found.bare[index]!)})`).join(', ')}. What the change itself costs is in it, and is shared by all subscribers.`,
         },
       ],
     };
@@ -91,7 +91,7 @@ export async function measureSubscribers(postgresUrl: string): Promise<Measured>
   }
 }
 
-/** What the most of subscriptions hold beyond what one does. */
+/** The memory of the largest number of subscriptions beyond that of one. */
 async function memoryOf(hall: Hall): Promise<{ rssMb: number; heapMb: number }> {
   const before = await hall.server.ask('memory');
   await connect(hall, MOST_SUBSCRIBERS - 1);

@@ -4,12 +4,12 @@ import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';
 import { startChild } from './processes/child.ts';
 import { figure, progress, QUICK, type Row, size } from './report.ts';
 
-/** What is looked at: often enough for a line, seldom enough that to collect garbage is no load. */
+/** The interval of samples: short enough for a line, long enough that to collect garbage is no load. */
 const SAMPLES = size(60, 4);
 /** Until then caches and compiled code still grow. */
 const SETTLED_PART = 0.25;
 const LARGEST_GROWTH_MB_AN_HOUR = 30;
-/** What comes and goes with what happens to be under way, and with what the allocator keeps. */
+/** The noise of a sample: requests under way, and memory that the allocator keeps. */
 const NOISE_MB = { heapMb: 3, rssMb: 10 };
 
 interface Sample {
@@ -93,7 +93,7 @@ function bars(title: string, samples: readonly Sample[], of: Kind): string {
   return [title, ...lines].join('\n');
 }
 
-/** Of the line through the samples with the least squares: MB a minute. */
+/** The slope of the least-squares line through the samples: MB a minute. */
 function slope(samples: readonly Sample[], of: Kind): number {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const x = mean(samples.map(({ minute }) => minute));

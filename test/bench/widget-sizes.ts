@@ -12,9 +12,9 @@ interface Checkout {
   name: string;
   /** The package whose version is shown. */
   of: string;
-  /** What a shop writes to have a card payment. */
+  /** The code that a shop writes to have a card payment. */
   code: string;
-  /** What the page holds, once this has run. */
+  /** The page's globals, once this has run. */
   what: string;
 }
 
@@ -108,7 +108,7 @@ function standalone(): Size {
   };
 }
 
-/** What a bundler makes of it for a browser of today. */
+/** The bundle for a browser of today. */
 async function bundled({ name, of, code, what }: Checkout, folder: string): Promise<Size> {
   const entry = `${folder}measured.js`;
   const output = (await build({

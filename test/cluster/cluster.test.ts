@@ -21,7 +21,7 @@ const AT_ONCE = 4;
 type Cluster = Awaited<ReturnType<typeof startCluster>>;
 let cluster: Cluster;
 let database: Database;
-/** What the instances logged. */
+/** Faults that the instances logged. */
 const logged: string[] = [];
 
 beforeAll(async () => {
@@ -49,10 +49,10 @@ afterAll(async () => {
   await database?.close();
 });
 
-test('each subscriber on any instance is told each change on any instance, once and in order', async () => {
+test('each subscriber on any instance receives each change on any instance, once and in order', async () => {
   const followers = cluster.instances.map((instance) => follow(at(instance)));
   await Promise.all(followers.map(({ begun }) => begun));
-  const before = await told();
+  const before = await reported();
   await Promise.all(
     cluster.instances.map(async (instance) => {
       const keys = Array.from({ length: EACH }, (_, index) => `written:${instance.number}:${index}`);
@@ -63,7 +63,7 @@ test('each subscriber on any instance is told each change on any instance, once 
       );
     }),
   );
-  const all = (await told()).slice(before.length);
+  const all = (await reported()).slice(before.length);
   expect(all).toHaveLength(3 * EACH);
   for (const tailer of followers) {
     await tailer.until(all.at(-1)!);
@@ -85,7 +85,7 @@ test('one limit of an account holds over all of them', async () => {
 test('a rolling restart loses nobody an update, and nobody an answer', async () => {
   const followers = [1, 2, 3].map(() => follow(behindBalancer()));
   await Promise.all(followers.map(({ begun }) => begun));
-  const before = await told();
+  const before = await reported();
   const processes = cluster.instances.map(({ process: { pid } }) => pid);
   let restarting = true;
   const restarted = cluster.restart().finally(() => {
@@ -104,7 +104,7 @@ test('a rolling restart loses nobody an update, and nobody an answer', async () 
   } of cluster.instances)
     expect(processes).not.toContain(pid);
 
-  const all = (await told()).slice(before.length);
+  const all = (await reported()).slice(before.length);
   expect([...all].sort()).toEqual(created.map((orderCode) => `${orderCode} PENDING`).sort());
   for (const tailer of followers) {
     await tailer.until(all.at(-1)!);
@@ -157,8 +157,8 @@ test('what a killed one had begun is done by the others within seconds, and noth
   expect(new Set(receiver.received.map(({ headers, body }) => `${headers['x-webhook-id']} ${body}`))).toEqual(
     new Set(log.map(({ id, body }) => `${id} ${body}`)),
   );
-  // Whoever follows another instance was told of each expiry, and once.
-  const all = await told();
+  // Subscribers of another instance received each expiry, and once.
+  const all = await reported();
   await tailer.until(all.at(-1)!);
   expect(tailer.seen).toEqual(all.slice(-tailer.seen.length));
   expect(tailer.seen).toHaveLength(payments.length);
@@ -326,7 +326,7 @@ const books: Pick<ChildServer, 'ask'> = {
 };
 
 /** Every change of a card payment, as the log has it. */
-async function told(): Promise<string[]> {
+async function reported(): Promise<string[]> {
   const events = await rows<{ said: string }>(`
     select resource_id || ' ' || upper(split_part(kind, '.', 2)) as said from event
     where resource = 'card_payment' order by version`);
@@ -358,7 +358,7 @@ async function isAllDone(): Promise<boolean> {
   return left!.count === 0;
 }
 
-/** What the others do is seen in the database alone; the test's own time limit is the wait's. */
+/** Waits for the others' work, which is seen in the database alone; the test's own time limit is the wait's. */
 async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await pause();
 }

@@ -122,7 +122,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(await readHead(database.sql, tenant)).toBe(2);
   });
 
-  test('that posts tells those who follow the wallet, once for a group, what it came to', async () => {
+  test('that posts reports the wallet to its subscribers once for a group', async () => {
     const tenant = await openAccount(database);
     const sale = (id: string): Command<void> => ({
       tenant,
@@ -265,7 +265,7 @@ describeOnBothEngines('a commit', (open) => {
       committer.change(add(tenant, 'faulty', 1)),
       committer.change<number>({
         ...add(tenant, 'faulty', 1),
-        decide: () => fail(new TypeError('a fault of ours')),
+        decide: () => fail(new TypeError('an internal fault')),
       }),
       committer.change<number>({
         ...add(tenant, 'faulty', 1),
@@ -281,7 +281,7 @@ describeOnBothEngines('a commit', (open) => {
       committer.change(add(tenant, 'faulty', 1)),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
-    expect(results[1]).toMatchObject({ reason: { message: 'a fault of ours' } });
+    expect(results[1]).toMatchObject({ reason: { message: 'an internal fault' } });
     expect(results[2]).toMatchObject({ reason: { message: 'overdrawn would bring merchant_balance to -1' } });
     expect(await counted(database, 'faulty')).toBe(2);
   });
@@ -359,7 +359,7 @@ describeOnBothEngines('a commit', (open) => {
       committer.change({ tenant, read: async () => undefined, decide: () => fail(new NotFoundError('no')) }),
     ).rejects.toThrow('no');
     expect(committed).not.toHaveBeenCalled();
-    await committer.change(add(tenant, 'told', 1));
+    await committer.change(add(tenant, 'notified', 1));
     expect(committed).toHaveBeenCalledExactlyOnceWith(tenant, {
       events: [expect.objectContaining({ version: 1, occurredAt: clock.now() })],
       previousMark: 0,

@@ -176,7 +176,7 @@ describeOnBothEngines('the database', (open) => {
 });
 
 describeOnBothEngines('a database that closes', (open) => {
-  test('lets what has begun and what waits come to its end', async () => {
+  test('lets what has begun and what waits end', async () => {
     const database = await open();
     const order: string[] = [];
     const entered = deferred();

@@ -636,7 +636,7 @@ describeOnDatabase('A page', (open) => {
     expect(await listPayouts(database.sql, tenant, nowhere)).toEqual([]);
   });
 
-  // A list is so much longer than a page that PostgreSQL may take walking it for cheaper, and never comes to what is old.
+  // A list is so much longer than a page that PostgreSQL may take walking it for cheaper, and never reaches what is old.
   test.each([
     ['card payments', () => asked['of card payments of rare statuses']!],
     ['payouts', () => asked['of payouts of rare methods and statuses']!],

@@ -94,7 +94,7 @@ describe.each(Object.entries(engines))('migrations (%s)', (_name, openEngine) =>
     expect(await shelves(database)).toEqual([{ id: 1, books: 3 }]);
   });
 
-  test('go outside a transaction where they are told to, and on from where they were cut off', async () => {
+  test('go outside a transaction where their name says so, and on from where they were cut off', async () => {
     const database = await open();
     await writeFile(
       join(folder, '0003_page_online.sql'),

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import type { Database } from '../../server/src/db/database.ts';
 
-/** What a version that was released has left in databases out there. */
+/** The migrations and the schema that a released version has left in databases. */
 export interface Released {
   /** Each migration's SHA-256. */
   migrations: Record<string, string>;
-  /** What they have made, one thing a line. */
+  /** The schema that the migrations make, one object a line. */
   schema: string[];
 }
 

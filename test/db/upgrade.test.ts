@@ -47,7 +47,7 @@ const ACCOUNT = 'acc_00000000000000000000aaaa';
 const TENANT = `'${ACCOUNT}', 'live'`;
 const AT = `'2026-01-02T03:04:05Z'`;
 
-/** What a database of that step may hold, beside what the steps before it may: each makes its tables' first rows. */
+/** Rows that a database of that step may hold, beside those of the steps before it: the first rows of its tables. */
 const DATA: Record<string, string> = {
   '0001_spine': `
     insert into account (id, name, card_payments_enabled, card_release_days, created_at)
@@ -149,7 +149,7 @@ async function rowsOf(database: Database): Promise<Record<string, number>> {
   return counts;
 }
 
-/** Of the laws of the books. */
+/** Violations of the laws of the books. */
 async function violations(database: Database, { clock }: TestApp): Promise<string[]> {
   const query = (statements: readonly string[]) =>
     database.transaction(async (db) => {
@@ -183,7 +183,7 @@ async function pay(app: TestApp, key: string): Promise<string> {
 
 // ── With the version before at work ─────────────────────────────────────────────────────────────
 
-/** What a next version may bring: it expands in one step, fills and indexes in another, and contracts in the last. */
+/** The migrations of a next version: it expands in one step, fills and indexes in another, and contracts in the last. */
 const NEXT = {
   expand: {
     '9001_note.sql': 'alter table card_payment add column note text',
@@ -348,7 +348,7 @@ test('goes forward in a folder, and the version before starts on it again', asyn
   await play('next', next, database);
   expect(await appliedAgain()).toEqual([...present, ...EXPANDED]);
 
-  /** By the version before, which has paid on it once more. */
+  /** A payment by the version before, on the database as it is now. */
   async function appliedAgain(): Promise<string[]> {
     const again = await openOlderPglite(dataDir);
     let applied: string[] = [];

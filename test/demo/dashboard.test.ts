@@ -98,7 +98,7 @@ describe('the token of the dashboard', () => {
     expect(requestPayout.__typename).toBe('PermissionError');
   });
 
-  test('ends after a quarter of an hour by the server’s clock, which the page is told', async () => {
+  test('ends after a quarter of an hour by the server’s clock, which the page reads', async () => {
     const { token, now, expiresAt } = await mintToken();
     expect(Date.parse(expiresAt) - Date.parse(now)).toBe(900_000);
 

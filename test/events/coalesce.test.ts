@@ -149,7 +149,7 @@ function unexpected(): never {
   return expect.unreachable('the log was set back');
 }
 
-/** Resolves when so many changes have been delivered to whoever listens. */
+/** Resolves when this many changes have been delivered to the listeners. */
 async function heardOf(core: Core, count: number): Promise<void> {
   const { promise, resolve } = deferred();
   let heard = 0;

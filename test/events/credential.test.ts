@@ -34,9 +34,9 @@ function start() {
   const asked: unknown[] = [];
   const faults: unknown[] = [];
   const at = {
-    /** What happens when the credential is looked at. */
+    /** Called when the credential is checked. */
     look: async (): Promise<void> => undefined,
-    /** What happens before something is listened to. */
+    /** Called before a listener joins. */
     listen: async (): Promise<void> => undefined,
   };
   const tailer: Pick<LogTailer, 'listen'> = {
@@ -111,7 +111,7 @@ test('all that is open by one credential is looked after as one, and ends togeth
   for (const { ends } of all) expect(ends).toHaveLength(1);
 });
 
-test('what is closed is told nothing any more; the last one that closes leaves nothing behind', async () => {
+test('a closed watch hears nothing more; the last one that closes leaves nothing behind', async () => {
   const { clock, listened, watch, ids } = start();
   const [one, other] = [opened(), opened()];
   const forgetOne = await watch('Bearer a', caller(), one);
@@ -241,7 +241,7 @@ test('one that is closed while it cannot be looked at leaves nothing behind', as
   expect([ids(), clock.nextAt()]).toEqual([[], null]);
 });
 
-/** By then what was looked at has been answered. */
+/** Waits until the checks under way have been answered. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

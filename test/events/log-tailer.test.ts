@@ -37,7 +37,7 @@ test('what does not continue it is read, with what lies between', async () => {
   const { tenant, tailer, heard, reads, idle } = await listening();
   await commit(tenant, 1);
   tailer.wake(tenant, await commit(tenant, 1));
-  // It is being read already: this is not told before.
+  // It is being read already: this is not reported before.
   tailer.wake(tenant, await commit(tenant, 1));
   await idle();
   expect(heard()).toEqual([1, 2, 3]);
@@ -140,7 +140,7 @@ async function listening() {
   };
 }
 
-/** As another instance does, whose own follower is told nothing. */
+/** Commits as another instance does, whose own tailer hears nothing. */
 async function commit(tenant: Tenant, count: number): Promise<Appended> {
   let appended: Appended = { events: [], previousMark: 0 };
   const committer = createCommitter({
@@ -173,7 +173,7 @@ async function announce(tenant: Tenant, version?: number): Promise<void> {
   await turn();
 }
 
-/** By then a notification has been heard. */
+/** Waits until a notification has been heard. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

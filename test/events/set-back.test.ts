@@ -258,7 +258,7 @@ async function watch(
   return { updates, joined: promise };
 }
 
-/** What the promise rejects with; null where it does not. */
+/** The error that the promise rejects with; null where it does not. */
 function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => null,

@@ -23,7 +23,7 @@ import { interceptStatements } from '../support/statements.ts';
 
 const POLL_MS = 5_000;
 const QUEUE_LIMIT = 256;
-/** Of one key for every instance, as one database gives them. */
+/** Cursors of one key for every instance, as one database gives them. */
 const cursorsFor = createCursors(Buffer.alloc(16, 'key'));
 
 describeOnBothEngines('a subscription', (open) => {
@@ -298,7 +298,7 @@ describeOnBothEngines('a subscription', (open) => {
       await returned.return!();
       expect(await Promise.all(last)).toEqual(Array(2).fill({ done: true, value: undefined }));
       await neverRead.return!();
-      // A look that was under way comes to its end.
+      // A read that was under way ends.
       while (underWay > 0) await readHead(database.sql, core.tenant);
       statements = 0;
       await emit(core, 1);
@@ -335,7 +335,7 @@ describeOnBothEngines('a subscription', (open) => {
     const heard: number[] = [];
     const three = deferred();
     const fail = () => {
-      throw new Error('a fault of ours');
+      throw new Error('an internal fault');
     };
     const hear = ({ version }: StoredEvent) => {
       if (heard.push(version) === 3) three.resolve();
@@ -624,7 +624,7 @@ async function paid(core: Core): Promise<string> {
   return payment.orderCode;
 }
 
-/** An instance of which `happen` interrupts the start at the given point between two statements. */
+/** An instance whose start `happen` interrupts at the given point between two statements. */
 function slowStart(core: Core, at: number, happen: () => Promise<unknown>) {
   let point = 0;
   const slow = interceptStatements(core.database, () => (point++ === at ? happen() : undefined));
@@ -684,7 +684,7 @@ async function dashboard(core: Core) {
   });
   const authorization = `Bearer ${token}`;
   const caller = await core.access.authenticate(authorization);
-  /** What is returned may be called again, for something else by the same credential. */
+  /** The returned function may be called again, for something else by the same credential. */
   function watched(database = core.database, authenticate = core.access.authenticate) {
     const { tailer } = freshFollower(core, database);
     const watchCredential = createCredentialWatch({

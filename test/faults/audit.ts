@@ -2,7 +2,7 @@ import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts'
 import { rulesOfTotals } from '../support/totals.ts';
 import type { ChildServer } from './child.ts';
 
-/** What the books say at one moment, and every rule that they break, in words. */
+/** The books at one moment, and every rule that they break, in words. */
 export interface Audit {
   payments: AuditedPayment[];
   payouts: AuditedPayout[];
@@ -21,7 +21,7 @@ export interface AuditedPayment {
   hasOpenCharge: boolean;
 }
 
-/** Of the main account, or of a subaccount. */
+/** A payout of the main account, or of a subaccount. */
 export interface AuditedPayout {
   /** `withdrawalId`; or `payoutId`. */
   id: string;
@@ -46,7 +46,7 @@ export interface AuditedSubaccount {
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
   const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
   const [, payments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask('query', [
-    // Holds up whoever writes; a transaction that a killed server has left in its database is waited for.
+    // Holds up writers; a transaction that a killed server has left in its database is waited for.
     'lock table stream in exclusive mode',
     PAYMENTS,
     PAYOUTS,
@@ -89,7 +89,7 @@ const SUBACCOUNTS = `
   ) as "givenCents"
   from subaccount`;
 
-/** What may be done once a key, and what each use of it has made. */
+/** Operations that a key does once, and the resources that each use of it has made. */
 const MADE_WITH_A_KEY = `
   select coalesce('startCheckout:' || token_id, 'createCardPayment') as operation, order_code as resource_id
     from card_payment left join checkout_use using (order_code)
@@ -264,7 +264,7 @@ function rulesOfPayouts(instant: string): Record<string, string> {
   };
 }
 
-/** What was or will be sent through the bank: of the main account and of subaccounts. */
+/** Transfers that were or will be sent through the bank: of the main account and of subaccounts. */
 const TRANSFERS = `
   select withdrawal_id as id, method, status, destination, amount_cents - fee_cents as net_cents, 'payout.send' as task
   from payout

@@ -9,14 +9,14 @@ import { chosenSeed, createRandom, shuffled } from './random.ts';
 
 const BOUNDARIES = scale('BOUNDARIES');
 const KILLS = scale('BOUNDARY_KILLS');
-/** A drawn few of the stories are told, and a few of the places in them are died at; or all of them. */
+/** A drawn few of the stories are played, and the server dies at a few places in them; or all of them. */
 const IS_DRAWN = Number.isFinite(BOUNDARIES);
 const PLACES = IS_DRAWN ? `${BOUNDARIES} of the places` : 'each place';
-/** `PSA_FAULTS_BOUNDARY`: all stories are told, and only places are died at whose names hold this. */
+/** `PSA_FAULTS_BOUNDARY`: all stories are played, and the server dies only at places whose names hold this. */
 const ONLY = process.env.PSA_FAULTS_BOUNDARY;
 /** A lease is renewed after so many seconds of a task, which takes as long on a slow machine alone. */
 const COMES_WITH_TIME = /update task \(leased_until\)/;
-/** The first request of a life comes to it. A story does only where a minute ends in it, and the next time does not. */
+/** Only a life's first request reaches it. A story does where a minute ends in it, and the next time does not. */
 const COMES_BY_THE_MINUTE = /insert rate_window/;
 /** A boundary may be missed where two commands came into one transaction. */
 const TRIES = 20;
@@ -53,7 +53,7 @@ test.each(inThisRun(engines))(
     const rehearsal = await open();
     await rehearsal.begin();
     const atFirst = await rehearsal.passed();
-    /** By which story a boundary is come to. */
+    /** The story that reaches a boundary. */
     const toldBy = new Map<string, Story>();
     const stories = shuffled(rehearsal.stories, random).slice(0, ONLY ? undefined : BOUNDARIES);
     for (const story of stories) {
@@ -61,7 +61,7 @@ test.each(inThisRun(engines))(
       for (const boundary of await rehearsal.passed())
         if (!toldBy.has(boundary) && !COMES_BY_THE_MINUTE.test(boundary)) toldBy.set(boundary, story);
     }
-    // What a database comes to once, when it is new.
+    // Boundaries of a new database, reached once.
     const once = atFirst.filter((boundary) => !toldBy.has(boundary));
     const all = [...once, ...toldBy.keys()].filter(
       (boundary) => !COMES_WITH_TIME.test(boundary) && (!ONLY || boundary.includes(ONLY)),
@@ -101,7 +101,7 @@ test.each(inThisRun(engines))(
       }
       webhooks += await stand.finish();
       await stand.remove();
-      // For whoever waits: all of it takes an hour and more.
+      // Progress, for the person who waits: all of it takes an hour and more.
       if (!IS_DRAWN) process.stdout.write(`${engine}: ${round + 1} × ${chosen.length} of ${KILLS} ×\n`);
     }
 
@@ -109,14 +109,14 @@ test.each(inThisRun(engines))(
     expect(missed, `PSA_FAULTS_SEED=${seed}`).toEqual([]);
     const times = [...deaths.values()].reduce((sum, many) => sum + many, 0);
     process.stdout.write(
-      `${engine}: killed ${times} times, at ${chosen.length} of ${all.length} places, and everything was as it was told; ` +
+      `${engine}: killed ${times} times, at ${chosen.length} of ${all.length} places, and everything was as reported; ` +
         `${webhooks} webhooks delivered; ${readiness(readyMs)}PSA_FAULTS_SEED=${seed}\n` +
         [...deaths].map(([boundary, many]) => `  ${many} × ${boundary}\n`).join(''),
     );
   },
 );
 
-/** A promise of five seconds, which depends on the machine: it is told and not held against anything. */
+/** A promise of five seconds, which depends on the machine: it is printed and not asserted. */
 function readiness(readyMs: number[]): string {
   if (readyMs.length === 0) return '';
   const sorted = readyMs.sort((left, right) => left - right);

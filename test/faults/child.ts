@@ -21,19 +21,19 @@ export interface Cut {
   after: number;
 }
 
-/** What server.mjs may be asked for, and what it answers. */
+/** The requests to server.mjs, and their answers. */
 export interface Requests {
   start(request: {
     environment: Record<string, string>;
     clockAheadMs?: number;
     dieAt?: Moment | null;
-    /** It takes note of the boundaries that it comes to, and dies at this one. */
+    /** It records the boundaries that it reaches, and dies at this one. */
     watched?: { dieAt: string | null };
     /** It will not live long enough for what is compiled to be worth compiling well. */
     brief?: boolean;
     /** Requests a minute that it takes on `/v1`. */
     restLimit?: number;
-    /** Of a facade: how long the window of its budget is, and what else of it a test cannot wait for. */
+    /** A facade's budget window, and other waits that a test shortens. */
     windowMs?: number;
     upstreamTuning?: UpstreamTuning;
   }): { url: string; port: number };
@@ -42,9 +42,9 @@ export interface Requests {
   /** On PGlite. */
   cutWorker(cut: Cut): null;
   dieAt(moment: Moment): null;
-  /** Of one that is watched. */
+  /** The boundaries of a watched server. */
   dieAtBoundary(boundary: string | null): null;
-  /** The boundaries that it has come to since it was last asked. */
+  /** The boundaries that it has reached since it was last asked. */
   passed(request: null): string[];
   pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
   refund(request: { orderCode: string }): null;
@@ -70,9 +70,9 @@ export interface ChildServer {
   ): Promise<ReturnType<Requests[Name]>>;
   kill(): void;
   readonly dead: boolean;
-  /** What ended it, once it has ended: the signal, and the statement at which it killed itself. */
+  /** The end of the process: the signal, and the statement at which it killed itself. */
   readonly death: Promise<{ signal: string | null; statement: string | null }>;
-  /** What it logged as its own fault. */
+  /** Faults that it logged. */
   readonly faults: string[];
 }
 

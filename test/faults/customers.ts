@@ -17,7 +17,7 @@ interface Order {
   orderCode: string | null;
   outcome: PayResult['kind'] | null;
   refundAcknowledged: boolean;
-  /** What an audit has shown; it never falls. */
+  /** The highest version that an audit has shown; it never falls. */
   version: number;
 }
 
@@ -137,7 +137,7 @@ export function createCustomers(random: Random) {
         if (!final) continue;
         if (payment.hasOpenCharge || status === 'pending') complain('was never decided');
         if (order.refundAcknowledged !== (status === 'refunded')) complain(`is ${status} in the end`);
-        // Whoever answers too late finds it expired; an answer that it was paid is looked at above.
+        // A payer who is too late finds it expired; an answer that it was paid is looked at above.
         const ends = [order.card?.leadsTo ?? 'expired', 'expired', ...(order.refundIt ? ['refunded'] : [])];
         if (!ends.includes(status)) complain(`is ${status} in the end`);
         if (order.outcome === 'processing' && status === 'expired') complain('was taken and not paid');

@@ -3,14 +3,14 @@ import type { GraphQLClient } from '../support/graphql.ts';
 
 export type Kind = 'payout' | 'subaccountPayout' | 'transfer' | 'cardPayment';
 
-/** What a caller was told in the end. Nothing is `unheard`: the facade died before it answered. */
+/** The answer that a caller had in the end; `unheard`: the facade died before it answered. */
 export type Reported =
   | { outcome: 'done'; id: string }
   | { outcome: 'refused'; code: string }
   | { outcome: 'unknown'; lookupReference: string | null }
   | { outcome: 'unheard' };
 
-/** Something that must not be done twice: what was asked for, and all that was told of it. */
+/** A request that must not be done twice, and all answers to it. */
 export interface Wish {
   readonly kind: Kind;
   readonly environment: Environment;
@@ -23,7 +23,7 @@ export interface Wish {
   readonly reported: Reported[];
 }
 
-/** Sends a wish once. @throws what is neither an answer nor the end of the facade: a fault of ours */
+/** Sends a wish once. @throws an internal fault: neither an answer nor the end of the facade */
 export async function send(wish: Wish, api: GraphQLClient, isDead: () => boolean): Promise<Reported> {
   const reported = await ask(wish, api).catch((error: unknown): Reported => {
     if (!(error instanceof TypeError) || !isDead()) throw error;

@@ -3,7 +3,7 @@ import { type AuditedPayment, type AuditedPayout, audit } from './audit.ts';
 import type { ChildServer } from './child.ts';
 import type { Kind, Reported, Wish } from './expectations.ts';
 
-/** What the service's books have made of a wish. */
+/** The resources of a wish in the service's books. */
 interface Made {
   kind: Kind;
   id: string;
@@ -73,7 +73,7 @@ interface LoggedEvent {
   version: number;
   resource: string;
   id: string;
-  /** Of the resource. */
+  /** The resource's id. */
   number: number;
   status: string;
   /** The facade gave its request up. */
@@ -120,7 +120,7 @@ export async function rowsOf(server: ChildServer, statement: string): Promise<ob
   return found!;
 }
 
-/** Everything that callers were told and that the service's books, or the facades' own, do not bear out. */
+/** Answers that callers had and that the service's books, or the facades' own, contradict. */
 export function complaintsOfCallers(
   wishes: readonly Wish[],
   { made, violations }: ServiceBooks,
@@ -141,8 +141,8 @@ export function complaintsOfCallers(
     if (there.length > most) complain(`was done ${there.length} times`);
     if (ids.length > 1) complain('has several answers');
     if (ids.length > 0 && kind !== 'transfer' && !there.some(({ id }) => id === ids[0]))
-      complain('was told to be done, and is not there');
-    if (ids.length > 0 && there.length === 0) complain('was told to be done, and is not there');
+      complain('was reported as done, and is not there');
+    if (ids.length > 0 && there.length === 0) complain('was reported as done, and is not there');
     if (there.length > 0 && reported.every(({ outcome }) => outcome === 'refused'))
       complain('was refused, and is there');
     if (own.length > 1) complain(`has ${own.length} intents`);
@@ -183,10 +183,10 @@ export function complaintsOfMirror({ made }: ServiceBooks, { observed, events }:
     const isInOrder = history.every(({ number }, index) => number > (history[index - 1]?.number ?? 0));
     if (!isInOrder || history.at(-1)?.number !== version)
       complaints.push(
-        `${name} has version ${version} and was told as ${history.map(({ number }) => number)}`,
+        `${name} has version ${version} and was reported as ${history.map(({ number }) => number)}`,
       );
     if (history.at(-1)?.status !== status)
-      complaints.push(`${name} is ${status}, told was ${history.at(-1)?.status}`);
+      complaints.push(`${name} is ${status}, reported was ${history.at(-1)?.status}`);
     complaints.push(...forbidden(history).map((step) => `${name} went ${step}`));
   }
   return complaints;
@@ -232,12 +232,12 @@ function forbidden(history: readonly Pick<LoggedEvent, 'status' | 'neverMade'>[]
   });
 }
 
-/** What may be compared before and after something that should change nothing. */
+/** A snapshot to compare before and after something that should change nothing. */
 export function stateOf({ observed, events, intents }: FacadeBooks) {
   return { observed, events, intents };
 }
 
-/** How each wish whose outcome was not told at first has ended. */
+/** The end of each wish whose outcome was unknown at first. */
 export function endsOfUnknown(wishes: readonly Wish[], { made }: ServiceBooks): string[] {
   const there = new Set(made.map(({ kind, amountCents }) => `${kind} ${amountCents}`));
   return wishes

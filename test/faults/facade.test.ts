@@ -24,7 +24,7 @@ import {
 import { createFacade, type Facade } from './facades.ts';
 import { chosenSeed, createRandom, type Random, shuffled } from './random.ts';
 
-/** Requests of the facades that come to the service, or are lost on their way. */
+/** Requests of the facades that reach the service, or are lost on their way. */
 const CALLS = scale('FAULTY_CALLS');
 const FORGED = CALLS;
 const BUDGET = 120;
@@ -244,7 +244,7 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
 
   say(`after ${sinceThen()} all books agree`);
 
-  // ── Days later everything is told again, in any order, and by others too ──
+  // ── Days later every webhook comes again, in any order, and by others too ──
   for (const facade of facades) await (await facade.now()).server.ask('pass', { ms: DAYS_LATE_MS });
   const late = shuffled(
     post.taken.flatMap((webhook) => Array<Received>(1 + random.below(7)).fill(webhook)),
@@ -270,7 +270,7 @@ test(`${CALLS} requests of two facades over a network that fails: the budget hol
   say(`faults: ${counted(proxy.arrivals.map(({ fault }) => nameOf(fault)))}`);
   say(`reads: ${counted(reads)}`);
   say(
-    `told: ${counted(wishes.flatMap(({ kind, reported }) => reported.map((each) => `${kind} ${words(each)}`)))}`,
+    `reported: ${counted(wishes.flatMap(({ kind, reported }) => reported.map((each) => `${kind} ${words(each)}`)))}`,
   );
   say(`unknown in the end: ${counted(endsOfUnknown(wishes, atService))}`);
   // Of each facade that somebody does not know the secret; nothing else.
@@ -328,7 +328,7 @@ async function refresh(facade: Facade, { observed }: FacadeBooks): Promise<void>
   });
 }
 
-/** Who was told by what reference to look, finds there what has become of it, wherever he asks. */
+/** A caller with a lookup reference finds the outcome by it, on any instance. */
 async function complaintsOfLookups(
   facades: readonly Facade[],
   wishes: readonly Wish[],
@@ -364,7 +364,7 @@ async function complaintsOfLookups(
   return complaints;
 }
 
-/** Every way to fail, so many of a thousand requests; a main account's payout, of which there are few, fails often. */
+/** Every way to fail, of a thousand requests; a main account's payout, for there are few, fails often. */
 function failing(random: Random): Plan {
   const faults: [number, Fault][] = [
     [2, { kind: 'status', status: 429, when: 'before', retryAfterSeconds: 1 }],
@@ -447,7 +447,7 @@ function startPost(random: Random) {
     deliverTo(given: readonly Facade[]) {
       facades = given;
     },
-    /** What it is at, and why the last was not taken; nothing where all is delivered. */
+    /** The task under way, and why the last delivery failed; nothing where all is delivered. */
     undelivered: () =>
       under === 0 && waiting.length === 0
         ? []
@@ -534,7 +534,7 @@ function follow(facade: Facade, { resource, environment, subscription }: Followe
   return { facade, resource, environment, seen, ready, ended };
 }
 
-/** What it was told otherwise than the log has it, or was not told. */
+/** Differences between what it received and the log. */
 function missedBy({ facade, resource, environment, seen }: Watcher, { events }: FacadeBooks): string[] {
   const logged = events.filter((event) => event.resource === resource && event.environment === environment);
   const all = logged.map(({ id, number, status }) => `${id} ${number} ${status}`);
@@ -542,7 +542,7 @@ function missedBy({ facade, resource, environment, seen }: Watcher, { events }: 
   const first = all.findIndex((line, index) => line !== reported[index]);
   if (first < 0 && reported.length === all.length) return [];
   return [
-    `${facade.name} ${environment} ${resource}: told ${reported.length} of ${all.length}; at ${first}: ${reported[first]}, not ${all[first]}`,
+    `${facade.name} ${environment} ${resource}: received ${reported.length} of ${all.length}; at ${first}: ${reported[first]}, not ${all[first]}`,
   ];
 }
 

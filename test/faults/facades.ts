@@ -19,7 +19,7 @@ export interface Facade {
   /** SIGKILL, and a new process over the same database. */
   killAndStartAgain(): Promise<void>;
   end(): void;
-  /** What any of its processes logged as its own fault. */
+  /** Faults that any of its processes logged. */
   faults(): string[];
 }
 

@@ -18,17 +18,17 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** A life begins so much later than the one before: leases have ended, and what was left open is looked up. */
 const BETWEEN_LIVES_MS = 45 * SECOND_MS;
-/** Of ten payouts an hour, five may be turbo. */
+/** The limit of turbo payouts, among ten payouts an hour. */
 const ANOTHER_PAYOUT_MS = 12 * MINUTE_MS;
-/** In the end: late enough for everything to be decided, confirmed, given back, expired, released and told. */
+/** The end: late enough for everything to be decided, confirmed, returned, expired, released and reported. */
 const LATER_MS = [MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 20 * DAY_MS, MINUTE_MS, HOUR_MS];
-/** What there is to be taken out. */
+/** The money that can be paid out. */
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 
 /** Something that is done from its beginning to its end, with nothing else beside it. */
 export interface Story {
   readonly newErrand: (as: As) => Errand;
-  /** What passes before it, and between its answers and its end. */
+  /** The time before it, and between its answers and its end. */
   readonly beforeMs?: number;
   readonly thenMs?: readonly number[];
   /** Its webhooks are refused when they first come. */
@@ -64,7 +64,7 @@ export async function openStand({
   let aheadMs = 0;
   let open: Errand[] = [];
   let server: ChildServer;
-  /** Of whichever server lives. */
+  /** The client of the server that lives. */
   let speak: As;
   const as: As = (credential) => speak(credential);
   const isAlive = () => server !== undefined && !server.dead;
@@ -143,10 +143,10 @@ export async function openStand({
       open = open.filter((each) => each !== requestOptions);
     },
 
-    /** The boundaries that it has come to since this was last asked. */
+    /** The boundaries that it has reached since this was last asked. */
     passed: () => server.ask('passed', null),
 
-    /** Whether the server dies at this boundary while this is done; it goes on where it does not come to it. */
+    /** Whether the server dies at this boundary while this is done; it goes on where it does not reach it. */
     async diesAt(boundary: string, work: () => Promise<unknown>): Promise<boolean> {
       if (isAlive()) await server.ask('dieAtBoundary', boundary);
       try {
@@ -170,7 +170,7 @@ export async function openStand({
       await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
     },
 
-    /** Long after: nothing is under way, all is told, and the books say so. Returns how many webhooks there were. */
+    /** Long after: nothing is under way, all is reported, and the books say so. Returns how many webhooks there were. */
     async finish(): Promise<number> {
       for (const ms of LATER_MS) await pass(ms);
       await look({ final: true });

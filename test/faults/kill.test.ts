@@ -23,9 +23,9 @@ const BETWEEN_LIVES_MS = 45_000;
 const LIVES_IN_AN_HOUR = 16;
 const HOUR_MS = 3_600_000;
 const aheadInLife = (life: number) => life * BETWEEN_LIVES_MS + Math.floor(life / LIVES_IN_AN_HOUR) * HOUR_MS;
-/** In the end: late enough for everything to be decided, confirmed, given back, expired, released and told. */
+/** The end: late enough for everything to be decided, confirmed, returned, expired, released and reported. */
 const LATER_MS = [60_000, 15 * 60_000, HOUR_MS, 6 * HOUR_MS, 20 * 24 * HOUR_MS, 60_000, HOUR_MS];
-/** What there is to be taken out. */
+/** The money that can be paid out. */
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 
 const engines = {

@@ -14,7 +14,7 @@ export function refusingSomeOnce(): Receiver['answer'] {
   };
 }
 
-/** Of webhooks: none is lost, none came that is not in the log, and each says the same however often it came. */
+/** Audits webhooks: none is lost, none came that is not in the log, and each says the same however often it came. */
 export async function complaintsOfPosted(
   server: Pick<ChildServer, 'ask'>,
   received: readonly Received[],

@@ -1,7 +1,7 @@
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { type ChildServer, ServerDied } from './child.ts';
 
-/** What one client wants done, in steps. It remembers every answer, and asks again for what was not answered. */
+/** A client's requests, in steps. It remembers every answer, and repeats a request without one. */
 export interface Errand {
   /** Whether there is something to ask of this server. */
   isOpen(server: ChildServer): boolean;
@@ -9,7 +9,7 @@ export interface Errand {
   step(server: ChildServer, api: GraphQLClient): Promise<void>;
 }
 
-/** Clients that do each other's requests: whoever is free takes up the oldest that is open, or a new one. */
+/** Clients that do each other's requests: a free one takes up the oldest open request, or a new one. */
 export function createCrowd(liveKey: string, newErrand: () => Errand) {
   const errands: Errand[] = [];
   const busy = new Set<Errand>();

@@ -14,9 +14,9 @@ interface Withdrawal {
   readonly twice: boolean;
   /** As it was acknowledged. */
   withdrawalId: string | null;
-  /** Of this hour there have been enough: the next life's clock is asked again. */
+  /** This hour's limit is reached: the next life's clock is asked again. */
   refusedBy: ChildServer | null;
-  /** What an audit has shown; it never falls. */
+  /** The highest version that an audit has shown; it never falls. */
   version: number;
 }
 

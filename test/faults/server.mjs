@@ -16,7 +16,7 @@ const { createSystemClock, plusMs } = await modules['kernel/clock']();
 
 /** @type {import('./child.ts').Moment | null} */
 let moment = null;
-/** The boundary to die at, where one is given; those come to since they were last asked for. */
+/** The boundary to die at, where one is given; those reached since they were last asked for. */
 /** @type {string | null} */
 let last = null;
 /** @type {Set<string>} */
@@ -157,7 +157,7 @@ function say(said) {
   process.send?.(said);
 }
 
-/** What a payer or a merchant would wait for. */
+/** Requests that a payer or a merchant would wait for. */
 const ANSWERED = ['pay', 'refund'];
 
 process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, request }) => {

@@ -20,7 +20,7 @@ interface Product {
 }
 
 /**
- * What is neither paid nor paid out: tokens, what is started with them, products, and the money of the sandbox. They
+ * Clients of tokens, of what is started with them, of products, and of the sandbox's money. They
  * remember every answer; `complaints` says where the tables do not bear one out.
  */
 export function createShoppers({ live, sandbox }: { live: string; sandbox: string }) {

@@ -70,7 +70,7 @@ test.each(inThisRun(engines))(
         logged.filter((line) => /"level":"(error|fatal)"|Error:/.test(line)),
         message,
       ).toEqual([]);
-      // Both are told to come back.
+      // Both are asked to come back.
       const goodbyes = await Promise.all([bySocket.closed, ...watchers.map(({ goodbye }) => goodbye)]);
       expect(goodbyes, message).toEqual([GOING_AWAY, GOING_AWAY, 'ended']);
 
@@ -85,7 +85,7 @@ test.each(inThisRun(engines))(
       expect(cardPayments.totalCount, message).toBe(orders.length);
     }
 
-    // Nobody has missed anything, or was told it twice, over all these lives.
+    // No subscriber has missed anything, or received it twice, over all these lives.
     const watchers = [await overSocket(server.live, watched.ws), await overEvents(server.live, watched.sse)];
     await expect.poll(() => watched.ws.reported.length, { timeout: 30_000 }).toBe(orders.length);
     await expect.poll(() => watched.sse.reported.length, { timeout: 30_000 }).toBe(orders.length);
@@ -104,7 +104,7 @@ test.each(inThisRun(engines))(
 
 type Transport = 'ws' | 'sse';
 
-/** What a subscriber keeps between one server and the next. */
+/** A subscriber's cursor and events, kept between one server and the next. */
 interface Watched {
   after: string | null;
   readonly reported: string[];

@@ -5,7 +5,7 @@ const FOLLOW = `subscription ($after: String) {
   update: allCardPaymentUpdates(after: $after) { cursor it: cardPayment { orderCode status version } }
 }`;
 
-/** What the log has of card payments since an instant, each as a line. */
+/** The log's events of card payments since an instant, each as a line. */
 const LOGGED = `
   select resource_id || ' ' || (snapshot ->> 'version') || ' ' || (snapshot ->> 'status') as line from event
   where resource = 'card_payment' and environment = 'live' order by version`;
@@ -40,14 +40,14 @@ export function createSubscriber(transport: 'ws' | 'sse') {
       // It ends with the server, or with the test.
       ended = follow(stream).catch(() => undefined);
     },
-    /** What it was told otherwise than the log has it, or was not told. */
+    /** Differences between what it received and the log. */
     async missed(server: ChildServer): Promise<string[]> {
       const [rows] = (await server.ask('query', [LOGGED])) as [{ line: string }[]];
       const log = rows.map(({ line }) => line);
       const at = log.findIndex((line, index) => line !== reported[index]);
       if (at < 0 && reported.length === log.length) return [];
       return [
-        `${transport}: told ${reported.length} of ${log.length}; at ${at}: ${reported[at]}, not ${log[at]}`,
+        `${transport}: received ${reported.length} of ${log.length}; at ${at}: ${reported[at]}, not ${log[at]}`,
       ];
     },
     async leave(): Promise<void> {

@@ -11,7 +11,7 @@ const { default: pg } = await modules.pg();
 export const ASKED = 'x-asked';
 
 /**
- * Calls `reached` with the name of each boundary as it is come to, in the middle of what it is a boundary of.
+ * Calls `reached` with the name of each boundary as it is reached, in the middle of what it is a boundary of.
  *
  * @param {(boundary: string) => void} reached
  */
@@ -59,7 +59,7 @@ function watchCommits(reached) {
       reached(`commit of ${name} | done, its answer not read`),
     );
     return sent().then((/** @type {unknown} */ result) => {
-      reached(`commit of ${name} | answered, nobody told`);
+      reached(`commit of ${name} | answered, nobody notified`);
       return result;
     });
   }
@@ -98,13 +98,13 @@ function alone(text) {
   return `${writesOf(text).sort().join(', ')}${columns.length > 0 ? ` (${columns.join(', ')})` : ''}`;
 }
 
-/** What asks another server over HTTP. @param {(boundary: string) => void} reached */
+/** Watches requests to another server over HTTP. @param {(boundary: string) => void} reached */
 function watchWebhooks(reached) {
   subscribe('http.client.request.start', () => reached('webhook attempt | before'));
   subscribe('http.client.response.finish', () => reached('webhook attempt | after'));
 }
 
-/** What has a header to be called by. @param {(boundary: string) => void} reached */
+/** Watches requests that a header names. @param {(boundary: string) => void} reached */
 function watchAnswers(reached) {
   const { writeHead } = ServerResponse.prototype;
   ServerResponse.prototype.writeHead = /** @type {any} */ (

@@ -20,7 +20,7 @@ function captureLog() {
   return { lines, log: createLog({ write: (line) => lines.push(line) }) };
 }
 
-describe('a fault of ours', () => {
+describe('an internal fault', () => {
   test('shows nothing of itself, and is logged with its cause', async () => {
     const { lines, log } = captureLog();
     const app = await start({ log });

@@ -4,7 +4,7 @@ import { createLRUCache } from '../../server/src/kernel/lru-cache.ts';
 const keysOf = (recent: { get(key: string): unknown }, keys: string) =>
   [...keys].filter((key) => recent.get(key) !== undefined).join('');
 
-/** What each entry takes whose key has one character. */
+/** The bytes of an entry whose key has one character. */
 const EMPTY = 202;
 
 test('the last that were set are kept, and what is asked for stays', () => {

@@ -5,7 +5,7 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { signsHold } from '../support/ledger.ts';
 
-/** What every entry of a tenant sums to, account by account; not the balances that the database keeps of them. */
+/** The sums of a tenant's postings, account by account; not the balances that the database keeps of them. */
 async function sumsOfEntries({ sql: on }: Database, { accountId, environment }: Tenant): Promise<Balances> {
   const { rows } = await sql<{ name: LedgerAccountName; amount: number }>`
     select ledger_account as name, sum(amount)::bigint as amount from posting

@@ -152,7 +152,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
         const results = await Promise.allSettled(asked.map((_, index) => ask(index)));
 
         const operations = [...new Set(asked.map(operationOf))];
-        /** What each operation was asked for first, and what everybody was told of it. */
+        /** The first input of each operation, and every answer to it. */
         const made = new Map<string, { id: string; amountCents: number }>();
         for (const operation of operations) {
           const its = results.flatMap((result, index) =>
@@ -168,7 +168,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
             if (each.amountCents === amountCents) expect(result).toMatchObject({ value: { id } });
             else expect(result).toMatchObject({ reason: expect.any(IdempotencyError) });
         }
-        // Whatever has become of it, and whoever is asked.
+        // Whatever has become of it, and on any instance.
         await core.pass(40 * MINUTE);
         for (const index of asked.keys()) {
           const { id, amountCents } = made.get(operationOf(asked[index]!))!;

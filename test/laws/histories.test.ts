@@ -32,7 +32,7 @@ const DESTINATIONS = [
 
 const amountCents = fc.integer({ min: 80, max: 20_000 });
 const which = fc.nat({ max: 3 });
-/** What any client or the simulator may do, in any order; much of it is refused. */
+/** Operations of any client or of the simulator, in any order; many are refused. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant('sell' as const), amountCents, card: fc.nat({ max: 3 }) }),
   fc.record({ kind: fc.constant('refund' as const), which }),

@@ -28,7 +28,7 @@ type Said = 'in_verification' | 'queued' | 'sent' | 'completed' | 'denied' | 're
 const ENDS: readonly Said[] = ['completed', 'denied', 'refused'];
 const word = fc.constantFrom<Said>('in_verification', 'queued', 'sent', 'nothing', ...ENDS);
 
-/** What a bank says of one transfer: these words in this order, whether or not they go together, and the last for good. */
+/** A bank's words for one transfer, in this order, whether or not they go together, and the last one for good. */
 const script = fc
   .tuple(fc.array(word, { maxLength: 5 }), fc.constantFrom<Said>('completed', 'denied', 'refused'))
   .map(([words, end]) => [...words, end]);

@@ -33,7 +33,7 @@ describeOnDatabase('windows', (open) => {
   const admitted = async (takes: (boolean | Promise<boolean>)[]) =>
     (await Promise.all(takes)).filter(Boolean).length;
 
-  test('admit what the limit says, to each key, and begin anew a minute after the first', async () => {
+  test('admit what the limit says, to each key, and begin again a minute after the first', async () => {
     const clock = createManualClock();
     const windows = windowsOf({ limit: 3, clock });
     const start = clock.now().getTime();
@@ -137,7 +137,7 @@ describeOnDatabase('windows', (open) => {
     expect(statements.length).toBeLessThanOrEqual(2);
   });
 
-  test('begin anew where the clock was set back, but not for a clock that is a little behind', async () => {
+  test('begin again where the clock was set back, but not for a clock that is a little behind', async () => {
     const [name, clock, behind] = ['clock', createManualClock(), createManualClock()];
     const windows = windowsOf({ limit: 1, name, clock });
     expect(await windows.take('key')).toBe(true);

@@ -95,7 +95,7 @@ function optionsOf({ mutate, tests, database }, tempDirName) {
   };
 }
 
-/** What was not noticed. @param {any[]} mutants */
+/** The mutants that no test noticed. @param {any[]} mutants */
 function listUnnoticed(mutants) {
   for (const { status, fileName, location, mutatorName, replacement } of mutants)
     if (['Survived', 'NoCoverage', 'RuntimeError'].includes(status))
@@ -134,7 +134,7 @@ function row(name, mutants) {
   return [name, ...counts, `${scoreOf(mutants).toFixed(1)} %`].map(column).join('');
 }
 
-/** Of those that were tried, how many were noticed, in percent. @param {any[]} mutants */
+/** The score: noticed mutants of those that were tried, in percent. @param {any[]} mutants */
 function scoreOf(mutants) {
   const tried = mutants.filter(({ status }) => status !== 'Ignored');
   const noticed = tried.filter(({ status }) => status === 'Killed' || status === 'Timeout');

@@ -1,12 +1,12 @@
 /**
- * What is mutated, and the tests that must notice: fast ones that are about it. Each room is a run of its own, so that
- * what is evaluated once, such as a schema, is tried against the tests of its room alone.
+ * The mutated files, and the fast tests that must notice. Each target is a run of its own, so that
+ * code that runs once, such as a schema, is tried against the tests of its target alone.
  *
  * @typedef {object} Room
  * @property {'ledger' | 'signing' | 'tokens' | 'state machines'} group whose score is held against the least
  * @property {string[]} mutate below server/src
  * @property {string[]} tests below test
- * @property {boolean} [database] the tests need one: PostgreSQL, of which each has a copy in milliseconds
+ * @property {boolean} [database] the tests need one: each gets a copy of a PostgreSQL template in milliseconds
  */
 
 /** @type {Room[]} */

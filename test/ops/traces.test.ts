@@ -16,7 +16,7 @@ async function collector(): Promise<Collector> {
 const THEIRS = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
 const TRACEPARENT = { traceparent: `00-${THEIRS.trace}-${THEIRS.span}-01` };
 
-/** Who sends it does not want this one written. */
+/** A traceparent whose sender does not want this trace recorded. */
 const UNWANTED = { traceparent: `00-${'f'.repeat(32)}-${THEIRS.span}-00` };
 
 /** The names of a trace, each behind those that it is inside of. */
@@ -33,7 +33,7 @@ const REQUEST_PAYOUT = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) { __typename ... on UserError { code message } }
 }`;
 
-test('one trace from a query through SQL, as a part of the caller’s; a refusal is told by its code', async () => {
+test('one trace from a query through SQL, as a part of the caller’s; a refusal is named by its code', async () => {
   const { url, said, spans, headers } = await collector();
   const lines: string[] = [];
   const app = await startApp({
@@ -133,7 +133,7 @@ test('one trace from a facade’s query through the service, with its SQL, and n
   // A stream is open for hours: what it was opened by is a trace, and it is none.
   const opened = spans.filter(({ name }) => name === 'subscription walletUpdates');
   expect(opened.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(['']);
-  // Who receives a webhook is somebody else: it is not told of our traces.
+  // The receiver of a webhook is somebody else: it gets no traceparent.
   const received = spans.filter(({ name }) => name === 'POST /webhooks/psa');
   expect(received.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(received.map(() => ''));
 

@@ -20,7 +20,7 @@ function install(name: string, details: object, version = '1.0.0'): void {
   house.write(`${folder}/package.json`, JSON.stringify({ name, version, ...details }));
 }
 
-/** What npm answers, and what it was asked. */
+/** npm's answers, and the requests to it. */
 function registry(answer: unknown): void {
   house.program(
     'npm',

@@ -9,7 +9,7 @@ import { createRestClient, type RestClient } from '../support/rest.ts';
 import { scale } from '../support/scale.ts';
 
 // One field of one operation at a time is bad, the others are good. Whatever it is, the answer names the field,
-// it is no fault of ours, and nothing has changed.
+// it is no internal fault, and nothing has changed.
 
 const CASES = scale('BAD_INPUTS');
 const CPF = '12345678909';
@@ -18,7 +18,7 @@ const HEX = '0123456789abcdef01234567';
 interface Operation {
   name: string;
   fields: Record<string, { field: Field; required?: boolean }>;
-  /** Sends it with these fields. What the caller was told, in words; null where it was let through. */
+  /** Sends it with these fields. Returns the refusal in words; null where it was let through. */
   send(values: Record<string, unknown>): Promise<{ refusal: string | null; fault: boolean }>;
 }
 
@@ -75,7 +75,7 @@ function valuesOf({ fields }: Operation, name: string, bad: Bad): Record<string,
   );
 }
 
-/** What there is of everything: a case that changes anything changes this. */
+/** A snapshot of everything: a case that changes anything changes this. */
 async function digest(): Promise<unknown> {
   const { rows } = await sql`
     select (select count(*) from event) as events, (select sum(version) from stream) as versions,
@@ -93,7 +93,7 @@ async function digest(): Promise<unknown> {
 type Name = 'subaccount' | 'payout' | 'subaccountPayout' | 'card' | 'product';
 type Ids = Record<'own' | 'foreign' | 'sandbox', Record<Name, string>>;
 
-/** Of each kind one of our own, one of another account, and one of our sandbox where there is any. */
+/** Ids of each kind: one of our own, one of another account, and one of our sandbox where there is any. */
 async function idsOf(): Promise<Ids> {
   const accountId = await addAccount(app);
   const foreign = createRestClient(app.url, await addKey(app, { accountId }));

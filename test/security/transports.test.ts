@@ -233,7 +233,7 @@ describe('a WebSocket', () => {
     client.terminate();
   });
 
-  test('is told which id it has used twice, however long the id is', async () => {
+  test('reads which id it has used twice, however long the id is', async () => {
     const { socket, init, send: say, closed } = openRawSocket(app.url);
     await init(LIVE_KEY);
     for (let times = 0; times < 2; times += 1)
@@ -315,7 +315,7 @@ describe('a request', () => {
     expect(begun).toEqual(['/slow']);
   });
 
-  test('of which a part is broken is refused at once', async () => {
+  test('with a broken part is refused at once', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const said = await sendRaw(app.port, `${SMUGGLED}${head}2\r\n{"\r\nxyz\r\n`);
     expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);

@@ -12,7 +12,7 @@ export interface Gate {
   pass<Result>(work: () => Promise<Result>, isLate?: boolean): Promise<Result>;
   /** Does what waits, in any order, until nothing does but what is late; or so many of it. */
   run(most?: number): Promise<void>;
-  /** What is late waits like anything else from now on: one of it, or all. */
+  /** Late answers wait like any other from now on: one of them, or all. */
   release(all?: boolean): void;
   late(): number;
 }
@@ -51,7 +51,7 @@ export function createGate(random: Random): Gate {
   };
 }
 
-/** What the database, or a rail, was made to do: for the sums, and to tell it from a fault of ours. */
+/** Faults of the database or of a rail: for the sums, and to tell them from internal faults. */
 export class Injected extends Error {
   override readonly name = 'Injected';
 }

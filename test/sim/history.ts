@@ -13,7 +13,7 @@ import { openWorld, type Tamper, type World } from './world.ts';
 
 export const STEPS = 200;
 
-/** What became of one seed. */
+/** The outcome of one seed. */
 export interface History {
   readonly seed: number;
   readonly accountId: string;
@@ -36,7 +36,7 @@ export interface HistoryOptions {
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-/** In the end: late enough for everything to be decided, sent, given back, expired, released and told. */
+/** The end: late enough for everything to be decided, sent, returned, expired, released and reported. */
 const LATER_MS = [4 * SECOND, 60 * SECOND, HOUR, 25 * HOUR, 80 * HOUR];
 const ROUNDS_OF_THE_END = 60;
 /** Steps from one pause, in which all that was begun ends but what is late, to the next. */
@@ -124,7 +124,7 @@ export async function playHistory({
     await settle();
   }
 
-  /** What is asked for through the gate while nobody else waits there. */
+  /** Passes the gate while nobody else waits there. */
   async function undelayed<Result>(asked: Promise<Result>): Promise<Result> {
     await gate.run();
     return asked;

@@ -28,10 +28,10 @@ const TABLES = [
   'list_count',
 ];
 
-/** Whose books the audit looks at: it sees them under the names of the tables. */
+/** The accounts of the audit, which sees their books under the names of the tables. */
 const OF_ACCOUNTS = `account_id = any(current_setting('sim.accounts')::text[])`;
 
-/** What the audit needs beside the tables: views of some accounts' rows, and the books of the rails. */
+/** Views that the audit needs beside the tables: some accounts' rows, and the books of the rails. */
 export async function prepareForAudit({ sql }: Database): Promise<void> {
   const statements = [
     'create schema sim',
@@ -63,7 +63,7 @@ const LAWS: Record<string, string> = {
       .map((name) => `'${name}'`)
       .join()}) then balance > 0 else balance < 0 end`,
 
-  'whoever owes has no balance': `
+  'an account that owes has no balance': `
     select account_id, environment, owed.balance as owes, own.balance as has from ledger_account owed
       join ledger_account own using (account_id, environment)
     where owed.name = 'merchant_receivable' and own.name = 'merchant_balance'
@@ -162,7 +162,7 @@ const LAWS_OF_THE_END: Record<string, string> = {
     select account_id, name, balance from ledger_account
     where name in ('payouts_in_transit', 'ltc_in_transit') and balance <> 0`,
   'no charge is open': `select order_code, status, open_charge_id from card_payment where open_charge_id is not null`,
-  'whoever paid twice in one attempt got it back': `
+  'a second payment of one attempt was refunded': `
     select account_id, checkout_attempt, count(*) from card_payment
     where status = 'paid' and checkout_attempt is not null group by 1, 2 having count(*) > 1`,
 };
@@ -173,7 +173,7 @@ function pairs(allowed: Record<string, readonly (readonly [string, string])[]>):
     .join();
 }
 
-/** What breaks a law in the books of these accounts. */
+/** Violations of the laws in the books of these accounts. */
 export async function auditBooks(
   database: Database,
   accountIds: readonly string[],

@@ -10,7 +10,7 @@ import { STEPS } from './history.ts';
 import type { Job, News } from './worker.ts';
 
 const SEEDS = 10_000;
-/** Of one database: a larger one is slower, and fills the disk. */
+/** Seeds played in one database: a larger one is slower, and fills the disk. */
 const SEEDS_A_DATABASE = 250;
 /** Stories empty theirs after each seed; what breaks a law is shown once a job is done. */
 const STORIES_A_JOB = 50;

@@ -22,7 +22,7 @@ const DESTINATIONS: Record<PayoutMethod, readonly string[]> = {
 /** Long enough for an attempt to check out. */
 const ATTEMPT = 'tentativa-000000000000';
 
-/** What a step may be, and how often; each begins something and does not wait for its end. */
+/** The steps and their weights; each begins something and does not wait for its end. */
 export interface Operations {
   begin(): Promise<void>;
   /** Each key once more, with what it was given first, or with all that was ever given with it. */
@@ -75,13 +75,13 @@ export function createOperations(
       answer.kind === 'refused'
         ? `refused: ${answer.why}`
         : answer.kind === 'done' && answer.replayed
-          ? 'told again'
+          ? 'reported again'
           : answer.kind;
     note(`${request.made}${request.environment === 'sandbox' ? ' (sandbox)' : ''}`, outcome);
     return answer.kind === 'done' ? answer.id : null;
   }
 
-  /** What makes nothing new: done, refused, or not known. */
+  /** Requests that make nothing new: done, refused, or unknown. */
   async function attempt(what: string, act: () => Promise<string>): Promise<void> {
     await requests.attempt(what, act, (outcome) => note(what, outcome));
   }
@@ -393,7 +393,7 @@ export function createOperations(
         if (requested.length > 0) await make(random.pick(requested));
       },
     },
-    /** Of one key at once, with what was given with it and with something else. */
+    /** Requests of one key at once, with its own input and with another. */
     askAtOnce: {
       weight: 1,
       async act() {

@@ -26,7 +26,7 @@ export interface BookedCharge {
   settlesAt: Date | null;
 }
 
-/** What a payer's card does, by its number. */
+/** The behaviour of a payer's card, by its number. */
 export const CARDS = {
   '1': 'approved',
   '2': 'approved',
@@ -44,7 +44,7 @@ export interface Rails {
   readonly send: Send;
   readonly transfers: ReadonlyMap<string, BookedTransfer>;
   readonly charges: ReadonlyMap<string, BookedCharge>;
-  /** What each webhook said. */
+  /** The body of each webhook. */
   readonly received: ReadonlyMap<string, { body: string; times: number }>;
 }
 
@@ -59,7 +59,7 @@ export function createRails({
   gate: Gate;
   faults: Faults;
   random: Random;
-  /** Told of what no service should ask of a rail. */
+  /** Called with a request that no service should make of a rail. */
   broken: (violation: Violation) => void;
 }): Rails {
   const transfers = new Map<string, BookedTransfer>();

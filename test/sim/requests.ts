@@ -4,7 +4,7 @@ import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { Injected } from './gate.ts';
 import type { Violation } from './violation.ts';
 
-/** What can be made, and so found again in the books. */
+/** Resources that can be made, and so found again in the books. */
 export type Made =
   | 'createCardPayment'
   | 'startCheckout'
@@ -45,10 +45,10 @@ export interface Effect {
   status: string | null;
 }
 
-/** What callers were told: held against each further answer, and in the end against the books. */
+/** The answers of callers: held against each further answer, and in the end against the books. */
 export interface Requests {
   make(request: Request): Promise<Answer>;
-  /** What makes nothing: `told` gets what it came to. */
+  /** A request that makes nothing: `reported` gets its outcome. */
   attempt(what: string, act: () => Promise<string>, reported: (outcome: string) => void): Promise<void>;
   /** How a payment must stand in the end. */
   expectStatus(orderCode: string, statuses: readonly string[]): void;
@@ -56,7 +56,7 @@ export interface Requests {
   /** From now on it may be gone; or must be. */
   mayGo(made: Made, environment: Environment, id: string): void;
   mustGo(made: Made, environment: Environment, id: string): void;
-  /** Those with a key, each once: the one that it was told for, or the first where no answer was certain. */
+  /** Requests with a key, each once: the one that was acknowledged, or the first where no answer was certain. */
   keyed(): Request[];
   /** Breaks a law where the books do not hold exactly what was acknowledged. */
   compare(effects: readonly Effect[]): void;
@@ -99,7 +99,7 @@ export function createRequests(broken: (violation: Violation) => void): Requests
     const what = `${made} ${mark} with key ${request.key}: ${id}`;
     if (keyed?.reported && (keyed.reported.id !== id || keyed.reported.mark !== mark))
       broken({
-        law: 'a key is told the same again',
+        law: 'a key gives the same answer again',
         what: `${what}, before ${JSON.stringify(keyed.reported)}`,
       });
     if (before !== undefined && before !== mark)
@@ -149,7 +149,7 @@ export function createRequests(broken: (violation: Violation) => void): Requests
         const { code, message } = error as PaymentError;
         if (reported && reported.since < begun && reported.mark === mark)
           broken({
-            law: 'a key is told the same again',
+            law: 'a key gives the same answer again',
             what: `${made} ${mark} with key ${request.key}: ${message}, before ${JSON.stringify(reported)}`,
           });
         if (error instanceof IdempotencyError && keyOf(request)!.marks.size < 2)

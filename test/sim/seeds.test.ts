@@ -12,11 +12,11 @@ test(`${SEEDS} seeds of ${STEPS} steps break no law`, { timeout: 60_000 + SEEDS 
   onTestFinished(() => database.close());
   const { counts, failures } = await playSeeds({ database, seeds: seedsFrom(1, SEEDS) });
   expect(failures.map(textOfFailure)).toEqual([]);
-  // Whoever refuses everything breaks no law either.
+  // A server that refuses everything breaks no law either.
   for (const each of [
     ...['createCardPayment: done', 'pay: paid', 'requestPayout: done', 'requestSubaccountPayout: done'],
     ...['transferToSubaccount: done', 'createTestPayment (sandbox): done', 'task: card_payment.refund'],
-    ...['task: card_payment.expire', 'task: webhook.deliver', 'requestPayout: told again'],
+    ...['task: card_payment.expire', 'task: webhook.deliver', 'requestPayout: reported again'],
     ...['requestPayout: refused: INSUFFICIENT_FUNDS', 'requestPayout: refused: IDEMPOTENCY_CONFLICT'],
     ...['fault: transaction: lost at COMMIT, done', 'fault: transaction: lost at COMMIT, not done'],
   ])

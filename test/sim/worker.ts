@@ -6,19 +6,19 @@ import type { Failure } from './failure.ts';
 import { prepareForAudit } from './laws.ts';
 import { playSeeds, replaySeed } from './seeds.ts';
 
-/** What a worker is told: seeds to play in one database, or one to play again. */
+/** A worker's job: seeds to play in one database, or one to play again. */
 export type Job =
   | { kind: 'play'; seeds: number[]; steps: number; facade: boolean }
   | { kind: 'replay'; seed: number; steps: number; facade: boolean };
 
-/** What it says. */
+/** A worker's messages. */
 export type News =
   | { kind: 'ready' }
   | { kind: 'played' }
   | { kind: 'done'; failures: Failure[]; counts: [string, number][] }
   | { kind: 'replayed'; failures: Failure[]; lines: string[] };
 
-/** Plays what it is told to, each job in a database of its own, for as long as the one who tells it lives. */
+/** Plays its jobs, each in a database of its own, for as long as the parent process lives. */
 const postgresUrl = process.argv[2]!;
 const say = (news: News) => process.send!(news);
 

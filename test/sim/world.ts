@@ -21,7 +21,7 @@ import { createGate, type Faults, faultyDatabase, type Gate } from './gate.ts';
 import { createRails, type Rails } from './rails.ts';
 import type { Violation } from './violation.ts';
 
-/** Puts a fault of ours into what a decision writes: so a checker shows that it would be found. */
+/** Plants a fault in a decision's writes: so a checker shows that it would be found. */
 export type Tamper = (writes: Writes) => Writes;
 
 /** One account, all that serves it, and all around it, with a clock and a gate of its own. */
@@ -33,7 +33,7 @@ export interface World {
   readonly faults: Faults & { over(): void };
   readonly live: Tenant;
   readonly sandbox: Tenant;
-  /** What its payers may start: one that is used once, one that is used by many. */
+  /** Checkout tokens: one that is used once, one that is used by many. */
   readonly tokens: readonly { id: string; reusable: boolean; maxCents: number }[];
   /** Whether its events go to a URL of its own. */
   readonly isAnnounced: boolean;
@@ -114,7 +114,7 @@ export async function openWorld({
     committer: tamper ? tampering(committer, tamper) : committer,
     ...rails,
     privateAddresses: false,
-    onFault: () => count('fault told of in the background'),
+    onFault: () => count('fault reported in the background'),
   });
 
   if (isAnnounced)
@@ -133,7 +133,7 @@ export async function openWorld({
   const underWay = new Map<string, Promise<void>>();
   let ended: { task: DueTask; failed: boolean }[] = [];
 
-  /** What has ended goes, or comes back later; and what is due. */
+  /** Removes tasks that have ended, or schedules them again; and reads the due ones. */
   async function look(): Promise<DueTask[]> {
     const settled = ended;
     ended = [];
@@ -179,7 +179,7 @@ export async function openWorld({
     ...{ slices, rails, clock, gate, faults, live, sandbox, tokens, isAnnounced, database: real },
     async work() {
       const due = await gate.pass(look);
-      // Whoever is given one first need not be first to have it done.
+      // The task claimed first need not be the first to end.
       for (const task of shuffled(due, random)) {
         const name = `${task.environment} ${task.kind} ${task.key}`;
         // A lease that ended early: two are at it.

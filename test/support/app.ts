@@ -24,7 +24,7 @@ export interface TestServer extends App {
   client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
   /** The REST interface, with the first account's live key unless another is given. */
   rest(credential?: string | null, baseUrl?: string): RestClient;
-  /** What the server logged as its own fault; a test that ends well has none. */
+  /** Faults that the server logged; a test that ends well has none. */
   readonly faults: unknown[];
 }
 

@@ -10,7 +10,7 @@ export function bringAxe(context: BrowserContext): Promise<unknown> {
   return context.addInitScript({ content: AXE });
 }
 
-/** What axe finds on the page, by rule and element. */
+/** The violations that axe finds on the page, by rule and element. */
 export async function faultsOf(page: Page): Promise<string[]> {
   // What is still moving has not its own colours yet.
   await comeToRest(page);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What a field takes, as far as bad input for it follows from that. */
+/** The type of a field, as far as bad input for it follows from that. */
 export type Field =
   | { kind: 'cents'; valid: number; min?: number; max?: number }
   | { kind: 'reais'; valid: number }
@@ -12,11 +12,11 @@ export type Field =
   | { kind: 'destination'; valid: string }
   | { kind: 'flag'; valid: boolean }
   | { kind: 'object'; valid: object }
-  /** Of what is there, in a form of its own. `others`: of another account and of another environment. */
+  /** An id of an existing resource, in a form of its own. `others`: of another account and of another environment. */
   | { kind: 'id'; valid: string; malformed: readonly string[]; others: readonly string[] };
 
 export interface Bad {
-  /** In words, for whoever reads a failure. */
+  /** The case in words, for the reader of a failure. */
   why: string;
   /** `undefined`: left out. */
   value: unknown;

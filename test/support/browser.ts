@@ -7,7 +7,7 @@ import {
 } from 'playwright-core';
 import { launchOptions, STILL } from './launch-options.ts';
 
-/** What `<psa-checkout>` said to its page. */
+/** The events of `<psa-checkout>`. */
 export interface WidgetEvent {
   name: string;
   /** The element's id. */
@@ -20,13 +20,13 @@ export interface WidgetEvent {
 export interface Visitor {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Of all elements on all pages, in the order in which they came. */
+  /** The events of all elements on all pages, in order of arrival. */
   readonly events: readonly WidgetEvent[];
   /** Resolves with the first such event, which may have come already. */
   heard(name: string, matches?: (event: WidgetEvent) => boolean): Promise<WidgetEvent>;
   /** Every message of every WebSocket, `>` sent and `<` received in front. */
   readonly messages: readonly string[];
-  /** What the browser may complain about; any other complaint fails the test. */
+  /** Complaints that the browser may make; any other complaint fails the test. */
   expectProblems(...problems: RegExp[]): void;
   /** Complaints that were not expected. */
   problems(): string[];

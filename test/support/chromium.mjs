@@ -60,7 +60,7 @@ export async function ensureChromium() {
     : { problem: 'The browser tests need Chromium: install Debian’s package "chromium", or set CHROME_BIN.' };
 }
 
-/** What to write before a command for it to run as root, or undefined where that would need a password. */
+/** The prefix that makes a command run as root, or undefined where that would need a password. */
 async function rootPrefix() {
   if (process.getuid?.() === 0) return [];
   return (await run('sudo', ['-n', 'true'], { quiet: true })).ok ? ['sudo', '-n'] : undefined;

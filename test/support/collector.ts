@@ -22,7 +22,7 @@ export interface Collector {
   /** All that came, as text. */
   readonly said: readonly string[];
   readonly headers: readonly IncomingHttpHeaders[];
-  /** What it answers with from now on. */
+  /** Sets the answer from now on. */
   answers: number;
   close(): Promise<void>;
 }

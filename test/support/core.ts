@@ -59,9 +59,9 @@ export interface Core {
   readonly wallet: WalletService;
   readonly controls: WalletControls & TestPaymentControls;
   readonly work: WorkQueue;
-  /** What the work queue calls, for a test that claims a task itself. */
+  /** The handlers of the work queue, for a test that claims a task itself. */
   readonly handlers: Readonly<Record<string, TaskHandler>>;
-  /** What went wrong in the background. */
+  /** Faults in the background. */
   readonly faults: unknown[];
   balances(): Promise<Balances>;
   /** Moves the clock to each instant in between at which something is due, and does it. */

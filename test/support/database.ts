@@ -53,7 +53,7 @@ function describeOn(engines: readonly Engine[], name: string, tests: (open: Open
  */
 const DEFAULT_ENGINE: Engine = process.env.PSA_TEST_ENGINE === 'pglite' ? 'PGlite' : 'PostgreSQL';
 
-/** Of something for each engine, that of PostgreSQL in `npm test`, and all of it in `npm run test:all`. */
+/** Selects by engine: PostgreSQL's in `npm test`, and all of them in `npm run test:all`. */
 export function inThisRun<Of extends Record<Engine, unknown>>(ofEngines: Of): [Engine, Of[Engine]][] {
   const all = Object.entries(ofEngines) as [Engine, Of[Engine]][];
   return runsAll() ? all : all.filter(([engine]) => engine === DEFAULT_ENGINE);

@@ -85,7 +85,7 @@ export interface DocumentUpstream {
   readonly sandbox: Books;
   /** Each request in the order in which it came, refused ones included: `GET /v1/wallet`. */
   readonly asked: string[];
-  /** What it has told, in order. */
+  /** The webhooks that it has sent, in order. */
   readonly sent: SentWebhook[];
   /** Endpoints that it does not have, and what it answers for them. */
   readonly missing: Map<Endpoint, 404 | 405>;
@@ -100,7 +100,7 @@ export interface DocumentUpstream {
   extra: object;
   /** Has a subaccount with so much in it. Returns its id. */
   openSubaccount(cents: number): string;
-  /** Moves a payout of the main account or of a subaccount, or a card payment, and tells what the document has told. */
+  /** Moves a payout of the main account or of a subaccount, or a card payment, and sends the document's webhook. */
   settle(reference: string): Promise<void>;
   /** Denied, or failed; the money goes back, a subaccount's by `reverse`. */
   deny(reference: string, reason?: string): Promise<void>;
@@ -108,7 +108,7 @@ export interface DocumentUpstream {
   process(reference: string): void;
   reverse(reference: string): Promise<void>;
   pay(orderCode: string): Promise<void>;
-  /** Any status at all, one that nobody has heard of as well. Nothing is told. */
+  /** Sets any status at all, an unknown one as well. No webhook is sent. */
   setStatus(reference: string, status: string): void;
   /** Sends it (again). Resolves with the status that it was answered with. */
   send(webhook: SentWebhook): Promise<number>;
@@ -129,7 +129,7 @@ interface Reported {
   body: object;
 }
 
-/** On a free port of 127.0.0.1. Whoever starts it closes it. */
+/** Listens on a free port of 127.0.0.1. The test that starts it closes it. */
 export async function startDocumentUpstream({
   clock = createSystemClock(),
   limitPerMinute = Number.POSITIVE_INFINITY,

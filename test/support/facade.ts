@@ -15,16 +15,16 @@ import { LIVE_KEY, TEST_KEY } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openAccount } from './core.ts';
 
-/** What a slice's remote side stands on, in front of any service, with work that a test starts itself. */
+/** The dependencies of a slice's remote side, in front of any service, with work that a test starts itself. */
 export interface TestFacade extends UpstreamDependencies {
   readonly tenant: Tenant;
   readonly clock: ManualClock;
   readonly tailer: LogTailer;
   readonly work: WorkQueue;
-  /** By name; filled in by the test with those of the slices that it makes. */
+  /** Request kinds by name; the test fills in those of the slices that it makes. */
   readonly requests: Record<string, RequestKind>;
   readonly corrections: Correction[];
-  /** What was nudged. */
+  /** The calls of `pollNow`. */
   readonly nudged: string[];
   readonly faults: unknown[];
 }

@@ -14,10 +14,10 @@ import { createRandom } from '../faults/random.ts';
 /** `before`: the upstream never hears of it. `after`: it has done what it was asked, and its answer is lost. */
 type When = 'before' | 'after';
 
-/** What becomes of a request. */
+/** The fate of a request. */
 export type Fault =
   | { kind: 'pass' }
-  /** Answered with this status, by whoever stands between. */
+  /** Answered with this status, by a proxy in between. */
   | { kind: 'status'; status: 429 | 500 | 502 | 503; when: When; retryAfterSeconds?: number }
   /** The connection is reset. */
   | { kind: 'reset'; when: When }
@@ -30,7 +30,7 @@ export type Fault =
 
 export const PASS: Fault = { kind: 'pass' };
 
-/** A request as it came to the proxy. */
+/** A request as it reached the proxy. */
 export interface Arrival {
   /** From 0 on, in the order in which they came. */
   readonly n: number;
@@ -39,7 +39,7 @@ export interface Arrival {
   readonly method: string;
   /** With its query. */
   readonly path: string;
-  /** By the prefix of its key. */
+  /** The environment, by the prefix of the key. */
   readonly environment: 'live' | 'sandbox' | null;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -47,7 +47,7 @@ export interface Arrival {
   readonly idempotencyKey: string | null;
   /** Null until all of it has come. */
   readonly fault: Fault | null;
-  /** What the upstream answered; null where it was not asked, or has not answered yet. */
+  /** The upstream's answer; null where it was not asked, or has not answered yet. */
   readonly upstreamStatus: number | null;
 }
 
@@ -62,7 +62,7 @@ export interface FaultProxy {
   readonly arrivals: readonly Arrival[];
   /** The most that came within any span of so many milliseconds. */
   maxInWindow(windowMs: number): number;
-  /** What the upstream did more than once, by the name that `nameOf` gives a request; null is not looked at. */
+  /** Requests that the upstream carried out more than once, by the name that `nameOf` gives; null is not looked at. */
   repeated(nameOf: (arrival: Arrival) => string | null): string[];
   /** Resolves when no request is on its way; those that hang, or wait for the clock, are not waited for. */
   idle(): Promise<void>;
@@ -75,7 +75,7 @@ export function inTurn(faults: readonly Fault[], otherwise: Plan = () => PASS): 
   return (arrival) => left.shift() ?? otherwise(arrival);
 }
 
-/** Of `of` requests each fault meets about as many as it says, the others pass; which ones, the seed decides. */
+/** Draws faults by a seed: of `of` requests each fault meets about as many as it says, the others pass. */
 export function seeded(
   seed: number,
   { of, faults }: { of: number; faults: readonly (readonly [share: number, fault: Fault])[] },
@@ -253,7 +253,7 @@ function fail(
     .end(isGateway ? '<h1>Bad gateway</h1>' : JSON.stringify({ error: `fault ${status}` }));
 }
 
-/** What belongs to one connection stays with it. */
+/** Hop-by-hop headers: they stay with one connection. */
 function headersFor(headers: IncomingHttpHeaders, body: Buffer): IncomingHttpHeaders {
   const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = headers;
   return { ...rest, 'content-length': String(body.length) };

@@ -7,9 +7,9 @@ import { post } from '../../server/src/ledger/store.ts';
 interface Funds {
   cents?: number;
   litoshi?: number;
-  /** Of the balance, blocked by a dispute. */
+  /** The part of the balance that a dispute blocks. */
   heldCents?: number;
-  /** By the merchant, after a refund that its balance did not cover. */
+  /** The merchant's debt, after a refund that its balance did not cover. */
   owedCents?: number;
 }
 

@@ -5,7 +5,7 @@ import { runsAll } from './scale.ts';
 // test that lasts 50 ms, most of what the database does. So the connections of a database that tests take in turn outlive
 // the server that opened them: the next server of this process that opens it gets them.
 
-/** Of one database: few servers of a test have more at work. */
+/** The connections kept of one database: few servers of a test have more at work. */
 const MOST = 4;
 
 /** Connections that wait for their next use, by the database's address. */

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
-/** What the servers under test say to whoever runs them, or to whom they refuse something. */
+/** Log lines, errors and metrics of the servers under test. */
 export type Said = 'log' | 'error' | 'metrics' | 'trace';
 
 /**

@@ -103,7 +103,7 @@ export function operationOn(
 
 const DEEPEST = 4;
 
-/** Of a list two items, so that lists in lists stay small. Fields of a union's members have names of their own. */
+/** Asks for two items of each list, so that lists in lists stay small. Fields of a union's members have own names. */
 export function selectionOf(schema: GraphQLSchema, type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
   if (isLeafType(named)) return '';

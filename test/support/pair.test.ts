@@ -78,7 +78,7 @@ describe('a service and a facade in front of it', () => {
   const pay = (checkoutUrl: string) =>
     fetch(checkoutUrl, { method: 'POST', body: new URLSearchParams(GOOD_CARD), redirect: 'manual' });
 
-  test('a payment that a page starts is paid at the service, and whoever follows it is told by webhook', async () => {
+  test('a payment that a page starts is paid at the service, and its subscriber is notified by webhook', async () => {
     const pair = await start();
     const page = pair.facade.client(await checkoutToken(pair));
     const input = { attemptId: 'a'.repeat(22) };
@@ -107,7 +107,7 @@ describe('a service and a facade in front of it', () => {
     expect(pair.facade.faults).toEqual([]);
   });
 
-  test('a wallet that changes is told to those who follow it', async () => {
+  test('a wallet that changes is reported to its subscribers', async () => {
     const pair = await start();
     const { live } = pair.facade;
     const updates = opened(live.sse(WALLET_UPDATES));
@@ -129,7 +129,7 @@ describe('a service and a facade in front of it', () => {
     expect(await live.request(WALLET)).toEqual({ wallet: { balanceCents: 5_000, withdrawableCents: 5_000 } });
   });
 
-  test('two facades over one PostgreSQL are one: what one hears, the followers of the other are told', async () => {
+  test('two facades over one PostgreSQL are one: what one hears, the subscribers of the other receive', async () => {
     const databaseUrl = await createPostgresDatabase();
     const pair = await start({ open: (clock) => openPostgres({ databaseUrl, clock, log: silent }) });
     const other = await pair.another();
@@ -140,7 +140,7 @@ describe('a service and a facade in front of it', () => {
     const payer = other.facade.client(startCheckout.paymentToken);
     const updates = opened(payer.ws(FOLLOW, { orderCode }));
     expect((await updates.data()).cardPaymentUpdates.cardPayment.status).toBe('PENDING');
-    // Its webhook comes to the first, which alone the service knows.
+    // Its webhook reaches the first, which alone the service knows.
     await pay(checkoutUrl);
     await pair.settled();
     expect((await updates.data()).cardPaymentUpdates.cardPayment.status).toBe('PAID');
@@ -188,7 +188,7 @@ describe('a service and a facade in front of it', () => {
   });
 
   describe('while the service is away', () => {
-    /** Asks, and lets the time pass that whoever asks is waiting for. */
+    /** Sends a request, and advances the clock while it waits. */
     async function ask<Answer>({ pass }: Pair, asked: Promise<Answer>): Promise<Answer> {
       let done = false;
       const answered = asked.finally(() => {

@@ -17,13 +17,13 @@ import { type Statements, watchStatements } from './statements.ts';
 export interface Service {
   readonly app: TestApp;
   readonly clock: ManualClock;
-  /** What it does in its database. */
+  /** The statements in its database. */
   readonly statements: Statements;
 }
 
 type OpenDatabase = (clock: ManualClock) => Promise<Database>;
 
-/** Its `app` ends with whoever started it. */
+/** Its `app` ends with the test that started it. */
 export async function startService({
   clock = createManualClock(),
   open = openFreshDatabase,
@@ -68,7 +68,7 @@ export interface Pair {
   close(): Promise<void>;
 }
 
-/** Ends with whoever started it. */
+/** It ends with the test that started it. */
 export async function startPair({
   service: given,
   account,
@@ -82,15 +82,15 @@ export async function startPair({
   service?: Service;
   /** A merchant of its own; without it, the service's first. */
   account?: Partial<AccountSettings>;
-  /** What becomes of the facade's requests. */
+  /** The faults that the facade's requests meet. */
   plan?: Plan;
-  /** Of the facade, in place of the document's. */
+  /** The facade's limit, in place of the document's. */
   requestsPerMinute?: number;
   /** Opens the facade's database. */
   open?: OpenDatabase;
-  /** Of the facade, beside what it needs. */
+  /** The facade's environment, beside what it needs. */
   environment?: Record<string, string>;
-  /** Of a new service. */
+  /** The environment of a new service. */
   clock?: ManualClock;
   restLimit?: number;
 } = {}): Promise<Pair> {
@@ -150,7 +150,7 @@ export async function startPair({
   async function quiet(): Promise<void> {
     let quietTurns = 0;
     for (let turns = 0; quietTurns < QUIET_TURNS; turns++) {
-      if (turns > MOST_TURNS) throw new Error('the two do not come to rest');
+      if (turns > MOST_TURNS) throw new Error('the two never rest');
       // Who waits must not turn meanwhile: that takes the time of the processes that are waited for.
       await Promise.all([proxy.idle(), ...everywhere().map((statements) => statements.idle())]);
       await turn();
@@ -190,7 +190,7 @@ export async function startPair({
   return pairOf(first);
 }
 
-/** Between a socket that is written to and whoever reads it lie a few turns of the loop. */
+/** Between a write to a socket and its reader lie a few turns of the loop. */
 const QUIET_TURNS = 20;
 const MOST_TURNS = 1_000_000;
 const MOST_STEPS = 6;
@@ -203,7 +203,7 @@ async function openMerchant(app: TestApp, settings: Partial<AccountSettings>) {
   };
 }
 
-/** Returns the secret, where it was never told before. */
+/** Returns the secret, where it was never shown before. */
 export async function configureWebhook(merchant: GraphQLClient, url: string): Promise<string> {
   const { configureWebhook: configured } = await merchant.request(
     `mutation ($url: Url!) {

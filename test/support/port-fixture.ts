@@ -30,19 +30,19 @@ export interface Harness
   readonly tenant: Tenant;
   /** Where the money is: itself, or what it stands in front of. */
   readonly service: ServiceSide;
-  /** What is asserted only of the service itself, which knows more than it says over HTTP; elsewhere nothing. */
+  /** Assertions about the service itself alone, which knows more than it says over HTTP; elsewhere none. */
   exact<Expected extends object>(expected: Expected): Expected | Record<never, never>;
   /** The same merchant in sandbox. */
   inSandbox(): Harness;
   /** Another instance of the same, over the same database. */
   another(): Promise<Harness>;
-  /** What was told of a kind of resource, in order. */
+  /** The events of a kind of resource, in order. */
   events<Name extends Resource>(resource: Name): Promise<Extract<StoredEvent, { resource: Name }>[]>;
   /** Resolves when all that is due has been done, on both sides. */
   settled(): Promise<void>;
   /** Moves the clock to each instant in between at which something is due, and does it. */
   pass(ms: number): Promise<void>;
-  /** What went wrong in the background. */
+  /** Faults in the background. */
   readonly faults: readonly unknown[];
 }
 

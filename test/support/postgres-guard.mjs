@@ -1,4 +1,4 @@
-// Runs a PostgreSQL for as long as its standard input is open, which is as long as whoever started it
+// Runs a PostgreSQL for as long as its standard input is open, which is as long as the process that started it
 // lives: a test run that is killed leaves no server behind. Says its address in one line of JSON.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ const { bin, copy, user, settings = [] } = JSON.parse(process.argv[2] ?? '');
 const folder = mkdtempSync(join(tmpdir(), 'psa-postgres-'));
 if (user) chownSync(folder, user.uid, user.gid);
 const data = join(folder, 'data');
-/** What is left when it ends. */
+/** Paths to remove when it ends. */
 const files = [folder, copy].filter(Boolean);
 
 let stopping = false;

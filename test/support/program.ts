@@ -6,7 +6,7 @@ import { said as saidByServer } from './log-capture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The program as whoever deploys it has it, in a process of its own. */
+/** The program as an operator deploys it, in a process of its own. */
 export interface Program {
   readonly child: ChildProcess;
   readonly said: { stdout: string; stderr: string };
@@ -16,7 +16,7 @@ export interface Program {
   readonly exited: Promise<number | null>;
 }
 
-/** Runs it with this environment and no other, from its sources or as it was built. Whoever runs it ends it. */
+/** Runs it with this environment and no other, from its sources or as it was built. The caller ends it. */
 export function runProgram(environment: Record<string, string>, from: 'sources' | 'built'): Program {
   const program = from === 'built' ? ['server/dist/main.js'] : ['--import', 'tsx', 'server/src/main.ts'];
   const child = spawn(process.execPath, program, {
@@ -32,7 +32,7 @@ export function runProgram(environment: Record<string, string>, from: 'sources' 
     said.stderr += chunk;
   });
   const exited = once(child, 'close').then(([code]) => {
-    // What goes to stdout is for whoever starts it: an account's first keys, that once.
+    // The output on stdout is for the person who starts it: an account's first keys, once.
     saidByServer('log', said.stderr);
     return code as number | null;
   });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** What a server on this machine answers to these bytes, until it closes the connection or has said `until`. */
+/** Sends these bytes to a server on this machine and returns its answer, until it closes or has said `until`. */
 export async function sendRaw(port: number, bytes: string, until?: RegExp): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   // What is still being sent when the answer comes may find the connection closed.

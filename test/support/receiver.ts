@@ -20,7 +20,7 @@ export interface Receiver {
   shut(): Promise<void>;
 }
 
-/** Whoever opened it shuts it. */
+/** The test that opened it shuts it. */
 export async function openReceiver(
   answer: Receiver['answer'] = (response) => response.end(),
 ): Promise<Receiver> {

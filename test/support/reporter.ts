@@ -24,7 +24,7 @@ interface FileReport {
   project: string;
   tests: number;
   wallMs: number;
-  /** Of these, importing what the file needs. */
+  /** The part of these milliseconds that imports took. */
   importMs: number;
   cpuMs: number;
   worker: number;
@@ -37,7 +37,7 @@ export interface ProjectReport {
   tests: number;
   /** From the first file's start to the last one's end. */
   wallMs: number;
-  /** Of the tests' processes; 0 where they run in a browser, which is nobody's child here. */
+  /** CPU time of the tests' processes; 0 where they run in a browser, which is no child of this process. */
   cpuMs: number;
 }
 

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, request as sendOn } from 'node:http
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 export interface ReverseProxy {
-  /** What a browser calls the server behind it. */
+  /** The origin by which a browser knows the server behind it. */
   readonly url: string;
   /** The port that the server behind it listens on. */
   target: number;
-  /** What does not get through: WebSockets, event streams. */
+  /** The transports that it blocks: WebSockets, event streams. */
   readonly refuses: Set<'ws' | 'sse'>;
   close(): Promise<void>;
 }

@@ -56,13 +56,13 @@ const SIZES = {
   EXPIRING: [4, 20, 200, 2_000],
   /** How often each refusal is requested: its cost is a median. */
   REFUSALS: [1, 1, 5, 20],
-  /** Requests of which no two are alike. */
+  /** Requests, no two of them alike. */
   DISTINCT_REQUESTS: [600, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
   DOCUMENTS: [1_000, 5_000, 20_000, 100_000],
   /** The same of subscriptions. */
   SUBSCRIPTION_DOCUMENTS: [100, 1_000, 5_000, 20_000],
-  /** Rows of each list, of which every page is read. */
+  /** Rows of each list; every page of it is read. */
   LIST_ROWS: [12_000, 12_000, 12_000, 1_000_000],
   /** Requests that are never sent to their end. */
   HALF_OPEN: [10, 60, 200, 1_000],

@@ -1,10 +1,10 @@
-/** What `/metrics` says, by the name of a line: `psa_tasks_total`, `psa_task_seconds_bucket`. */
+/** Values of `/metrics`, by the name of a line: `psa_tasks_total`, `psa_task_seconds_bucket`. */
 export interface Scraped {
   /** Every name under which there is a line, or would be. */
   readonly names: ReadonlySet<string>;
   /** The labels that the lines of a name have. */
   labelsOf(name: string): ReadonlySet<string>;
-  /** Of the line with exactly these labels; null where there is none. */
+  /** The value of the line with exactly these labels; null where there is none. */
   value(name: string, labels?: Record<string, string>): number | null;
 }
 

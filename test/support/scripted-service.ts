@@ -1,7 +1,7 @@
 import { type Upstream, UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
 
 type Reported = { status: number; body: unknown };
-/** What is answered, or thrown, to a request. */
+/** The answer to a request, or an error to throw. */
 export type Script = (request: UpstreamRequest) => Reported | Error | Promise<Reported | Error>;
 
 /** A service that says what a test has written; nothing goes over a network. */

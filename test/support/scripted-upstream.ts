@@ -5,13 +5,13 @@ import {
   type UpstreamRequest,
 } from '../../server/src/upstream/upstream.ts';
 
-/** What a script says to a request: an answer, or what is thrown; undefined is 404. */
+/** A script's answer to a request, or the error that it throws; undefined is 404. */
 export type Script = (request: UpstreamRequest) => Said | Promise<Said>;
 type Said = Partial<UpstreamAnswer> | Error | undefined;
 
 /** A service that says what a test wants, without HTTP and without a budget. */
 export interface ScriptedUpstream extends Upstream {
-  /** What was asked, as `GET /v1/wallet`. */
+  /** The request, as `GET /v1/wallet`. */
   readonly asked: string[];
   readonly requests: UpstreamRequest[];
   script: Script;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Whatever must not stand in a line that is kept: what opens something, what pays, and who somebody is. Each form is told
+ * Secrets that must not stand in a stored line: credentials, card numbers, and personal data. Each form is known
  * by its shape, and numbers by their check digits besides, so that an instant or an id is not taken for a card.
  *
  * @type {Record<string, { form: RegExp, holds?: (text: string) => boolean }>}
@@ -44,7 +44,7 @@ export function masked(line) {
   return secretsIn(line).reduce((rest, secret) => rest.replaceAll(secret.text, secret.masked), line);
 }
 
-/** What is said of a line that holds one. */
+/** A finding: the line that holds a secret, and its kind. */
 const SHOWN = 300;
 
 /**

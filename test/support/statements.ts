@@ -92,7 +92,7 @@ function replaceExecution(
   return { ...database, sql };
 }
 
-/** What goes on in a database. */
+/** The statements of a database. */
 export interface Statements {
   /** Whether nothing is under way. */
   isIdle(): boolean;

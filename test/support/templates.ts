@@ -47,7 +47,7 @@ export async function copyTemplate(postgresUrl: string, template: string): Promi
   return postgresUrl.replace(/\/\w+$/, `/${name}`);
 }
 
-/** What only the database `postgres` can do to the others. */
+/** Statements that only a connection to the database `postgres` can run on the others. */
 export async function administrate(postgresUrl: string, statement: string): Promise<void> {
   const admin = new pg.Client({ connectionString: postgresUrl });
   await admin.connect();

@@ -31,7 +31,7 @@ const tests = join(root, 'test');
  * out, unless a filter names them; `npm run test:all` runs them.
  */
 const ONLY_IN_ALL = [
-  // The scripts around the tests and the build, of which every run of them is a test. CI runs them with each change.
+  // The scripts around the tests and the build: every run of them is a test of them. CI runs them with each change.
   'scripts/build.test.ts',
   'scripts/dependencies.test.ts',
   'scripts/run.test.ts',
@@ -163,7 +163,7 @@ function createImportGraph() {
   };
 }
 
-/** Of modules and types, and of workers and programs by their address. */
+/** Matches imports of modules and types, and of workers and programs by their address. */
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"]/g;
 
 /** @param {string} file */

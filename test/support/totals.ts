@@ -10,7 +10,7 @@ const LISTED = `
   union all select account_id, environment, 'webhook_delivery', '', '', status, null from webhook_delivery
   union all select account_id, environment, 'observed', coalesce(parent, ''), resource, status, null from observed`;
 
-/** What each total has to be. */
+/** The expected totals. */
 export const TOTALS = `
         select account_id, environment, list, parent, seconds, since, kind, status, count(*) as listed
         from (${LISTED}) r cross join lateral (values

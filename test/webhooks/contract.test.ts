@@ -86,7 +86,7 @@ describeOnDatabase('webhooks', (open) => {
       expect([receiver.received.length, own.received.length]).toEqual([0, 1]);
     });
 
-    test('are signed where the account has no URL, with the secret that it is told later', async () => {
+    test('are signed where the account has no URL, with the secret that it is shown later', async () => {
       const core = await start();
       const own = await startReceiver();
       const payment = await paid(core, { callbackUrl: own.url });
@@ -513,7 +513,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(() => verify(secret!, 1)).toThrow('No matching signature');
     });
 
-    test('anew go to the new URL; those under way stay with the old', async () => {
+    test('go to the new URL from then on; those under way stay with the old', async () => {
       const { core, receiver } = await configured((response) => response.writeHead(500).end());
       await paid(core);
       await core.work.settled();
@@ -532,7 +532,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(other.secret).not.toBe(secret);
     });
 
-    test('by many at once have one secret, told once', async () => {
+    test('by many at once have one secret, shown once', async () => {
       const core = await start();
       const urls = Array.from({ length: 20 }, (_, index) => `http://127.0.0.1:1/${index}`);
       const answers = await Promise.all(urls.map((url) => core.webhooks.configure(core.tenant, { url })));

@@ -133,18 +133,18 @@ describe('the secret', () => {
   const configured = (endpoint: Parameters<typeof decideConfigure>[0], rotateSecret = false) =>
     decideConfigure(endpoint, { url, rotateSecret, freshSecret: 'whsec_new' });
 
-  test('is told once', () => {
+  test('is shown once', () => {
     const first = configured(null);
     expect(first).toEqual({ endpoint: { url, secret: 'whsec_new', secretShown: true }, secret: 'whsec_new' });
     expect(configured(first.endpoint)).toEqual({ endpoint: first.endpoint, secret: null });
   });
 
-  test('that has signed before it was told stays the same and is told', () => {
+  test('that has signed before it was shown stays the same and is shown', () => {
     const signed = { url: null, secret: 'whsec_old', secretShown: false };
     expect(configured(signed)).toMatchObject({ secret: 'whsec_old', endpoint: { secret: 'whsec_old', url } });
   });
 
-  test('is a new one, and told, where that is asked for', () => {
+  test('is a new one, and shown, where that is asked for', () => {
     const known = { url, secret: 'whsec_old', secretShown: true };
     expect(configured(known, true)).toMatchObject({ secret: 'whsec_new', endpoint: { secret: 'whsec_new' } });
   });

@@ -381,7 +381,7 @@ describeOnDatabase('webhooks of the service', (open) => {
   });
 
   describe('are held against what the service itself says', () => {
-    /** What is looked up, and an answer to it. */
+    /** A look-up, and its answer. */
     async function looking(answer: (receiving: Receiving, look: number) => unknown) {
       const looks: string[] = [];
       const receiving: Receiving = await startReceiving({
@@ -397,7 +397,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     const confirm = (receiving: Receiving) =>
       touchMirrored(database.sql, receiving.tenant, 'payout', { ids: ['a'], at: receiving.clock.now() });
 
-    test('once where it confirms them, and once for what is told of one resource together', async () => {
+    test('once where it confirms them, and once for claims that come together for one resource', async () => {
       const { receiving, looks } = await looking(confirm);
       await receiving.post(delivered(withdrawal('a', 'pending')));
       await receiving.post(delivered(withdrawal('a', 'completed')));
@@ -457,7 +457,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(await receiving.count('task')).toBe(0);
     });
 
-    test('and a fault of ours is logged each time, and done again', async () => {
+    test('and an internal fault is logged each time, and the task is done again', async () => {
       const { receiving } = await looking((instance, look) => {
         if (look === 1) throw new TypeError('not a function');
         return confirm(instance);

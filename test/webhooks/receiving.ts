@@ -30,7 +30,7 @@ export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export const sign = (body: string | Buffer, secret = SECRET) => createHmac('sha256', secret).update(body);
 
-/** What the service would send, and how it would be signed. */
+/** A webhook as the service would send and sign it. */
 export function delivered(payload: unknown, webhookId: string | null = null) {
   const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
   const headers: Record<string, string> = {
@@ -161,7 +161,7 @@ export async function startReceiving({
       });
     },
 
-    /** What subscribers are told, in order: kinds of events with what they are of. */
+    /** The events that subscribers receive, in order: kinds with their resources. */
     async published(): Promise<string[]> {
       const rows = await ofAccount('event')
         .select(['environment', 'kind', 'resource_id'])

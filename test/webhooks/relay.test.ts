@@ -290,7 +290,7 @@ describeOnDatabase('a card event', (open) => {
 
   test('is answered before it is passed on', async () => {
     const { receiving, receiver } = await sold();
-    // Whoever is asked does not answer; the service is answered all the same.
+    // The receiver does not answer; the service is answered all the same.
     receiver.answer = () => undefined;
     const came = receiver.next();
     expect((await receiving.post(delivered(cardPaid(named('PSC-1'))))).status).toBe(200);

@@ -80,7 +80,7 @@ describe('a message', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  test('is delivered by an answer of which only the beginning is read', async () => {
+  test('is delivered by an answer whose beginning alone is read', async () => {
     const receiver = await startReceiver((response) => {
       response.writeHead(200);
       const pour = () => {

@@ -149,7 +149,7 @@ describeOnBothEngines('work that waits', (open) => {
     await queue.settled();
     expect(done).toEqual(['orphan']);
 
-    // The dead one comes to: what it held is no longer its own.
+    // The dead one wakes up: what it held is no longer its own.
     await schedule(at(clock, SECOND, 'orphan'));
     await completeTask(database.sql, orphan!);
     expect(await tasks()).toMatchObject([{ key: 'orphan' }]);
@@ -326,7 +326,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('that its own handler schedules anew is done again, behind itself', async () => {
+  test('that its own handler schedules again is done again, behind itself', async () => {
     let together = 0;
     const { clock, done, queue } = worker(database, {
       async handler(task) {
@@ -350,7 +350,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('that is scheduled anew and then fails is due when it was scheduled for', async () => {
+  test('that is scheduled again and then fails is due when it was scheduled for', async () => {
     const { clock, queue, faults } = worker(database, {
       async handler(task) {
         await schedule(at(clock, 20 * SECOND, task.key));
@@ -580,7 +580,7 @@ describe('two instances on one PostgreSQL', () => {
         async handler(task) {
           begun.set(task.key, (begun.get(task.key) ?? 0) + 1);
           await sql`select pg_sleep(0)`.execute(database.sql);
-          // Some are scheduled anew while they are done, as a charge is that settles later.
+          // Some are scheduled again while they are done, as a charge is that settles later.
           if (task.key.endsWith('0') && begun.get(task.key) === 1)
             await scheduleTasks(database.sql, TENANT, [at(clock, 0, task.key)]);
         },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root, run, since } from '../../../server/scripts/progress.mjs';
 import { clearStamp, fingerprint, readStamp, writeStamp } from '../../../server/scripts/stamp.mjs';
 
-/** What we are measured against or by, each in a folder of its own with its lock file: who it is, and whose version says which. */
+/** Peers and load generators, each in a folder of its own with its lock file, and the package whose version names it. */
 const PEERS = {
   apollo: { called: 'Apollo Server', is: '@apollo/server' },
   'hive-gateway': { called: 'Hive Gateway', is: '@graphql-hive/gateway-runtime' },

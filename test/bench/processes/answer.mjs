@@ -21,7 +21,7 @@ export function answerParent(answers) {
   process.on('disconnect', () => process.exit());
 }
 
-/** Of all threads of this process since its start. */
+/** CPU time of all threads of this process since its start. */
 export function cpuMicroseconds() {
   const { user, system } = process.cpuUsage();
   return user + system;

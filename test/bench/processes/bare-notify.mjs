@@ -15,10 +15,10 @@ answerParent({
   async start({ databaseUrl }) {
     writer = new pg.Client(databaseUrl);
     await writer.connect();
-    await writer.query('create table told (number integer, body text)');
+    await writer.query('create table sent (number integer, body text)');
     const listener = new pg.Client(databaseUrl);
     await listener.connect();
-    await listener.query('listen told');
+    await listener.query('listen sent');
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(server, 'listening');
     listener.on('notification', ({ payload = '' }) => {
@@ -30,8 +30,8 @@ answerParent({
   async tell({ text }) {
     commits.forget();
     await writer.query('begin');
-    await writer.query('insert into told values ($1, $2)', [++written, text]);
-    await writer.query(`select pg_notify('told', $1)`, [text]);
+    await writer.query('insert into sent values ($1, $2)', [++written, text]);
+    await writer.query(`select pg_notify('sent', $1)`, [text]);
     await writer.query('commit');
     return { at: String(process.hrtime.bigint()), ...commits.last() };
   },

@@ -1,6 +1,6 @@
 // The floor of a facade over HTTP: for each field at the root it asks the upstream once, over kept connections, all at
 // the same time, and puts what was asked for of each answer into one. It reads no query, only the variables: what to do
-// with them it is told at start.
+// with them it is given at start.
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
 import { answerParent, cpuMicroseconds } from './answer.mjs';

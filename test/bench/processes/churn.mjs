@@ -1,4 +1,4 @@
-// Clients who come and go for as long as it lasts: payments are created, and for each somebody subscribes, is told of
+// Clients who come and go for as long as it lasts: payments are created, and for each somebody subscribes, reads
 // it and of others, reconnects with the last cursor, and leaves; some over an event stream, some without a goodbye.
 import { setTimeout as wait } from 'node:timers/promises';
 import WebSocket from 'ws';
@@ -7,7 +7,7 @@ import { answerParent } from './answer.mjs';
 const WORKERS = 40;
 /** Between two rounds of one worker: so that it is a load, and not the most that the machine can do. */
 const PAUSE_MS = 200;
-/** Whoever waits longer than this waits in vain. */
+/** A client that waits longer than this waits in vain. */
 const ANSWERED_WITHIN_MS = 30_000;
 
 const ALL = `subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode status } } }`;

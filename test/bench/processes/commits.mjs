@@ -30,7 +30,7 @@ export function watchCommits(pg) {
       sentAt = null;
       answeredAt = null;
     },
-    /** Of the last one, in nanoseconds of the machine's clock. */
+    /** The instant of the last one, in nanoseconds of the machine's clock. */
     last: () => ({ sentAt, answeredAt }),
   };
 }

@@ -36,7 +36,7 @@ export const PAYOUTS = Array.from({ length: 50 }, (_, index) => {
   };
 });
 
-/** A card payment as a subscriber of a peer's is told of it. @param {number} number */
+/** A card payment as a peer's subscriber reads it. @param {number} number */
 export function cardPayment(number) {
   const createdAt = new Date(NEWEST_AT);
   return {

@@ -15,7 +15,7 @@ const PONG = 10;
 
 /** @type {import('node:net').Socket[]} */
 const sockets = [];
-/** Who was told since the last time, and when. @type {Map<import('node:net').Socket, bigint>} */
+/** Sockets that were notified since the last time, and when. @type {Map<import('node:net').Socket, bigint>} */
 const reported = new Map();
 let text = '';
 let opened = 0;
@@ -27,7 +27,7 @@ let progressed = () => undefined;
 answerParent({
   /**
    * So many more. With a `query` they subscribe to it over graphql-transport-ws, each under an id of its own, and are
-   * asked for by `told` whether they hear anything; as `streams` they do the same by event stream.
+   * asked by `reported` whether they hear anything; as `streams` they do the same by event stream.
    */
   async open({ url, path = '/', count, key, query = undefined, streams = false }) {
     const { hostname, port } = new URL(url);
@@ -47,7 +47,7 @@ answerParent({
     reported.clear();
   },
   /**
-   * Resolves when all of them have been told since `expect`, or after `withinMs`: how many were, what the last was told,
+   * Resolves when all of them have been notified since `expect`, or after `withinMs`: how many were, the last one's text,
    * and the milliseconds that it took from the instant `at` of the machine's clock, each sorted.
    */
   async reported({ at, withinMs }) {

@@ -70,7 +70,7 @@ function loop(socket, next, endsAt) {
   });
 }
 
-/** Of head and body together; null while the head is not there. @param {Buffer} bytes */
+/** The length of head and body together; null while the head is incomplete. @param {Buffer} bytes */
 function answerLength(bytes) {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;

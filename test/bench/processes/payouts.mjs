@@ -43,7 +43,7 @@ const bank = {
 let app;
 /** Those with an account of their own, and those whose account is one. @type {{ many: Payer[], hot: Payer[] }} */
 let payers;
-/** What ours has sent since the round began. @type {Unit[]} */
+/** Statements that ours has sent since the round began. @type {Unit[]} */
 let sent = [];
 /** Rounds of ours that the floor has not sent yet. @type {{ answered: number, units: Unit[] }[]} */
 const rounds = [];

@@ -31,9 +31,9 @@ const CONNECTIONS = 10;
 let pool;
 /** PGlite as it comes, but for its flushes. @type {PGlite} */
 let bare;
-/** What ours sends for a sale, by its name. @type {Record<string, string>} */
+/** The statements of a sale, by name. @type {Record<string, string>} */
 let statements;
-/** Who knows no committer, and no account of ours. @type {{ accountId: string, environment: 'live' }} */
+/** A tenant that no committer and no account of ours knows. @type {{ accountId: string, environment: 'live' }} */
 let bareTenant;
 let transactions = 0;
 let sales = 0;
@@ -181,7 +181,7 @@ function openBare(dataDir) {
   });
 }
 
-/** What a sale sends, as it was sent. The last of several, for the first of a tenant finds no log yet. */
+/** The statements of a sale, as they were sent: of the last of several, for a tenant's first one finds no log yet. */
 async function statementsOfSale() {
   /** @type {Record<string, string>} */
   const sent = {};

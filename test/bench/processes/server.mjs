@@ -1,4 +1,4 @@
-// The built server, told by messages where main.js would read the environment and a payer would type a card.
+// The built server, driven by messages where main.js would read the environment and a payer would type a card.
 import { modules } from '../../support/built.mjs';
 import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
 import { watchCommits } from './commits.mjs';
@@ -46,8 +46,8 @@ answerParent({
   cpu: cpuMicroseconds,
   memory: memoryMegabytes,
   /**
-   * One change in one transaction: a card payment is created. It is done `at` the answer to its COMMIT, for whoever
-   * follows may be told before the caller is.
+   * One change in one transaction: a card payment is created. It is done `at` the answer to its COMMIT, for a
+   * subscriber may be notified before the caller is.
    */
   async tell() {
     commits.forget();
@@ -59,7 +59,7 @@ answerParent({
   close: () => app.close(),
 });
 
-/** What was slow for want of processors would hide the figures. @param {string} line of the log, as it is written */
+/** Drops lines about slowness for want of processors, which would hide the figures. @param {string} line of the log, as it is written */
 function notable(line) {
   if (!line.includes('"level":"info"')) process.stderr.write(line);
 }

@@ -51,7 +51,7 @@ const cardPayment = (orderCode) => ({
   createdAt: startedText,
 });
 
-/** A turbo withdrawal on its way, of which no webhook will tell. @param {string} withdrawalId */
+/** A turbo withdrawal on its way, which no webhook will report. @param {string} withdrawalId */
 const payout = (withdrawalId) => ({
   id: withdrawalId,
   withdrawalId,
@@ -65,9 +65,9 @@ const payout = (withdrawalId) => ({
   fee: 1,
 });
 
-/** Of the merchant, newest first. @type {string[]} */
+/** The merchant's withdrawals, newest first. @type {string[]} */
 let withdrawalIds = [];
-/** By the first part of the path behind `/v1`. @type {Record<string, number>} */
+/** Counts by the first part of the path behind `/v1`. @type {Record<string, number>} */
 let calls = {};
 
 answerParent({
@@ -91,7 +91,7 @@ answerParent({
     const address = /** @type {import('node:net').AddressInfo} */ (server.address());
     return { url: `http://127.0.0.1:${address.port}` };
   },
-  /** What it was asked since the last time, by family of resources. */
+  /** Requests since the last time, by family of resources. */
   calls() {
     const counted = calls;
     calls = {};
@@ -111,7 +111,7 @@ function answerOf(family, id, search) {
   return bytesOf({ payouts, total: withdrawalIds.length, limit, offset });
 }
 
-/** Of what a query is measured with, as the service describes itself. @param {import('node:http').IncomingMessage} request */
+/** The resources of a measured query, as the service describes itself. @param {import('node:http').IncomingMessage} request */
 function description({ headers: { host } }) {
   /** They are described, not called. @type {any} */
   const services = {};

@@ -1,4 +1,4 @@
-// Subscribers over graphql-transport-ws, many on one socket, who count what they are told. It speaks the few messages
+// Subscribers over graphql-transport-ws, many on one socket, who count what they receive. It speaks the few messages
 // of the protocol itself: thousands of a client library's objects would use more of the machine than the server.
 import { once } from 'node:events';
 import WebSocket from 'ws';
@@ -14,7 +14,7 @@ let reported = 0;
 const faults = [];
 
 answerParent({
-  /** Resolves when each of them has been told its first state. */
+  /** Resolves when each of them has received its first state. */
   async start({ url, key, subscriptions, onEachSocket }) {
     const groups = Array.from({ length: Math.ceil(subscriptions.length / onEachSocket) }, (_, index) =>
       subscriptions.slice(index * onEachSocket, (index + 1) * onEachSocket),
