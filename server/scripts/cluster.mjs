@@ -111,7 +111,7 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
       if (closing) return;
       instance.process = run(instance.number);
       await whenReady(instance);
-      // Until then the proxy may have nobody but the next one to send requests to.
+      // Until the proxy has noticed, the next instance may be the only one that it sends requests to.
       await wait(proxy?.noticeMs ?? 0);
     }
   }
@@ -145,7 +145,7 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
 }
 
 /**
- * Ports that nobody listens on: consecutive ones, or without a first one any.
+ * Ports that are free: consecutive ones, or without a first one any.
  *
  * @param {number} count @param {number} [first] @throws where one is in use
  */

@@ -9,9 +9,3 @@ export const { packageManager: PNPM } = JSON.parse(readFileSync(join(root, 'pack
 export function pnpm(args, options) {
   return run('npx', ['--yes', '--prefer-offline', PNPM, ...args], options);
 }
-
-/** Runs a script of one of the packages. @param {string} folder @param {string} script */
-export function packageScript(folder, script) {
-  // Under a test runner NODE_ENV is `test`, and Vite then bundles the development build of Lit.
-  return pnpm(['--dir', folder, 'run', script], { quiet: true, env: { NODE_ENV: 'production' } });
-}
