@@ -1,99 +1,60 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
 import { fail, isMain, root, runNode, since } from './progress.mjs';
 import { clearStamp, filesUnder, fingerprint, readStamp, writeStamp } from './stamp.mjs';
 
-/** @typedef {{ quiet?: boolean }} Options with `quiet`, what is up to date is not mentioned */
-
 /**
- * Brings everything that is built up to date, side by side, each part only when what it is made of has changed. Ends the
- * process where one cannot be built.
+ * @typedef {object} Part
+ * @property {string} name
+ * @property {() => string[]} sources files whose content decides whether the part is built again
+ * @property {string[]} results files and folders that must be there afterwards
+ * @property {() => Promise<{ ok: boolean, output: string }>} build
  */
-export async function ensureBuilt() {
-  await ensureParts(/** @type {PartName[]} */ (Object.keys(PARTS)));
-}
-
-/** The same for these parts alone. @param {PartName[]} names @param {Options} [options] */
-export async function ensureParts(names, options) {
-  await ensure(
-    names.map((name) => PARTS[name]()),
-    options,
-  );
-}
-
-/** The parts that a server runs with: `npm start` waits for no package. */
-export const RUNNABLE = /** @type {const} */ (['server', 'widget', 'pgdata']);
 
 const PARTS = {
-  /** server/dist. */
-  server: serverPart,
+  server: {
+    name: 'server',
+    sources: () => [
+      ...filesUnder('server/src'),
+      ...['server/scripts/bundle.mjs', 'server/scripts/warm.mjs', 'tsconfig.json', 'pnpm-lock.yaml'],
+    ],
+    results: ['server/dist/main.js', 'server/dist/server.bundle.js'],
+    async build() {
+      const bundled = await node('server/scripts/bundle.mjs');
+      return bundled.ok ? node('server/scripts/warm.mjs') : bundled;
+    },
+  },
   /** The pages and the scripts that the server serves. */
-  widget: widgetPart,
-  /** What the widget is packed from for npm: modules, types, manifest. */
-  package: packagePart,
-  /** PGlite's prepared folder. */
-  pgdata: pgdataPart,
+  widget: {
+    name: 'widget',
+    sources: widgetSources,
+    results: ['widget/dist/standalone', 'widget/dist/demo'],
+    build: () => node('widget/scripts/build.mjs', 'pages'),
+  },
+  /** The modules, types and manifest that are packed for npm. */
+  package: {
+    name: 'widget package',
+    sources: widgetSources,
+    results: ['widget/dist/psa-checkout.js', 'widget/dist/types', 'widget/custom-elements.json'],
+    build: () => node('widget/scripts/build.mjs', 'package'),
+  },
+  /** The empty database that PGlite starts from. */
+  pgdata: {
+    name: 'database template',
+    sources: () => [
+      'server/scripts/build-pgdata.mjs',
+      'server/node_modules/@electric-sql/pglite/package.json',
+    ],
+    results: ['server/dist/pgdata.tar.gz'],
+    build: () => node('server/scripts/build-pgdata.mjs'),
+  },
 };
 
 /** @typedef {keyof typeof PARTS} PartName */
 
-/**
- * @typedef {object} Part
- * @property {string} name
- * @property {string[]} madeOf files whose content decides whether it is built again
- * @property {string[]} results what must be there afterwards
- * @property {(previous: string[]) => Promise<{ ok: boolean, output: string, outputs?: string[] }>} build given the
- *   outputs of the last time
- */
-
-/** @returns {Part} */
-function serverPart() {
-  return {
-    name: 'server',
-    madeOf: [
-      ...filesUnder('server/src'),
-      'server/scripts/bundle.mjs',
-      'server/scripts/warm.mjs',
-      'server/tsconfig.json',
-      'tsconfig.json',
-      'pnpm-lock.yaml',
-    ],
-    results: ['server/dist/main.js', 'server/dist/server.bundle.js'],
-    async build(previous) {
-      const bundled = await runNode('server/scripts/bundle.mjs', [], { quiet: true });
-      if (!bundled.ok) return bundled;
-      const outputs = bundled.output.split('\n');
-      for (const stale of previous.filter((file) => !outputs.includes(file)))
-        rmSync(join(root, stale), { force: true });
-      const warm = 'server/scripts/warm.mjs';
-      const warmed = existsSync(join(root, warm))
-        ? await runNode(warm, [], { quiet: true, env: PRODUCTION })
-        : bundled;
-      return { ...warmed, outputs };
-    },
-  };
-}
-
-/** @returns {Part} */
-function widgetPart() {
-  return {
-    name: 'widget',
-    madeOf: widgetSources(),
-    results: ['widget/dist/standalone', 'widget/dist/demo'],
-    build: () => buildWidget('pages'),
-  };
-}
-
-/** @returns {Part} */
-function packagePart() {
-  return {
-    name: 'widget package',
-    madeOf: widgetSources(),
-    results: ['widget/dist/psa-checkout.js', 'widget/dist/types', 'widget/custom-elements.json'],
-    build: () => buildWidget('package'),
-  };
-}
+/** The parts that a server runs with: `npm start` does not wait for the package. */
+export const RUNNABLE = /** @type {const} */ (['server', 'widget', 'pgdata']);
 
 function widgetSources() {
   // No build reads the document.
@@ -101,67 +62,60 @@ function widgetSources() {
   return [...sources, 'tsconfig.json', 'schema.graphql', 'pnpm-lock.yaml'];
 }
 
-/** @param {'pages' | 'package'} part */
-function buildWidget(part) {
-  // A test runner sets NODE_ENV to `test`, and Vite then takes the build of Lit that is for developers.
-  return runNode('widget/scripts/build.mjs', [part], { quiet: true, env: PRODUCTION });
+/** @param {string} file @param {string[]} args */
+function node(file, ...args) {
+  // Under a test runner NODE_ENV is `test`, and Vite then takes the development build of Lit.
+  return runNode(file, args, { quiet: true, env: { NODE_ENV: 'production' } });
 }
 
-const PRODUCTION = { NODE_ENV: 'production' };
-
-/** @returns {Part} */
-function pgdataPart() {
-  const script = 'server/scripts/build-pgdata.mjs';
-  return {
-    name: 'database template',
-    madeOf: [script, 'server/node_modules/@electric-sql/pglite/package.json'],
-    results: ['server/dist/pgdata.tar.gz'],
-    build: () => runNode(script, [], { quiet: true }),
-  };
+/** Builds every part that is not up to date. Ends the process where one cannot be built. */
+export async function ensureBuilt() {
+  await ensureParts(/** @type {PartName[]} */ (Object.keys(PARTS)));
 }
 
 /**
- * Builds what is not up to date, all at the same time.
+ * Builds those of these parts whose sources have changed, in parallel. Ends the process where one cannot be built.
  *
- * @param {Part[]} parts @param {Options} [options]
+ * @param {PartName[]} names
+ * @param {{ quiet?: boolean }} [options] with `quiet`, parts that are up to date are not mentioned
  */
-async function ensure(parts, { quiet = false } = {}) {
+export async function ensureParts(names, { quiet = false } = {}) {
   const due = [];
-  for (const part of parts) {
-    const wanted = fingerprint(part.madeOf, [process.versions.node]);
-    const [last, ...previous] = readStamp(stampOf(part)).split('\n');
-    if (last !== wanted || !part.results.every(isThere)) due.push({ part, wanted, previous });
+  for (const part of names.map((name) => PARTS[name])) {
+    const wanted = fingerprint(part.sources(), [process.versions.node]);
+    if (readStamp(stampOf(part)) !== wanted || findMissing(part)) due.push({ part, wanted });
     else if (!quiet) console.log(`✓ ${part.name} unchanged: skipped`);
   }
   if (due.length === 0) return;
   if (!quiet) console.log(`Building: ${due.map(({ part }) => part.name).join(', ')} …`);
-  const failed = await Promise.all(
-    due.map(async ({ part, wanted, previous }) => {
-      const started = performance.now();
-      clearStamp(stampOf(part));
-      const { ok, output, outputs = [] } = await part.build(previous);
-      const missing = part.results.find((result) => !isThere(result));
-      if (ok && !missing) {
-        writeStamp(stampOf(part), [wanted, ...outputs].join('\n'));
-        console.log(`✓ ${part.name} built in ${since(started)}`);
-        return null;
-      }
-      if (!ok) console.error(output.trimEnd());
-      return ok ? `${part.name} was built, but ${missing} is not there.` : `${part.name} could not be built.`;
-    }),
-  );
-  const failures = failed.filter((failure) => failure !== null);
-  if (failures.length > 0) fail(failures.join(' '));
+  const failures = await Promise.all(due.map(({ part, wanted }) => build(part, wanted)));
+  if (failures.some((failure) => failure !== '')) fail(failures.filter(Boolean).join(' '));
+}
+
+/** Resolves with why the part could not be built, or an empty string. @param {Part} part @param {string} wanted */
+async function build(part, wanted) {
+  const started = performance.now();
+  clearStamp(stampOf(part));
+  const { ok, output } = await part.build();
+  if (!ok) {
+    console.error(output.trimEnd());
+    return `${part.name} could not be built.`;
+  }
+  const missing = findMissing(part);
+  if (missing) return `${part.name} was built, but ${missing} is not there.`;
+  writeStamp(stampOf(part), wanted);
+  console.log(`✓ ${part.name} built in ${since(started)}`);
+  return '';
+}
+
+/** @param {Part} part */
+function findMissing({ results }) {
+  return results.find((result) => !existsSync(join(root, result)));
 }
 
 /** @param {Part} part */
 function stampOf({ name }) {
   return `built-${name.replaceAll(' ', '-')}`;
-}
-
-/** @param {string} file */
-function isThere(file) {
-  return existsSync(join(root, file));
 }
 
 if (isMain(import.meta.url)) {

@@ -1,15 +1,7 @@
-// Writes the bundles of the server, of the psa command and of PGlite's worker into server/dist, with what loads them and
+// Writes the bundles of the server, of the psa command and of PGlite's worker into server/dist, with their loaders and
 // the assets that they read.
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { isMain, root } from './progress.mjs';
@@ -20,24 +12,24 @@ const DIST = 'server/dist';
 
 const ENTRIES = { server: 'bundle.ts', psa: 'cli/main.ts', 'pglite-worker': 'db/pglite-worker.ts' };
 
-/** Read from their packages: PGlite's WebAssembly lies beside its code; the other two are pages of megabytes. */
+/** Packages that are not bundled: PGlite's WebAssembly lies beside its code; the next two are pages of megabytes. */
 const EXTERNAL = [
   '@electric-sql/pglite',
   '@graphql-yoga/render-graphiql',
   'swagger-ui-dist',
-  // The driver's other half, which nobody installs.
+  // Optional for the driver, and not installed.
   'pg-native',
 ];
 
-/** The programs of server/dist. Its folder is one of CommonJS: V8 caches the code of scripts. */
+/** The programs of server/dist. They are CommonJS: V8 caches the code of scripts. */
 const PROGRAMS = {
   'package.json': '{ "type": "commonjs" }\n',
   'main.js': `require('./server.js').serve();\n`,
 };
 
 /**
- * Maps all of a package's file to a single place of this name, which load.ts leaves out of stacks. With the lines of the
- * packages in the map, reading it takes half a second of the server's time.
+ * A source map that maps a whole file to one place of this name, which load.ts leaves out of stacks. With the lines of
+ * the packages in the map, reading it takes the server half a second.
  */
 const UNMAPPED = `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(
   JSON.stringify({ version: 3, sources: ['unmapped'], mappings: 'AAAA' }),
@@ -63,12 +55,11 @@ const COMMON = {
   platform: 'node',
   format: 'cjs',
   target: 'node20',
-  // A script has no import(), and Node's own takes two more ways through its loader.
+  // A script has no import(), and the one of Node passes its loader twice more.
   supported: { 'dynamic-import': false },
   logLevel: 'warning',
 };
 
-/** Writes all of it, and returns the files that it has written. */
 async function bundle() {
   const entries = Object.entries(ENTRIES).map(([name, source]) => [`${name}.bundle`, `${SOURCES}/${source}`]);
   const results = await Promise.all([
@@ -91,26 +82,19 @@ async function bundle() {
     }),
     build({ ...COMMON, entryPoints: [`${SOURCES}/load.ts`] }),
   ]);
-  const made = results
+  const outputs = results
     .flatMap(({ outputFiles = [] }) => outputFiles)
     .map(
       ({ path, text }) =>
         /** @type {const} */ ([basename(path), path.endsWith('.js') ? toAscii(text) : text]),
     );
-
-  mkdirSync(join(root, DIST), { recursive: true });
-  const programs = { ...PROGRAMS, ...Object.fromEntries(made.flatMap(loaderOf)) };
-  // The programs last: they name the bundle's content.
-  for (const [name, contents] of [...made, ...Object.entries(programs)]) write(`${DIST}/${name}`, contents);
-  const assets = filesUnder(SOURCES).filter((file) => !/\.m?ts$|\.mjs$/.test(file));
-  for (const asset of assets) {
-    const copy = inDist(asset);
-    mkdirSync(dirname(join(root, copy)), { recursive: true });
-    copyFileSync(join(root, asset), join(root, copy));
-  }
-  return [...made.map(([name]) => name), ...Object.keys(programs)]
-    .map((name) => `${DIST}/${name}`)
-    .concat(assets.map(inDist));
+  const assets = filesUnder(SOURCES)
+    .filter((file) => !/\.m?ts$|\.mjs$/.test(file))
+    .map((file) => /** @type {const} */ ([file.slice(SOURCES.length + 1), readFileSync(join(root, file))]));
+  // The programs last: they name the content of the bundle.
+  const files = [...outputs, ...assets, ...Object.entries(PROGRAMS), ...outputs.flatMap(loaderOf)];
+  for (const [name, contents] of files) write(`${DIST}/${name}`, contents);
+  removeOthers(files.map(([name]) => `${DIST}/${name}`));
 }
 
 /**
@@ -140,31 +124,31 @@ function toAscii(code) {
   );
 }
 
-/** @param {string} source */
-function inDist(source) {
-  return source.replace(SOURCES, DIST);
-}
-
-/** Whole or not at all: a server may start at this moment. @param {string} file @param {string} contents */
+/** Whole or not at all: a server may start at this moment. @param {string} file @param {string | Buffer} contents */
 function write(file, contents) {
   const path = join(root, file);
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(`${path}.${process.pid}`, contents);
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** Code caches of bundles that are no more, and what a process that was killed had begun to write. */
-function removeCaches() {
-  for (const name of readdirSync(join(root, DIST)).filter((file) => /\.cache(\.\d+)*$/.test(file)))
-    rmSync(join(root, DIST, name), { force: true });
+/**
+ * Removes files of earlier builds: a migration that is gone would be applied. The database template is a build of its own,
+ * and a file that ends with the number of a process may be half-written by that process.
+ *
+ * @param {string[]} files
+ */
+function removeOthers(files) {
+  const kept = new Set([...files, `${DIST}/pgdata.tar.gz`]);
+  for (const file of filesUnder(DIST))
+    if (!kept.has(file) && !/\.\d+$/.test(file)) rmSync(join(root, file), { force: true });
 }
 
 if (isMain(import.meta.url)) {
   try {
-    const files = await bundle();
-    removeCaches();
-    process.stdout.write(files.join('\n'));
+    await bundle();
   } catch (error) {
-    // esbuild has said already what it does not understand.
+    // esbuild has printed what it does not understand.
     if (!(error instanceof Error && 'errors' in error)) throw error;
     process.exitCode = 1;
   }

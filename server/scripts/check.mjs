@@ -4,7 +4,8 @@ import { gates, runGates } from './gates.mjs';
 import { ensureInstalled } from './install.mjs';
 import { fail, since } from './progress.mjs';
 
-// Everything a change has to pass; with names (`check.mjs types 'dead code'`) only these; `gates` is all but the tests.
+// Runs everything that a change has to pass, or the steps that are named, as in `check.mjs types 'dead code'`. `gates` stands
+// for all but the tests.
 const chosen = process.argv.slice(2).flatMap((name) => (name === 'gates' ? Object.keys(gates) : [name]));
 const unknown = chosen.find((name) => name !== 'tests' && !(name in gates));
 if (unknown)

@@ -5,55 +5,63 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isReady, startBalancer } from './balancer.mjs';
 import { ensureParts, RUNNABLE } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
+import { stop, whenServed } from './processes.mjs';
 import { endWithNpm, fail, isMain, root } from './progress.mjs';
+import { installedProxies, startProxy } from './proxy.mjs';
 
-const USAGE = `Usage: npm run cluster -- 3                       three instances on one PostgreSQL, behind a small balancer
-       npm run cluster -- 3 --upstream URL    the same in front of the service at URL
+const USAGE = `Usage: npm run cluster -- 3                  three instances on one PostgreSQL, behind Caddy or nginx
+       npm run cluster -- 3 --proxy NAME     behind this one of caddy and nginx, or none; the default is one that is installed
+       npm run cluster -- 3 --upstream URL   in front of the service at URL
 
-For a try, on this machine alone: whatever npm start reads from the environment holds for each instance, PORT and
-PUBLIC_URL for the balancer (http://localhost:4000). The instances share the PostgreSQL at DATABASE_URL; without it one is
-started for the try, and its data end with it.
+For a try, on this machine alone. The proxy listens on PORT (4000) and the instances on the ports after it; each instance
+reads the same variables as npm start. The instances share the PostgreSQL at DATABASE_URL; without it one is started for
+the try, and its data end with it.
 
-While it runs: r and Enter, or SIGHUP, restarts the instances one after the other, and starts those that have ended;
+While it runs: r and Enter, or SIGHUP, restarts the instances one after the other, and starts those that have ended.
 kill -9 one of them to see the others take over what it did. Ctrl-C ends all.
 `;
 
 /** Loading, migrating, and a busy machine. */
 const START_MS = 60_000;
-const LOOK_MS = 50;
-/** What main.js gives itself, and a little more. */
+/** A little more than main.js gives itself, without the time for draining. */
 const STOP_MS = 15_000;
+/** The default of PSA_DRAIN_SECONDS. */
+const DRAIN_SECONDS = 3;
 
 /**
  * @typedef {object} Instance
  * @property {number} number from 1
- * @property {number} port
- * @property {import('node:child_process').ChildProcess} process as it lives now, or has lived last
+ * @property {string} url
+ * @property {import('node:child_process').ChildProcess} process the one that runs, or the last that ran
+ *
+ * @typedef {{ noticeMs: number, close(): Promise<void> }} Proxy
  */
 
 /**
- * Starts the instances, as they are built, and the balancer before them.
+ * Starts the instances, from the build, and the proxy in front of them.
  *
  * @param {object} options
- * @param {number} options.count how many
- * @param {Record<string, string | undefined>} options.env of each, with the DATABASE_URL that they share
- * @param {number} [options.port] the balancer's; 0 for any that is free
- * @param {(line: string, from: { number: number, isError: boolean }) => void} [options.heard] gets what they print
+ * @param {number} options.count
+ * @param {Record<string, string | undefined>} options.env of each instance, with the DATABASE_URL that they share
+ * @param {number} [options.port] the proxy's, which the instances' follow; without it any that are free
+ * @param {(ports: import('./proxy.mjs').Ports) => Promise<Proxy>} [options.startProxy] without it there is none
+ * @param {(line: string, from: { number: number, isError: boolean }) => void} [options.onLine] receives what they print
  */
-export async function startCluster({ count, env, port = 0, heard = () => undefined }) {
-  const ports = await freePorts(count);
-  const balancer = await startBalancer({ port, ports });
-  const url = env.PUBLIC_URL || `http://localhost:${balancer.port}`;
+export async function startCluster({ count, env, port, startProxy, onLine = () => undefined }) {
+  const [proxyPort = 0, ...ports] = await findPorts(count + 1, port);
+  const url = env.PUBLIC_URL || `http://localhost:${startProxy ? proxyPort : ports[0]}`;
+  const drainMs = startProxy ? Number(env.PSA_DRAIN_SECONDS || DRAIN_SECONDS) * 1_000 : 0;
   /** @type {Instance[]} */
   const instances = [];
+  /** @type {Proxy | undefined} */
+  let proxy;
   let closing = false;
 
   /** @param {number} number */
-  function begin(number) {
-    const its = fork(fileURLToPath(new URL('./instance.mjs', import.meta.url)), {
+  function run(number) {
+    const child = fork(fileURLToPath(new URL('./instance.mjs', import.meta.url)), {
       cwd: root,
       execArgv: [],
       // Ctrl-C is for the cluster, which then ends them.
@@ -61,102 +69,90 @@ export async function startCluster({ count, env, port = 0, heard = () => undefin
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         NODE_ENV: 'production',
-        // The balancer holds an instance before it is stopped.
-        PSA_DRAIN_SECONDS: '0',
         ...env,
+        PSA_DRAIN_SECONDS: String(drainMs / 1_000),
         PORT: String(ports[number - 1]),
         HOST: '127.0.0.1',
-        PUBLIC_URL: url,
-        // The balancer, which says who has come to it.
-        PSA_TRUSTED_PROXIES: [env.PSA_TRUSTED_PROXIES, '127.0.0.1'].filter(Boolean).join(','),
+        ...(startProxy && {
+          PUBLIC_URL: url,
+          PSA_TRUSTED_PROXIES: [env.PSA_TRUSTED_PROXIES, '127.0.0.1'].filter(Boolean).join(','),
+        }),
       },
     });
-    for (const stream of [its.stdout, its.stderr]) {
+    for (const stream of [child.stdout, child.stderr]) {
       if (!stream) continue;
-      const isError = stream === its.stderr;
-      createInterface({ input: stream }).on('line', (line) => heard(line, { number, isError }));
+      const isError = stream === child.stderr;
+      createInterface({ input: stream }).on('line', (line) => onLine(line, { number, isError }));
     }
-    its.on('exit', (code, signal) => {
-      if (!closing) heard(`ended: ${signal ?? code}`, { number, isError: true });
+    child.on('exit', (code, signal) => {
+      if (!closing) onLine(`ended: ${signal ?? code}`, { number, isError: true });
     });
-    return its;
+    return child;
   }
 
   /** @param {Instance} instance @throws where it ends, or is not ready in time */
-  async function whenReady({ number, port: its, process: child }) {
-    const deadline = performance.now() + START_MS;
-    while (!(await isReady(its))) {
-      if (hasEnded(child)) throw new Error(`Instance ${number} did not start`);
-      if (performance.now() > deadline) throw new Error(`Instance ${number} was not ready in time`);
-      await wait(LOOK_MS);
-    }
-    balancer.release(its);
+  function whenReady({ number, url: address, process: child }) {
+    return whenServed(child, `${address}/readyz`, START_MS).catch((error) => {
+      throw new Error(`Instance ${number} did not start: ${error.message}`);
+    });
   }
 
   async function close() {
     closing = true;
-    await balancer.close();
-    await Promise.all(instances.map((instance) => stop(instance.process)));
+    // A SIGTERM would drain them first.
+    await Promise.all([proxy?.close(), ...instances.map((each) => stop(each.process, 'SIGINT', STOP_MS))]);
   }
 
   /** @type {Promise<void>} */
   let restarted = Promise.resolve();
   async function restartAll() {
     for (const instance of instances) {
+      await stop(instance.process, 'SIGTERM', drainMs + STOP_MS);
       if (closing) return;
-      balancer.hold(instance.port);
-      await stop(instance.process);
-      instance.process = begin(instance.number);
+      instance.process = run(instance.number);
       await whenReady(instance);
+      // Until the proxy has noticed, the next instance may be the only one that it sends requests to.
+      await wait(proxy?.noticeMs ?? 0);
     }
   }
 
   try {
-    // The first makes the tables and the account.
-    for (const [index, its] of ports.entries()) {
-      const instance = { number: index + 1, port: its, process: begin(index + 1) };
-      instances.push(instance);
-      if (index === 0) await whenReady(instance);
+    for (const [index, each] of ports.entries()) {
+      const number = index + 1;
+      instances.push({ number, url: `http://localhost:${each}`, process: run(number) });
+      // The first one creates the tables and the account.
+      if (index === 0) await Promise.all(instances.map(whenReady));
     }
     await Promise.all(instances.map(whenReady));
+    proxy = await startProxy?.({ port: proxyPort, ports });
   } catch (error) {
     await close();
     throw error;
   }
 
   return {
+    /** The address of the proxy, or of the first instance where there is none. */
     url,
-    /** On which port the balancer listens. */
-    port: balancer.port,
     instances: /** @type {readonly Instance[]} */ (instances),
-    /** One after the other, each once the one before it is ready; whoever asks again meanwhile gets another round. */
+    /** Restarts one after the other, each once the one before it is ready. A call during a restart adds another one. */
     restart() {
       restarted = restarted.then(restartAll, restartAll);
       return restarted;
     },
-    /** Resolves when the instances and the balancer have ended. */
+    /** Resolves when the instances and the proxy have ended. */
     close,
   };
 }
 
-/** @param {import('node:child_process').ChildProcess} child */
-function hasEnded({ exitCode, signalCode }) {
-  return exitCode !== null || signalCode !== null;
-}
-
-/** Lets it end what it has begun; one that hangs is killed. @param {import('node:child_process').ChildProcess} child */
-async function stop(child) {
-  if (hasEnded(child)) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  const hangs = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-  await ended;
-  clearTimeout(hangs);
-}
-
-/** Ports that nobody listens on, for an instance comes back at the same. @param {number} count */
-async function freePorts(count) {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+/**
+ * Ports that are free: consecutive ones, or without a first one any.
+ *
+ * @param {number} count @param {number} [first] @throws where one is in use
+ */
+async function findPorts(count, first) {
+  const servers = Array.from({ length: count }, (_, index) =>
+    createServer().listen(first ? first + index : 0, '127.0.0.1'),
+  );
   await Promise.all(servers.map((server) => once(server, 'listening')));
   const ports = servers.map(
     (server) => /** @type {import('node:net').AddressInfo} */ (server.address()).port,
@@ -165,26 +161,36 @@ async function freePorts(count) {
   return ports;
 }
 
-/** @param {string[]} args @returns {{ count: number, upstream: string | undefined }} */
+/** @param {string[]} args */
 function readArguments(args) {
   try {
     const { values, positionals } = parseArgs({
       args,
-      options: { upstream: { type: 'string' } },
+      options: { upstream: { type: 'string' }, proxy: { type: 'string' } },
       allowPositionals: true,
     });
-    const [many = '3', ...others] = positionals;
-    if (others.length === 0 && /^[1-9]$/.test(many))
-      return { count: Number(many), upstream: values.upstream };
+    const [count = '3', ...others] = positionals;
+    if (others.length === 0 && /^[1-9]$/.test(count)) return { ...values, count: Number(count) };
   } catch {
     // As below.
   }
   return fail('Say how many instances, from 1 to 9, as in npm run cluster -- 3; npm run cluster -- --help');
 }
 
+/** @param {string | undefined} wanted @returns {import('./proxy.mjs').ProxyName | undefined} */
+function chooseProxy(wanted) {
+  if (wanted === 'none') return undefined;
+  const installed = installedProxies();
+  if (wanted === undefined) return installed[0];
+  return (
+    installed.find((name) => name === wanted) ??
+    fail(`--proxy ${wanted} is not installed: ${['none', ...installed].join(' or ')}`)
+  );
+}
+
 async function main() {
-  const { count, upstream } = readArguments(process.argv.slice(2));
-  const port = Number(process.env.PORT || 4000);
+  const { count, upstream, proxy: wanted } = readArguments(process.argv.slice(2));
+  const proxy = chooseProxy(wanted);
   endWithNpm();
   await ensureInstalled();
   await ensureParts([...RUNNABLE]);
@@ -195,20 +201,23 @@ async function main() {
     DATABASE_URL: postgres?.url ?? process.env.DATABASE_URL,
     ...(upstream !== undefined && { PSA_UPSTREAM_URL: upstream }),
   };
-  /** What the first instance tells of its keys; of the rest of their greetings nothing is new. @type {string[]} */
+  /** The lines of the first greeting that are shown. @type {string[]} */
   const keys = [];
-  /** @type {NonNullable<Parameters<typeof startCluster>[0]['heard']>} */
-  const heard = (line, { number, isError }) => {
-    if (isError) console.error(`[${number}] ${line}`);
-    else if (/^ {2}(live|sandbox) +ps_\S+$/.test(line)) keys.push(line);
-  };
-
-  const cluster = await startCluster({ count, port, env, heard }).catch(async (error) => {
+  const cluster = await startCluster({
+    count,
+    env,
+    port: Number(process.env.PORT || 4000),
+    ...(proxy && { startProxy: (ports) => startProxy(proxy, ports) }),
+    onLine(line, { number, isError }) {
+      if (isError) console.error(`[${number}] ${line}`);
+      else if (/^ {2}(live|sandbox) +ps_\S+$/.test(line)) keys.push(line);
+    },
+  }).catch(async (error) => {
     await postgres?.stop();
-    if (error.code === 'EADDRINUSE') fail(`Port ${port} is already in use: set PORT to another one`);
+    if (error.code === 'EADDRINUSE') fail(`Port ${error.port} is already in use: set PORT to another one`);
     fail(error.message);
   });
-  console.log(greeting(cluster, { keys, demo: !env.PSA_UPSTREAM_URL, isOwn: postgres !== null }));
+  console.log(greeting(cluster, { proxy, keys, demo: !env.PSA_UPSTREAM_URL, isOwn: postgres !== null }));
 
   let ending = false;
   const end = async () => {
@@ -222,7 +231,7 @@ async function main() {
   const restart = () => {
     console.log('Restarting one after the other…');
     cluster.restart().then(
-      () => console.log(`All are new: ${processes(cluster)}`),
+      () => console.log(['All have been restarted:', ...addresses(cluster)].join('\n')),
       (error) => console.error(`✗ ${error.message}`),
     );
   };
@@ -237,22 +246,25 @@ async function startOwnPostgres() {
   return /** @type {import('../../test/support/postgres.ts').TestServer} */ (await startPostgres());
 }
 
-/** @typedef {Awaited<ReturnType<typeof startCluster>>} Cluster */
+/** @typedef {Pick<Awaited<ReturnType<typeof startCluster>>, 'url' | 'instances'>} Cluster */
 
-/** Where to click. @param {Cluster} cluster @param {{ keys: string[], demo: boolean, isOwn: boolean }} more */
-function greeting(cluster, { keys, demo, isOwn }) {
+/** @param {Cluster} cluster @param {{ proxy: string | undefined, keys: string[], demo: boolean, isOwn: boolean }} details */
+function greeting(cluster, { proxy, keys, demo, isOwn }) {
   const { url, instances } = cluster;
   const pages = demo
     ? [`  Demo shop   ${url}/demo`, `  Dashboard   ${url}/demo/dashboard`, `  Simulator   ${url}/simulator`]
     : [];
   return [
     '',
-    `PSA is running at ${url}, as ${instances.length} instances on one PostgreSQL`,
+    proxy
+      ? `PSA is running at ${url}, as ${instances.length} instances on one PostgreSQL behind ${proxy}`
+      : `PSA is running as ${instances.length} instances on one PostgreSQL, without a proxy: install Caddy or nginx for one`,
     '',
     ...pages,
     `  GraphQL     ${url}/graphql`,
     '',
-    `Processes: ${processes(cluster)}`,
+    'Instances:',
+    ...addresses(cluster),
     ...(keys.length > 0 ? ['', 'The first account’s API keys, shown this once:', '', ...keys] : []),
     ...(isOwn
       ? ['', 'The PostgreSQL is for this try: its data end with it. Set DATABASE_URL to keep them.']
@@ -263,11 +275,9 @@ function greeting(cluster, { keys, demo, isOwn }) {
   ].join('\n');
 }
 
-/** @param {Pick<Cluster, 'instances'>} cluster */
-function processes({ instances }) {
-  return instances
-    .map(({ number, port, process: its }) => `${number} (pid ${its.pid}, port ${port})`)
-    .join(', ');
+/** @param {Cluster} cluster */
+function addresses({ instances }) {
+  return instances.map(({ number, url, process: { pid } }) => `  ${number}  ${url}  pid ${pid}`);
 }
 
 if (isMain(import.meta.url)) {

@@ -1,30 +1,29 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dependencies } from './dependencies.mjs';
-import { packageScript } from './pnpm.mjs';
 import { root, runNode, step } from './progress.mjs';
 import { generatedFiles } from './regenerate.mjs';
 
 /**
- * What a change has to pass besides the tests, each a function of no arguments.
+ * The checks that a change has to pass besides the tests.
  * @type {Record<string, () => Promise<{ ok: boolean, output: string }>>}
  */
 export const gates = {
   'format and lint': () =>
     runNode('node_modules/@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.'], { quiet: true }),
   types: () => types(['test', 'test/widget', 'widget']),
-  // What the program of the tests checks too; there it may use the DOM.
+  // The program of the tests includes the same files, and there they may use the DOM.
   'types without the DOM': () => types(['.']),
   'generated files': generatedFiles,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
   dependencies,
-  sizes: () => packageScript('widget', 'size'),
+  sizes: () => runNode('widget/scripts/size.mjs', [], { quiet: true }),
 };
 
 /** The gates that `npm test` runs too; `npm run test:all` runs all of them. */
 export const FAST_GATES = ['format and lint', 'types', 'generated files'];
 
-/** Runs these gates one after the other, all of them whatever happens. @param {string[]} names */
+/** Runs these gates one after the other, also after one has failed. @param {string[]} names */
 export async function runGates(names) {
   const results = [];
   for (const name of names) {
@@ -35,13 +34,13 @@ export async function runGates(names) {
   return results;
 }
 
-/** @param {string[]} folders each with a tsconfig.json, where it is there */
+/** Checks the program of each of these folders that has a tsconfig.json. @param {string[]} folders */
 async function types(folders) {
   const projects = folders.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')));
   let output = '';
   for (const project of projects) {
-    const memory = `node_modules/.psa/types-${project === '.' ? 'server' : project.replace('/', '-')}.tsbuildinfo`;
-    // Checkers side by side do much of their work twice, and the tests beside them have the other cores.
+    const buildInfo = `node_modules/.psa/types-${project === '.' ? 'server' : project.replace('/', '-')}.tsbuildinfo`;
+    // Parallel checkers do much of their work twice, and the tests run on the other cores.
     const args = [
       '-p',
       project,
@@ -49,7 +48,7 @@ async function types(folders) {
       '--singleThreaded',
       '--incremental',
       '--tsBuildInfoFile',
-      memory,
+      buildInfo,
     ];
     // It collects garbage less often: a quarter of its CPU time for a hundred megabytes.
     const env = { GOGC: '400' };

@@ -2,7 +2,8 @@ import { PNPM, pnpm } from './pnpm.mjs';
 import { fail, isMain, root, since } from './progress.mjs';
 import { clearStamp, fingerprint, readStamp, writeStamp } from './stamp.mjs';
 
-const DECIDES_WHAT_IS_INSTALLED = [
+/** The files that an install depends on. */
+const SOURCES = [
   'pnpm-lock.yaml',
   'pnpm-workspace.yaml',
   'package.json',
@@ -12,7 +13,7 @@ const DECIDES_WHAT_IS_INSTALLED = [
 ];
 
 /**
- * What is wrong with this version of Node, or undefined. 21, 23 and the first of 22 are refused by Vite and Vitest.
+ * The reason why this version of Node does not suit, or undefined. Vite and Vitest refuse 21, 23 and the first ones of 22.
  * @param {string} version
  */
 export function unsuitableNode(version) {
@@ -22,15 +23,15 @@ export function unsuitableNode(version) {
 }
 
 /**
- * Installs the dependencies, unless nothing has changed since the last time. Ends the process where it cannot.
+ * Installs the dependencies where they have changed since the last time. Ends the process where that fails.
  *
- * @param {{ quiet?: boolean }} [options] with `quiet`, what pnpm says is shown only where it fails
+ * @param {{ quiet?: boolean }} [options] with `quiet`, the output of pnpm is printed only where it fails
  */
 export async function ensureInstalled({ quiet = false } = {}) {
   const unsuitable = unsuitableNode(process.versions.node);
   if (unsuitable) fail(unsuitable);
 
-  const wanted = fingerprint(DECIDES_WHAT_IS_INSTALLED, [PNPM, process.platform, process.arch]);
+  const wanted = fingerprint(SOURCES, [process.platform, process.arch]);
   if (readStamp('installed') === wanted) return;
   clearStamp('installed');
 

@@ -1,3 +1,3 @@
-// One instance of `npm run cluster`: the server as `npm start` has it, for as long as the cluster lives.
+// One instance of `npm run cluster`: the built server, which ends with the cluster.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 await import(new URL('../dist/main.js', import.meta.url).href);

@@ -5,20 +5,20 @@ import { fileURLToPath } from 'node:url';
 /** The repository's folder, with a slash at its end. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Ends the process with one line, for what the person at the keyboard has to mend. @param {string} message @returns {never} */
+/** Ends the process with one line, for a problem that the user can solve. @param {string} message @returns {never} */
 export function fail(message) {
   console.error(`✗ ${message}`);
   process.exit(1);
 }
 
-/** `2.1 s`. @param {number} startedMs a value of `performance.now()` */
+/** The time that has passed, such as `2.1 s`. @param {number} startedMs a value of `performance.now()` */
 export function since(startedMs) {
   return `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
 }
 
 /**
- * Runs a program in the repository's folder and resolves when it has ended. Its output is shown as it comes,
- * or, with `quiet`, held back and returned, so that a success costs the reader one line.
+ * Runs a program in the repository's folder and resolves when it has ended. Its output is printed as it arrives, or, with
+ * `quiet`, returned, so that a success takes one line.
  *
  * @param {string} command
  * @param {string[]} args
@@ -32,7 +32,7 @@ export function run(command, args, { cwd = root, env = {}, quiet = false } = {})
       cwd,
       env: { ...process.env, ...env },
       stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
-      // npm and npx are .cmd files there, which only a shell starts.
+      // On Windows npm and npx are .cmd files, which only a shell starts.
       shell: process.platform === 'win32' && /^np[mx]$/.test(command),
     });
     child.stdout?.on('data', (chunk) => (output += chunk));
@@ -42,13 +42,13 @@ export function run(command, args, { cwd = root, env = {}, quiet = false } = {})
   });
 }
 
-/** As `run`, for a JavaScript file. @param {string} file @param {string[]} args @param {Parameters<typeof run>[2]} [options] */
+/** Runs a JavaScript file as `run` does. @param {string} file @param {string[]} args @param {Parameters<typeof run>[2]} [options] */
 export function runNode(file, args, options) {
   return run(process.execPath, [file, ...args], options);
 }
 
 /**
- * Runs one step and says how it went in a line; what a failed step printed comes before it.
+ * Runs a step and prints its result in one line, after the output of a step that has failed.
  *
  * @param {string} name
  * @param {() => Promise<{ ok: boolean, output: string }>} work
@@ -64,7 +64,7 @@ export async function step(name, work) {
   return { name, ok, took };
 }
 
-/** CPU time of this process's ended children, and of theirs, in milliseconds; 0 where the system does not count it. */
+/** The CPU time of the ended children of this process and of theirs, in milliseconds; 0 where the system does not count it. */
 export function childrenCpuMs() {
   try {
     const [, fields = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ');
@@ -77,8 +77,8 @@ export function childrenCpuMs() {
 }
 
 /**
- * Ends this process as a SIGTERM does once npm is gone. A signal sent to `npm start` ends npm and the shell between,
- * and that shell does not pass it on: the server would go on and hold its port and its data.
+ * Sends this process a SIGTERM when npm has ended. A signal to `npm start` ends npm and the shell between them, which does
+ * not pass it on: the server would go on and hold its port and its data.
  */
 export function endWithNpm() {
   if (!process.env.npm_lifecycle_event) return;
@@ -91,7 +91,7 @@ export function endWithNpm() {
   watch.unref();
 }
 
-/** Whether this module is the program that was started, not one that another imports. @param {string} url */
+/** Whether the module at this URL is the program that was started. @param {string} url */
 export function isMain(url) {
   const started = process.argv[1];
   return started !== undefined && realpathSync(started) === fileURLToPath(url);

@@ -4,7 +4,7 @@ import { endWithNpm, isMain } from './progress.mjs';
 
 if (isMain(import.meta.url)) {
   endWithNpm();
-  // What the command answers is all that stands on stdout, so that a program can read it.
+  // Programs read stdout: it holds nothing but the answer of the command.
   console.log = console.error;
   await ensureInstalled({ quiet: true });
   await ensureParts(['server'], { quiet: true });

@@ -6,12 +6,12 @@ import { ensureInstalled } from './install.mjs';
 import { fail, isMain, root, runNode } from './progress.mjs';
 
 /**
- * Files of the repository that are made from others, in the order in which they are made.
+ * The files of the repository that are generated from others, in the order of their generation.
  *
  * @typedef {object} Generated
  * @property {string} file relative to the repository
- * @property {string} from what it is made from, in a few words
- * @property {() => Promise<{ ok: boolean, output: string }>} make with the content as the output
+ * @property {string} from its sources, in a few words
+ * @property {() => Promise<{ ok: boolean, output: string }>} make resolves with the content as the output
  *
  * @type {Generated[]}
  */
@@ -28,7 +28,7 @@ const GENERATED = [
   },
 ];
 
-/** Compares each generated file with what it is made from, and fails where they differ. */
+/** Generates each file again, and fails where the content differs. */
 export async function generatedFiles() {
   let output = '';
   for (const { file, from, make } of GENERATED) {
@@ -58,7 +58,7 @@ function printSchema() {
   return runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-schema.ts'], { quiet: true });
 }
 
-/** The types of the schema, by which the compiler checks the widget's operations. */
+/** Prints the types of the schema, with which the compiler checks the operations of the widget. */
 async function printTypes() {
   const folder = mkdtempSync(join(tmpdir(), 'psa-types-'));
   try {

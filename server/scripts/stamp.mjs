@@ -3,15 +3,15 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { root } from './progress.mjs';
 
-/** What an install or a build leaves among the sources. */
-const MADE = ['node_modules', 'dist', 'custom-elements.json'];
+/** The names of files and folders that an install or a build creates among the sources. */
+const GENERATED = ['node_modules', 'dist', 'custom-elements.json'];
 
-// Deleting node_modules forgets what was done, as it should.
+// Without node_modules everything is installed and built again.
 const folder = join(root, 'node_modules', '.psa');
 
 /**
- * Every file under `top` (a file or a folder, relative to the repository), sorted, in `/` notation.
- * What is generated or installed there does not count.
+ * The files under `top`, a file or a folder relative to the repository, sorted and with slashes. Generated and hidden ones
+ * are left out.
  *
  * @param {string} top
  * @returns {string[]}
@@ -20,7 +20,7 @@ export function filesUnder(top) {
   const entries = readdir(top);
   if (!entries) return [top];
   return entries
-    .filter((entry) => !MADE.includes(entry.name) && !entry.name.startsWith('.'))
+    .filter((entry) => !GENERATED.includes(entry.name) && !entry.name.startsWith('.'))
     .flatMap((entry) => (entry.isDirectory() ? filesUnder(`${top}/${entry.name}`) : [`${top}/${entry.name}`]))
     .sort();
 }
@@ -35,7 +35,7 @@ function readdir(top) {
 }
 
 /**
- * A hash of the files' names and contents, and of `more`. A file that is missing counts as such.
+ * A hash of the names and contents of files, and of `more`. A missing file has its own value.
  *
  * @param {string[]} files relative to the repository
  * @param {string[]} [more]
@@ -60,7 +60,7 @@ function readOrEmpty(path) {
   }
 }
 
-/** What was last recorded under `name`, or an empty string. @param {string} name */
+/** The text that was last written under a name, or an empty string. @param {string} name */
 export function readStamp(name) {
   return readOrEmpty(join(folder, name)).toString();
 }
@@ -71,7 +71,7 @@ export function writeStamp(name, text) {
   writeFileSync(join(folder, name), text);
 }
 
-/** Before a step begins, so that one that is interrupted is done again. @param {string} name */
+/** Deletes a stamp before its step begins, so that a step that is interrupted runs again. @param {string} name */
 export function clearStamp(name) {
   rmSync(join(folder, name), { force: true });
 }

@@ -1,8 +1,8 @@
-// Does what a start does up to its database, so that the code cache of the build holds what a start compiles: without it
-// the first start, and each one of a read-only installation, takes twice as long.
+// Starts the server up to its database, so that the code cache of the build holds the functions that a start compiles.
+// Without it the first start, and each one of a read-only installation, takes twice as long.
 import { createRequire } from 'node:module';
 
-/** Without types: it is not there before the build. */
+/** `require` without types: the file does not exist before the build. */
 const load = createRequire(import.meta.url);
 /** @type {typeof import('../src/bundle.ts')} */
 const { modules } = load('../dist/server.js');
@@ -24,7 +24,7 @@ await createApp({
 }).catch((error) => {
   if (!(error instanceof NoDatabaseError)) throw error;
 });
-// Loaded once the database is open.
+// A start loads it when the database is open.
 await modules['modes/embedded']();
 
 // The loader writes the caches when the process ends.

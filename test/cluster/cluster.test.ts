@@ -1,7 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startCluster } from '../../server/scripts/cluster.mjs';
-import { runNode } from '../../server/scripts/progress.mjs';
 import { type Database, INSTANCE_LOCK } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
@@ -13,6 +12,7 @@ import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { runsAll } from '../support/scale.ts';
 import { silent } from '../support/templates.ts';
+import { startTcpBalancer } from './tcp-balancer.ts';
 
 const LIVE_KEY = 'ps_live_cluster0123456789';
 const EACH = runsAll() ? 80 : 20;
@@ -21,16 +21,10 @@ const AT_ONCE = 4;
 type Cluster = Awaited<ReturnType<typeof startCluster>>;
 let cluster: Cluster;
 let database: Database;
-/** Faults that the instances logged. */
+/** The error output of the instances. */
 const logged: string[] = [];
 
 beforeAll(async () => {
-  // Vitest's own NODE_ENV would build a widget for developers.
-  const { ok, output } = await runNode('server/scripts/build.mjs', [], {
-    quiet: true,
-    env: { NODE_ENV: 'production' },
-  });
-  if (!ok) throw new Error(output);
   const databaseUrl = await createPostgresDatabase();
   database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
   cluster = await startCluster({
@@ -40,8 +34,10 @@ beforeAll(async () => {
       DATABASE_URL: databaseUrl,
       PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
       PSA_GRAPHQL_LIMIT: '1000000',
+      PSA_DRAIN_SECONDS: '0',
     },
-    heard: (line, { isError }) => isError && logged.push(line),
+    startProxy: startTcpBalancer,
+    onLine: (line, { isError }) => isError && logged.push(line),
   });
 });
 afterAll(async () => {
@@ -49,10 +45,10 @@ afterAll(async () => {
   await database?.close();
 });
 
-test('each subscriber on any instance receives each change on any instance, once and in order', async () => {
-  const followers = cluster.instances.map((instance) => follow(at(instance)));
-  await Promise.all(followers.map(({ begun }) => begun));
-  const before = await reported();
+test('Each subscriber of any instance receives each change on any instance, once and in order.', async () => {
+  const subscribers = cluster.instances.map((instance) => follow(at(instance)));
+  await Promise.all(subscribers.map(({ started }) => started));
+  const before = await eventLog();
   await Promise.all(
     cluster.instances.map(async (instance) => {
       const keys = Array.from({ length: EACH }, (_, index) => `written:${instance.number}:${index}`);
@@ -63,15 +59,15 @@ test('each subscriber on any instance receives each change on any instance, once
       );
     }),
   );
-  const all = (await reported()).slice(before.length);
+  const all = (await eventLog()).slice(before.length);
   expect(all).toHaveLength(3 * EACH);
-  for (const tailer of followers) {
-    await tailer.until(all.at(-1)!);
-    expect(tailer.seen).toEqual(all);
+  for (const subscriber of subscribers) {
+    await subscriber.until(all.at(-1)!);
+    expect(subscriber.seen).toEqual(all);
   }
 });
 
-test('one limit of an account holds over all of them', async () => {
+test('The limit of an account holds over all instances together.', async () => {
   const answers = await Promise.all(
     Array.from({ length: 150 }, () =>
       fetch(`${cluster.url}/v1/wallet`, { headers: { authorization: `Bearer ${LIVE_KEY}` } }),
@@ -82,10 +78,10 @@ test('one limit of an account holds over all of them', async () => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(30);
 });
 
-test('a rolling restart loses nobody an update, and nobody an answer', async () => {
-  const followers = [1, 2, 3].map(() => follow(behindBalancer()));
-  await Promise.all(followers.map(({ begun }) => begun));
-  const before = await reported();
+test('A rolling restart loses no update and no answer.', async () => {
+  const subscribers = [1, 2, 3].map(() => follow(behindBalancer()));
+  await Promise.all(subscribers.map(({ started }) => started));
+  const before = await eventLog();
   const processes = cluster.instances.map(({ process: { pid } }) => pid);
   let restarting = true;
   const restarted = cluster.restart().finally(() => {
@@ -95,7 +91,7 @@ test('a rolling restart loses nobody an update, and nobody an answer', async () 
   await Promise.all(
     [0, 1].map(async (writer) => {
       for (let index = 0; restarting; index += 1)
-        created.push(await createAnyhow(behindBalancer(), `restarted:${writer}:${index}`));
+        created.push(await createWithRetries(behindBalancer(), `restarted:${writer}:${index}`));
     }),
   );
   await restarted;
@@ -104,27 +100,27 @@ test('a rolling restart loses nobody an update, and nobody an answer', async () 
   } of cluster.instances)
     expect(processes).not.toContain(pid);
 
-  const all = (await reported()).slice(before.length);
+  const all = (await eventLog()).slice(before.length);
   expect([...all].sort()).toEqual(created.map((orderCode) => `${orderCode} PENDING`).sort());
-  for (const tailer of followers) {
-    await tailer.until(all.at(-1)!);
-    expect(tailer.seen).toEqual(all);
-    expect(tailer.connections()).toBeGreaterThan(1);
+  for (const subscriber of subscribers) {
+    await subscriber.until(all.at(-1)!);
+    expect(subscriber.seen).toEqual(all);
+    expect(subscriber.connections()).toBeGreaterThan(1);
   }
 });
 
-test('what a killed one had begun is done by the others within seconds, and nothing twice', async () => {
-  // It answers nobody until one is killed, so each instance has deliveries under way.
+test('The tasks of an instance that is killed are completed by the others, and none is done twice.', async () => {
+  // It answers only after the kill, so that each instance has deliveries under way.
   const killed = deferred();
   const receiver = await startReceiver((response) => void killed.promise.then(() => response.end()));
   const merchant = behindBalancer();
   await merchant.request(CONFIGURE, { input: { url: receiver.url } });
   await pull('credit', { amountCents: 10_000_000 });
   const subaccounts = await Promise.all(['ana', 'bia', 'caio'].map((name) => openSubaccount(merchant, name)));
-  const tailer = follow(at(cluster.instances[1]!));
-  await tailer.begun;
+  const subscriber = follow(at(cluster.instances[1]!));
+  await subscriber.started;
 
-  // Whatever the tests before this one have created expires at once, on every instance.
+  // The payments of the tests before this one expire at once, on every instance.
   await pull('clock', { seconds: 31 * 60 });
   await Promise.all([
     ...[...Array(10).keys()].map((index) => merchant.request(PAY_OUT, { input: payout(index) })),
@@ -137,8 +133,8 @@ test('what a killed one had begun is done by the others within seconds, and noth
   cluster.instances[0]!.process.kill('SIGKILL');
   killed.resolve();
 
-  await waitFor(async () => (await alive()).length === 2);
-  const left = await alive();
+  await waitFor(async () => (await connected()).length === 2);
+  const left = await connected();
   const [dead] = [...held.keys()].filter((holder) => !left.includes(holder));
   expect(held.get(dead!)!.length).toBeGreaterThan(0);
   await waitFor(async () => !(await holders()).has(dead!));
@@ -149,7 +145,7 @@ test('what a killed one had begun is done by the others within seconds, and noth
   expect(new Set(payments.map(({ status }) => status))).toEqual(new Set(['expired']));
   expect(payouts.map(({ status }) => status)).toEqual(Array(10).fill('completed'));
   expect(subaccountPayouts.map(({ status }) => status)).toEqual(Array(18).fill('completed'));
-  // Each event at least once, under one id, and saying the same each time.
+  // Each event at least once, under one id, and with one body.
   const log = await rows<{ id: string; body: string; status: string }>(
     'select webhook_id as id, body, status from webhook_delivery',
   );
@@ -157,18 +153,18 @@ test('what a killed one had begun is done by the others within seconds, and noth
   expect(new Set(receiver.received.map(({ headers, body }) => `${headers['x-webhook-id']} ${body}`))).toEqual(
     new Set(log.map(({ id, body }) => `${id} ${body}`)),
   );
-  // Subscribers of another instance received each expiry, and once.
-  const all = await reported();
-  await tailer.until(all.at(-1)!);
-  expect(tailer.seen).toEqual(all.slice(-tailer.seen.length));
-  expect(tailer.seen).toHaveLength(payments.length);
+  // The subscriber of another instance received each expiry, once.
+  const all = await eventLog();
+  await subscriber.until(all.at(-1)!);
+  expect(subscriber.seen).toEqual(all.slice(-subscriber.seen.length));
+  expect(subscriber.seen).toHaveLength(payments.length);
   expect(logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 
-// ── Who asks ──────────────────────────────────────────────────────────────────────────────────────
+// ── Clients ──────────────────────────────────────────────────────────────────────────────────────
 
-function at({ port }: Cluster['instances'][number]): GraphQLClient {
-  return createClient(`http://localhost:${port}/graphql`, LIVE_KEY);
+function at({ url }: Cluster['instances'][number]): GraphQLClient {
+  return createClient(`${url}/graphql`, LIVE_KEY);
 }
 
 function behindBalancer(): GraphQLClient {
@@ -182,8 +178,8 @@ async function create(client: GraphQLClient, idempotencyKey: string): Promise<st
   return createCardPayment.cardPayment.orderCode;
 }
 
-/** With the same key until there is an answer, as a merchant does whose connection was lost. */
-async function createAnyhow(client: GraphQLClient, key: string): Promise<string> {
+/** Retries with the same key until there is an answer, as a merchant does whose connection was lost. */
+async function createWithRetries(client: GraphQLClient, key: string): Promise<string> {
   for (;;) {
     try {
       return await create(client, key);
@@ -193,23 +189,23 @@ async function createAnyhow(client: GraphQLClient, key: string): Promise<string>
   }
 }
 
-/** A subscriber that comes back with its last cursor for as long as it is not ended. */
+/** A subscriber that reconnects with its last cursor until the test ends. */
 function follow(client: GraphQLClient) {
   const seen: string[] = [];
-  const begun = deferred();
+  const started = deferred();
   const waiting = new Set<() => void>();
   let connections = 0;
   let ended = false;
-  let leave: () => unknown = () => undefined;
+  let close: () => unknown = () => undefined;
   let after: string | undefined;
 
   async function once(): Promise<void> {
-    // A stream of changes has no first state, which would show that it has begun.
+    // A stream of changes has no first state, which would show that it has started.
     if (after === undefined) ({ updatesCursor: after } = await client.request('{ updatesCursor }'));
     const updates = client.ws(UPDATES, { after });
-    leave = () => updates.close();
+    close = () => updates.close();
     connections += 1;
-    begun.resolve();
+    started.resolve();
     for (;;) {
       const { cursor, cardPayment } = (await updates.data()).allCardPaymentUpdates;
       after = cursor;
@@ -217,26 +213,26 @@ function follow(client: GraphQLClient) {
       for (const wake of waiting) wake();
     }
   }
-  const over = (async () => {
+  const stopped = (async () => {
     while (!ended) await once().catch(() => (ended ? undefined : pause()));
   })();
   async function end(): Promise<void> {
     ended = true;
-    await leave();
-    await over;
+    await close();
+    await stopped;
   }
   onTestFinished(end);
 
   return {
     seen,
-    begun: begun.promise,
+    started: started.promise,
     connections: () => connections,
-    until: (last: string) => until(() => seen.includes(last)),
+    until: (last: string) => waitUntil(() => seen.includes(last)),
   };
 
-  async function until(isSo: () => boolean): Promise<void> {
+  async function waitUntil(condition: () => boolean): Promise<void> {
     const { promise, resolve } = deferred();
-    const look = () => isSo() && resolve();
+    const look = () => condition() && resolve();
     waiting.add(look);
     look();
     await promise;
@@ -308,13 +304,13 @@ const PAY_OUT_OF = `mutation ($input: RequestSubaccountPayoutInput!) {
   requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } }
 }`;
 
-// ── What the database knows ───────────────────────────────────────────────────────────────────────
+// ── The database ───────────────────────────────────────────────────────────────────────
 
 async function rows<Row extends object>(statement: string): Promise<Row[]> {
   return (await database.sql.executeQuery<Row>(CompiledQuery.raw(statement))).rows;
 }
 
-/** For the audit, all in one transaction. */
+/** Reads for the audit, all in one transaction. */
 const books: Pick<ChildServer, 'ask'> = {
   ask: (_name, statements) =>
     database.transaction(async (sql) => {
@@ -325,15 +321,15 @@ const books: Pick<ChildServer, 'ask'> = {
     }),
 };
 
-/** Every change of a card payment, as the log has it. */
-async function reported(): Promise<string[]> {
-  const events = await rows<{ said: string }>(`
-    select resource_id || ' ' || upper(split_part(kind, '.', 2)) as said from event
+/** Every change of a card payment, in the order of the log. */
+async function eventLog(): Promise<string[]> {
+  const events = await rows<{ line: string }>(`
+    select resource_id || ' ' || upper(split_part(kind, '.', 2)) as line from event
     where resource = 'card_payment' order by version`);
-  return events.map(({ said }) => said);
+  return events.map(({ line }) => line);
 }
 
-/** The tasks under way, by the number of the instance that does them. */
+/** The tasks under way, by the number of the instance that works on them. */
 async function holders(): Promise<Map<number, string[]>> {
   const held = await rows<{ holder: number; keys: string[] }>(
     'select holder, array_agg(key) as keys from task where lease is not null group by 1',
@@ -341,8 +337,8 @@ async function holders(): Promise<Map<number, string[]>> {
   return new Map(held.map(({ holder, keys }) => [holder, keys]));
 }
 
-/** The numbers of those that are connected. */
-async function alive(): Promise<number[]> {
+/** The numbers of the instances that are connected. */
+async function connected(): Promise<number[]> {
   const locks = await rows<{ instance: number }>(`
     select objid::bigint as instance from pg_locks where locktype = 'advisory' and classid = ${INSTANCE_LOCK}
       and database = (select oid from pg_database where datname = current_database())`);
@@ -358,9 +354,9 @@ async function isAllDone(): Promise<boolean> {
   return left!.count === 0;
 }
 
-/** Waits for the others' work, which is seen in the database alone; the test's own time limit is the wait's. */
-async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pause();
+/** Polls: work of other processes is visible in the database alone. The test's own time limit ends the wait. */
+async function waitFor(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause();
 }
 
 async function pause(): Promise<void> {

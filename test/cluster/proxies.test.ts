@@ -8,19 +8,19 @@ import { createPostgresDatabase } from '../support/database.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { freePort, type Program, runProgram } from '../support/program.ts';
 
-// A rolling restart behind the proxies of the README, set up by its own lines.
+// A rolling restart behind nginx and Caddy, which are configured by the lines of the README.
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const LIVE_KEY = 'ps_live_proxies0123456789';
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-/** Clients of each kind, through each proxy. */
+/** The number of clients of each kind through each proxy. */
 const AT_ONCE = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'psa-proxies-'));
 const proxies: ChildProcess[] = [];
-/** Lines that the proxies log. */
-const complaints: string[] = [];
+/** The error output of the proxies. */
+const proxyLog: string[] = [];
 const instances = new Map<number, Program>();
 let environment: Record<string, string>;
 let urls: Record<'nginx' | 'Caddy', string>;
@@ -64,7 +64,7 @@ test('A rolling restart behind nginx and behind Caddy fails no request, and lose
     follow(createClient(`${url}/graphql`, LIVE_KEY), 'ws'),
     follow(createClient(`${url}/graphql`, LIVE_KEY), 'sse'),
   ]);
-  await Promise.all(followers.map(({ begun }) => begun));
+  await Promise.all(followers.map(({ started }) => started));
 
   let restarting = true;
   const failures: string[] = [];
@@ -103,7 +103,7 @@ test('A rolling restart behind nginx and behind Caddy fails no request, and lose
   restarting = false;
   await Promise.all(load);
 
-  expect(failures, complaints.join('\n')).toEqual([]);
+  expect(failures, proxyLog.join('\n')).toEqual([]);
   for (const name of Object.keys(urls)) expect(counts[name]).toBeGreaterThan(100);
   for (const tailer of followers) {
     await tailer.until(created);
@@ -115,7 +115,7 @@ test('A rolling restart behind nginx and behind Caddy fails no request, and lose
 
 // ── Instances ───────────────────────────────────────────────────────────────────────────────────
 
-/** Resolves when it is ready. */
+/** Starts an instance at a port, and resolves when it is ready. */
 async function start(port: number): Promise<void> {
   const program = runProgram({ ...environment, PORT: String(port) }, 'built');
   instances.set(port, program);
@@ -123,7 +123,7 @@ async function start(port: number): Promise<void> {
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 }
 
-/** A path that is requested through one proxy alone: an instance that has answered it is seen by that proxy. */
+/** Paths that are requested through one proxy alone: that proxy sends requests to an instance that has answered one. */
 const OF_ITS_OWN = { nginx: '/v1/openapi.json', Caddy: '/healthz' };
 
 async function isServedBy(port: number): Promise<boolean> {
@@ -138,10 +138,10 @@ async function ended(child: ChildProcess): Promise<void> {
 // ── Proxies ─────────────────────────────────────────────────────────────────────────────────────
 
 function runProxy(program: string, args: string[]): ChildProcess {
-  // Caddy keeps its certificates and its state in its home.
+  // Caddy stores its certificates and its state in its home.
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  child.stderr.setEncoding('utf8').on('data', (text) => complaints.push(`${program}: ${text}`));
+  child.stderr.setEncoding('utf8').on('data', (text) => proxyLog.push(`${program}: ${text}`));
   return child;
 }
 
@@ -152,7 +152,7 @@ async function isServed(url: string): Promise<boolean> {
   );
 }
 
-/** The lines between a heading's fences, with other ports. */
+/** The block of lines after a text and a fence of the README, with other ports. */
 function linesOfReadme(after: string, fence: string, ports: readonly number[]): string {
   const from = README.indexOf(fence, README.indexOf(after)) + fence.length;
   const lines = README.slice(from, README.indexOf('\n```', from));
@@ -198,8 +198,8 @@ ${lines.replace('pay.example {', `http://127.0.0.1:${port} {`)}
 
 // ── Clients ─────────────────────────────────────────────────────────────────────────────────────
 
-/** An operation, by a client that tries nothing twice. */
-// biome-ignore lint/suspicious/noExplicitAny: as of the other clients, the test knows what it asks for
+/** Sends an operation once, without a retry. */
+// biome-ignore lint/suspicious/noExplicitAny: the test knows the shape of the answer
 async function ask(url: string, query: string, variables?: object): Promise<any> {
   const answer = await fetch(`${url}/graphql`, {
     method: 'POST',
@@ -211,7 +211,7 @@ async function ask(url: string, query: string, variables?: object): Promise<any>
   return JSON.parse(text).data;
 }
 
-/** A subscriber that comes back with its last cursor until the test is over. */
+/** A subscriber that reconnects with its last cursor until the test ends. */
 function follow(client: GraphQLClient, transport: 'ws' | 'sse') {
   const seen: string[] = [];
   let connections = 0;
@@ -243,7 +243,7 @@ function follow(client: GraphQLClient, transport: 'ws' | 'sse') {
   });
   return {
     seen,
-    begun: begin,
+    started: begin,
     connections: () => connections,
     until: (all: readonly string[]) =>
       expect.poll(() => all.filter((each) => !seen.includes(each)), { timeout: 60_000 }).toEqual([]),

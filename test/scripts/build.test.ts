@@ -8,7 +8,6 @@ let house: ScriptsHouse;
 beforeEach(() => {
   house = new ScriptsHouse();
   house.link('tsconfig.json');
-  house.link('server/tsconfig.json');
   house.link('server/node_modules/esbuild');
   house.link('server/src/load.ts');
   house.write('server/package.json', '{ "type": "module" }');
@@ -27,7 +26,7 @@ beforeEach(() => {
 
 afterEach(() => house[Symbol.dispose]());
 
-/** The parts that a build has built. */
+/** Runs a build, and returns the names of the parts that it has built. */
 async function build(): Promise<string[]> {
   const { output } = await house.script('server/scripts/build.mjs');
   return [...output.matchAll(/^✓ (.+) built in /gm)].map(([, part]) => part!).sort();
@@ -35,7 +34,7 @@ async function build(): Promise<string[]> {
 
 const ALL = ['database template', 'server', 'widget', 'widget package'];
 
-it('builds what has changed, and only that', async () => {
+it('A build builds the parts whose sources have changed, and no other.', async () => {
   expect(await build()).toEqual(ALL);
   expect(await build()).toEqual([]);
 
@@ -50,23 +49,19 @@ it('builds what has changed, and only that', async () => {
   );
 });
 
-it('leaves nothing behind of a source that is gone, and keeps what others put there', async () => {
+it('A build removes the files of sources that are gone, and keeps the database template.', async () => {
   await build();
-  house.write('server/dist/template.tar.gz', 'prepared');
+  house.write('server/dist/pgdata.tar.gz', 'prepared');
   house.write('server/src/main.ts', "console.log('alone');");
   house.remove('server/src/db/migrations');
 
   await build();
 
   const has = (file: string) => existsSync(join(house.folder, 'server/dist', file));
-  expect(['main.js', 'template.tar.gz', 'db/migrations/0001_first.sql'].map(has)).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  expect(['main.js', 'pgdata.tar.gz', 'db/migrations/0001_first.sql'].map(has)).toEqual([true, true, false]);
 });
 
-it('shows what is wrong with a source that does not compile, and does not take it for built', async () => {
+it('A build names the place in a source that does not compile, and fails again the next time.', async () => {
   house.write('server/src/main.ts', 'const = 1;');
 
   const { code, output, stderr } = await house.script('server/scripts/build.mjs');
@@ -78,7 +73,7 @@ it('shows what is wrong with a source that does not compile, and does not take i
   expect((await house.script('server/scripts/build.mjs')).code).toBe(1);
 });
 
-it('prepares the database template once for each version of PGlite', async () => {
+it('A build prepares the database template once for each version of PGlite.', async () => {
   const pglite = (version: string) => {
     house.write('server/node_modules/@electric-sql/pglite/package.json', JSON.stringify({ version }));
     house.write('server/node_modules/@electric-sql/pglite/index.js', '');
@@ -91,7 +86,7 @@ it('prepares the database template once for each version of PGlite', async () =>
   expect(await build()).toEqual(['database template']);
 });
 
-it('starts what it has built, and is done when the server is', async () => {
+it('npm start starts the server that it has built, and ends when the server does.', async () => {
   const { code, output } = await house.script('server/scripts/start.mjs');
 
   expect(output).toMatch(/✓ widget built in .*\nstarted\n$/s);
@@ -99,7 +94,7 @@ it('starts what it has built, and is done when the server is', async () => {
   expect(code).toBe(0);
 });
 
-it('stops the server with npm, whose shell keeps signals to itself', async () => {
+it('npm start stops the server when npm ends, whose shell does not pass signals on.', async () => {
   house.write(
     'server/src/main.ts',
     `import { writeFileSync } from 'node:fs';
@@ -107,7 +102,7 @@ it('stops the server with npm, whose shell keeps signals to itself', async () =>
      process.on('SIGTERM', () => { writeFileSync('stopped', ''); clearInterval(alive); });
      console.log('listening');`,
   );
-  // The server keeps the other end of standard error: the run is over when the server is.
+  // The server has the other end of standard error: the run ends when the server does.
   house.write(
     'npm.cjs',
     `const { spawn } = require('node:child_process');
@@ -121,19 +116,19 @@ it('stops the server with npm, whose shell keeps signals to itself', async () =>
   expect(existsSync(join(house.folder, 'stopped'))).toBe(true);
 });
 
-it('explains itself, with every environment variable, before anything is installed', async () => {
+it('npm start -- --help lists every environment variable before anything is installed.', async () => {
   const { code, output } = await house.script('server/scripts/start.mjs', ['--help']);
 
   expect(code).toBe(0);
-  const own = ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'PSA_DATA_DIR', 'PSA_DEMO'];
+  const embedded = ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'PSA_DATA_DIR', 'PSA_DEMO'];
   const upstream = ['URL', 'LIVE_KEY', 'TEST_KEY', 'WEBHOOK_SECRET', 'LIMIT'];
-  for (const name of [...own, ...upstream.map((each) => `PSA_UPSTREAM_${each}`)]) {
+  for (const name of [...embedded, ...upstream.map((each) => `PSA_UPSTREAM_${each}`)]) {
     expect(output).toMatch(new RegExp(`\n  ${name}\\s`));
   }
 });
 
 it.each([['--upstream', 'https://api.example'], ['--upstream=https://api.example']])(
-  'starts in front of a service: %s %s',
+  'npm start -- %s %s starts in front of a service.',
   async (...args) => {
     house.write('server/src/main.ts', "console.log('in front of', process.env.PSA_UPSTREAM_URL);");
 
@@ -152,7 +147,7 @@ it.each([
   [['--upstream', '--demo'], '--upstream needs the address of the service'],
   [['--upstream', 'https://api.example', 'x'], 'Unknown argument x'],
   [['--port', '80'], 'Unknown argument --port'],
-])('refuses %j in one line, before anything is installed', async (args, says) => {
+])('npm start refuses %j in one line, before anything is installed.', async (args, says) => {
   const { code, output } = await house.script('server/scripts/start.mjs', args);
 
   expect(output).toMatch(new RegExp(`^✗ ${says}[^\n]*\n$`));

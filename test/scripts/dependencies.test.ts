@@ -2,37 +2,40 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ScriptsHouse } from '../support/scripts-house.ts';
 
 let house: ScriptsHouse;
+/** The answer of `pnpm licenses list`. */
+let installed: Record<string, { name: string; versions: string[] }[]>;
+
 beforeEach(() => {
   house = new ScriptsHouse();
-  house.write(
-    'pnpm-workspace.yaml',
-    'packages:\n  - server\nonlyBuiltDependencies:\n  - "@a/builds"\n  - other\n',
-  );
-  install('plain', { license: 'MIT' });
-  install('nested', { license: '(GPL-3.0 OR (MIT AND (ISC OR AGPL-3.0)))' });
-  install('@a/builds', { license: '(GPL-3.0 OR Apache-2.0)', scripts: { postinstall: 'node x.js' } });
-  registry({ vulnerabilities: {} });
+  installed = {
+    MIT: [{ name: 'plain', versions: ['1.0.0', '2.0.0'] }],
+    '(GPL-3.0 OR (MIT AND (ISC OR AGPL-3.0)))': [{ name: 'nested', versions: ['1.0.0'] }],
+    'MPL-2.0': [{ name: 'axe-core', versions: ['1.0.0'] }],
+  };
+  house.write('node_modules/.modules.yaml', '{}');
+  answerAudits({ vulnerabilities: {} });
 });
 afterEach(() => house[Symbol.dispose]());
 
-function install(name: string, details: object, version = '1.0.0'): void {
-  const folder = `node_modules/.pnpm/${name.replace('/', '+')}@${version}/node_modules/${name}`;
-  house.write(`${folder}/package.json`, JSON.stringify({ name, version, ...details }));
-}
-
-/** npm's answers, and the requests to it. */
-function registry(answer: unknown): void {
+/** Has npm answer each audit with this, as JSON unless it is a text. */
+function answerAudits(answer: unknown): void {
   house.program(
     'npm',
-    `const { readFileSync, writeFileSync } = require('node:fs');
-     if (process.argv[2] !== 'audit') throw new Error('npm ' + process.argv[2]);
-     writeFileSync(bin + '/asked.json', readFileSync('package-lock.json'));
+    `const { readFileSync } = require('node:fs');
+     const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+     if (process.argv[2] !== 'audit' || packages['node_modules/p1'].version !== '2.0.0') throw new Error('no audit');
      console.error('npm warn something');
      console.log(${JSON.stringify(typeof answer === 'string' ? answer : JSON.stringify(answer))});`,
   );
 }
 
-async function gate() {
+async function runGate() {
+  house.program(
+    'npx',
+    `if (!process.argv.join(' ').endsWith(' licenses list --json')) throw new Error('not the licences');
+     console.error('npm warn something');
+     console.log(${JSON.stringify(JSON.stringify(installed))});`,
+  );
   house.write(
     'gate.mjs',
     `import { runGates } from './server/scripts/gates.mjs';
@@ -42,49 +45,51 @@ async function gate() {
   return house.script('gate.mjs');
 }
 
-it('lets pass what has no known hole, a free licence, and scripts that are named', async () => {
-  expect(await gate()).toMatchObject({ code: 0, output: expect.stringMatching(/✓ dependencies in/) });
+it('Dependencies with free licences, no ignored install script and no vulnerability pass the gate.', async () => {
+  expect(await runGate()).toMatchObject({ code: 0, output: expect.stringMatching(/✓ dependencies in/) });
 });
 
 it.each([
-  ['GPL-3.0', 'GPL-3.0'],
-  ['MIT AND AGPL-3.0', 'MIT AND AGPL-3.0'],
-  ['(GPL-2.0 OR LGPL-3.0)', 'LGPL-3.0'],
-  ['(MIT OR GPL-3.0) AND AGPL-3.0', 'AGPL-3.0'],
-  ['(MIT) AND (GPL-3.0)', 'GPL-3.0'],
-  ['(MIT OR (GPL-3.0)', 'GPL-3.0'],
-  ['SEE LICENSE IN LICENSE.txt', 'SEE LICENSE'],
-  [undefined, 'nobody knows what'],
-])('refuses the licence %s', async (license, said) => {
-  install('bound', { license });
-  const { code, output } = await gate();
+  'GPL-3.0',
+  'MPL-2.0',
+  'MIT AND AGPL-3.0',
+  '(GPL-2.0 OR LGPL-3.0)',
+  '(MIT OR GPL-3.0) AND AGPL-3.0',
+  '(MIT) AND (GPL-3.0)',
+  '(MIT OR (GPL-3.0)',
+  'SEE LICENSE IN LICENSE.txt',
+  'Unknown',
+])('The gate of the dependencies refuses the licence %s.', async (licence) => {
+  installed[licence] = [{ name: 'bound', versions: ['1.0.0'] }];
+  const { code, output } = await runGate();
   expect(code).toBe(1);
-  expect(output).toContain('bound 1.0.0 has the licence');
-  expect(output).toContain(said);
+  expect(output).toContain(`bound 1.0.0 has the licence ${licence}`);
 });
 
-it.each([{ install: 'x' }, { preinstall: 'x' }, { postinstall: 'x' }])(
-  'refuses a script at installation that nobody has named: %j',
-  async (scripts) => {
-    install('runs', { license: 'MIT', scripts });
-    expect(await gate()).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('runs 1.0.0 has an install script'),
-    });
-  },
-);
+it('The gate of the dependencies refuses an install script that pnpm-workspace.yaml does not name.', async () => {
+  house.write('node_modules/.modules.yaml', '{ "ignoredBuilds": ["runs@1.0.0"] }');
+  expect(await runGate()).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('runs@1.0.0 has an install script'),
+  });
+});
 
-it('refuses a known hole of level high in any version that is installed, and no lower one', async () => {
-  const hole = (severity: string) => ({ name: 'plain', severity, range: '<2', title: `a ${severity} hole` });
-  registry({
+it('The gate of the dependencies refuses a vulnerability of level high, and no lower one.', async () => {
+  const advisory = (severity: string) => ({
+    name: 'plain',
+    severity,
+    range: '<2',
+    title: `a ${severity} one`,
+  });
+  answerAudits({
     vulnerabilities: {
-      plain: { severity: 'high', via: [hole('high'), hole('moderate')] },
+      plain: { severity: 'high', via: [advisory('high'), advisory('moderate')] },
       other: { severity: 'high', via: ['plain'] },
     },
   });
-  const { code, output } = await gate();
+  const { code, output } = await runGate();
   expect(code).toBe(1);
-  expect(output).toContain('plain <2 has a hole (high): a high hole');
+  expect(output).toContain('plain <2 has a vulnerability (high): a high one');
   expect(output).not.toContain('moderate');
 });
 
@@ -93,14 +98,26 @@ it.each([
   { message: '405 Method Not Allowed', statusCode: 405 },
   'npm error network',
   '',
-])('says in a line that the registry does not answer, and does not fail: %j', async (answer) => {
-  registry(answer);
-  const { code, output } = await gate();
-  expect(code).toBe(0);
-  expect(output).toContain('The registry does not answer: known holes were not looked for\n');
-});
+])(
+  'The gate of the dependencies reports that the registry does not answer, and does not fail: %j',
+  async (answer) => {
+    answerAudits(answer);
+    const { code, output } = await runGate();
+    expect(code).toBe(0);
+    expect(output).toContain('The registry does not answer: known vulnerabilities were not looked up\n');
+  },
+);
 
-it('looks at something', async () => {
-  house.remove('node_modules/.pnpm');
-  expect(await gate()).toMatchObject({ code: 1, output: expect.stringContaining('nothing installed') });
+it('The gate of the dependencies fails where pnpm lists none.', async () => {
+  house.program('npx', "console.log('ERR_PNPM_LICENSES_LIST_NO_LOCKFILE')");
+  house.write(
+    'gate.mjs',
+    `import { dependencies } from './server/scripts/dependencies.mjs';
+     console.log(JSON.stringify(await dependencies()));`,
+  );
+  const { stdout } = await house.script('gate.mjs');
+  expect(JSON.parse(stdout)).toEqual({
+    ok: false,
+    output: 'ERR_PNPM_LICENSES_LIST_NO_LOCKFILE\n',
+  });
 });

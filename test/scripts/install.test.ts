@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { unsuitableNode } from '../../server/scripts/install.mjs';
-import { PNPM } from '../../server/scripts/pnpm.mjs';
 import { ScriptsHouse } from '../support/scripts-house.ts';
 
 let house: ScriptsHouse;
@@ -12,29 +9,8 @@ beforeEach(() => {
 
 afterEach(() => house[Symbol.dispose]());
 
-it('accepts the versions of Node that everything here runs on', () => {
-  const versions = [
-    '18.20.8',
-    '20.18.3',
-    '20.19.0',
-    '21.7.3',
-    '22.11.0',
-    '22.12.0',
-    '23.11.1',
-    '24.0.0',
-    '26.1.0',
-  ];
-
-  expect(versions.filter((version) => !unsuitableNode(version))).toEqual([
-    '20.19.0',
-    '22.12.0',
-    '24.0.0',
-    '26.1.0',
-  ]);
-});
-
 it.each(['server/scripts/start.mjs', 'server/scripts/dev.mjs', 'server/scripts/check.mjs', 'test/run.mjs'])(
-  '%s says in one line that Node is too old',
+  '%s refuses a Node that is too old, in one line.',
   async (script) => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })`;
 
@@ -49,12 +25,7 @@ it.each(['server/scripts/start.mjs', 'server/scripts/dev.mjs', 'server/scripts/c
   },
 );
 
-it('installs for the image with the same pnpm', () => {
-  const dockerfile = readFileSync(new URL('../../server/Dockerfile', import.meta.url), 'utf8');
-  expect(dockerfile.match(/pnpm@[\d.]+/g)).toEqual([PNPM]);
-});
-
-it('installs once, and again when the lock file or a package has changed', async () => {
+it('The dependencies are installed once, and again when the lock file or a package.json has changed.', async () => {
   house.program(
     'npx',
     `console.log('npx', process.argv.slice(2).join(' '), process.env.PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD)`,
@@ -73,7 +44,7 @@ it('installs once, and again when the lock file or a package has changed', async
   expect(await installs()).toBe(true);
 });
 
-it('installs exactly what the lock file says, and no browser', async () => {
+it('An install takes exactly the versions of the lock file, and downloads no browser.', async () => {
   house.program(
     'npx',
     `console.log('npx', process.argv.slice(2).join(' '), process.env.PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD)`,
@@ -84,7 +55,7 @@ it('installs exactly what the lock file says, and no browser', async () => {
   expect(output).toMatch(/^npx --yes --prefer-offline pnpm@10\.\d+\.\d+ install --frozen-lockfile .* 1$/m);
 });
 
-it('ends with one clear line when the registry cannot be reached, and tries again the next time', async () => {
+it('An install that cannot reach the registry ends with one clear line, and the next start installs again.', async () => {
   house.program('npx', `console.error('ENOTFOUND'); process.exitCode = 1`);
 
   const first = await house.script('server/scripts/install.mjs');

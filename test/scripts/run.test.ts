@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Report } from '../support/reporter.ts';
 import { ScriptsHouse } from '../support/scripts-house.ts';
 
-/** Stands for Vitest: says how it was called, and reports what `test/report.json` holds. */
+/** Stands for Vitest: prints its arguments and variables, and reports the content of `test/report.json`. */
 const VITEST = `
   import { readFileSync, writeFileSync } from 'node:fs';
   const { PSA_TEST_FILES, PSA_SCALE, CHROME_BIN, PSA_TEST_SAID, PSA_TEST_REPORT } = process.env;
@@ -20,10 +20,10 @@ const SAID = [
   'trace\ta.test.ts\tfour',
 ];
 
-/** Not written out, or this file would have it too. */
+/** Assembled, so that this file does not count as one with that import. */
 const importOf = (path: string) => `import '${path}';`;
 
-/** Stands for the bundler, which takes a second each time. */
+/** Stands for the bundler, which takes a second. */
 const BUNDLE = `
   import { mkdirSync, writeFileSync } from 'node:fs';
   mkdirSync('server/dist', { recursive: true });
@@ -69,7 +69,7 @@ function reports(report: Partial<Report> & { said?: string[]; crash?: boolean })
   house.write('test/report.json', JSON.stringify({ ...nothing, passed: 42, said: SAID, ...report }));
 }
 
-/** `last` is the last line of stdout, where the sum is; `refusal` all that was said on stderr. */
+/** Runs npm test. `last` is the last line of stdout, which has the sum; `refusal` is all of stderr. */
 async function run(args: string[] = [], env: Record<string, string> = {}) {
   const { code, output, stdout, stderr } = await house.script('test/run.mjs', args, env);
   const [, options, files, scale, browser] = /^vitest (.*) \| (.*) \| (.*) \| (.*)$/m.exec(stdout) ?? [];
@@ -77,10 +77,10 @@ async function run(args: string[] = [], env: Record<string, string> = {}) {
   return { code, output, stdout, options, files, scale, browser, last, refusal: stderr.trimEnd() };
 }
 
-/** A filter, with which there are no gates: for what is said of the tests alone. */
+/** A filter, with which no gate runs. */
 const NO_GATES = ['kernel/'];
 
-it('runs each behaviour once beside the fast gates, and ends with the sum', async () => {
+it('npm test runs each behaviour once beside the fast gates, and ends with the sum.', async () => {
   const { code, output, files, scale, last } = await run();
 
   expect(last).toBe('42 passed, 0 failed');
@@ -93,7 +93,7 @@ it('runs each behaviour once beside the fast gates, and ends with the sum', asyn
   expect(code).toBe(0);
 });
 
-it('prints tests, wall and CPU seconds by project', async () => {
+it('npm test prints tests, wall and CPU seconds by project.', async () => {
   const project = { files: 3, tests: 40, wallMs: 12_300, cpuMs: 4_560 };
   reports({ projects: { unit: project } });
 
@@ -103,7 +103,7 @@ it('prints tests, wall and CPU seconds by project', async () => {
   expect(output).toMatch(/^all +\d+\.\d/m);
 });
 
-it('fails when a test does, and says at the end what failed, and why', async () => {
+it('npm test fails when a test does, and ends with the name of the test and the reason.', async () => {
   reports({ failed: 1, failures: ['✗ ledger/balance.test.ts > sums to zero\n  expected 1 to be 0'] });
 
   const { code, stdout } = await run(NO_GATES);
@@ -114,7 +114,7 @@ it('fails when a test does, and says at the end what failed, and why', async () 
   );
 });
 
-it('fails when the runner ends without a result', async () => {
+it('npm test fails when Vitest ends without a result.', async () => {
   reports({ crash: true });
 
   const { code, output, last } = await run(NO_GATES);
@@ -123,7 +123,7 @@ it('fails when the runner ends without a result', async () => {
   expect(output).toContain('✗ The test runner ended without a result');
 });
 
-it('fails when a gate does, and runs the tests all the same', async () => {
+it('npm test fails when a gate does, and still runs the tests.', async () => {
   house.write('schema.graphql', 'type Mutation');
 
   const { code, output, last } = await run();
@@ -134,7 +134,7 @@ it('fails when a gate does, and runs the tests all the same', async () => {
   expect({ code, last }).toEqual({ code: 1, last: '42 passed, 1 failed' });
 });
 
-it('fails when the types of the schema are stale', async () => {
+it('npm test fails when the types of the schema are stale.', async () => {
   house.write('widget/src/graphql-env.d.ts', 'older types');
 
   expect(await run()).toMatchObject({
@@ -143,13 +143,13 @@ it('fails when the types of the schema are stale', async () => {
   });
 });
 
-it('fails when nothing was run', async () => {
+it('npm test fails when no test was run.', async () => {
   reports({ passed: 0 });
 
   expect(await run(NO_GATES)).toMatchObject({ code: 1, last: '0 passed, 0 failed' });
 });
 
-it('counts skipped tests, which fail where CI is set', async () => {
+it('npm test counts skipped tests, and fails on them where CI is set.', async () => {
   reports({ skipped: 2 });
 
   expect(await run(NO_GATES)).toMatchObject({ code: 0, last: '42 passed, 0 failed, 2 skipped' });
@@ -159,33 +159,33 @@ it('counts skipped tests, which fail where CI is set', async () => {
   });
 });
 
-describe('a filter', () => {
-  it('chooses files by their path, and leaves the gates out', async () => {
+describe('A filter of npm test', () => {
+  it('chooses files by their path, and leaves the gates out.', async () => {
     const { output, files } = await run(['kernel/']);
 
     expect(files).toBe('kernel/money.test.ts');
     expect(output).not.toContain('types');
   });
 
-  it('builds nothing that the chosen files do not need', async () => {
+  it('builds nothing that the chosen files do not need.', async () => {
     const { output, browser } = await run(['kernel/money']);
 
     expect(output).not.toMatch(/built|prepared|Chromium/);
     expect(browser).toBe('no browser');
   });
 
-  it('chooses also among what npm test leaves out', async () => {
+  it('chooses also among the files that npm test leaves out.', async () => {
     expect(await run(['widget/looks'])).toMatchObject({ files: 'widget/looks.page-test.ts' });
   });
 
-  it('that fits no file is refused in one line', async () => {
+  it('is refused in one line where no path contains it.', async () => {
     expect(await run(['no-such-test'])).toMatchObject({
       code: 1,
       refusal: '✗ No test file has no-such-test in its path.',
     });
   });
 
-  it('is separated from the options of Vitest, which are passed on', async () => {
+  it('is separated from the options of Vitest, which are passed on.', async () => {
     const { files, options } = await run(['-t', 'sums to', '--bail', '1', 'kernel/']);
 
     expect(files).toBe('kernel/money.test.ts');
@@ -193,21 +193,21 @@ describe('a filter', () => {
   });
 });
 
-it('--all runs every file, in larger sizes', async () => {
+it('npm run test:all runs every file, in larger sizes.', async () => {
   expect(await run(['--all'])).toMatchObject({
     files: 'kernel/money.test.ts,widget/for-everyone.page-test.ts,widget/looks.page-test.ts',
     scale: 'medium',
   });
 });
 
-it('--unit runs what needs nothing but Node, and no gates', async () => {
+it('npm run test:unit runs the files that need nothing but Node, and no gates.', async () => {
   const { files, output } = await run(['--unit']);
 
   expect(files).toBe('kernel/money.test.ts');
   expect(output).not.toContain('types');
 });
 
-describe('--changed', () => {
+describe('npm run test:changed', () => {
   async function git(...args: string[]): Promise<void> {
     const identity = ['-c', 'user.name=Ana', '-c', 'user.email=ana@padaria.example'];
     const { code, output } = await house.command('git', ['-C', house.folder, ...identity, ...args]);
@@ -222,11 +222,11 @@ describe('--changed', () => {
     await git('commit', '--quiet', '--message', 'first');
   });
 
-  it('runs nothing where nothing has changed', async () => {
+  it('runs nothing where nothing has changed.', async () => {
     expect(await run(['--changed'])).toMatchObject({ code: 0, last: 'There is nothing to run.' });
   });
 
-  it('runs what imports a changed file, and says what it leaves out', async () => {
+  it('runs the tests that import a changed file, and lists what it leaves out.', async () => {
     house.write('server/src/kernel/cents.ts', 'export const changed = true;');
     house.write('notes.txt', 'new');
 
@@ -239,7 +239,7 @@ describe('--changed', () => {
   });
 });
 
-describe('Chromium', () => {
+describe('Chromium for npm test', () => {
   beforeEach(() => {
     house[Symbol.dispose]();
     prepareHouse();
@@ -253,7 +253,7 @@ describe('Chromium', () => {
     );
   });
 
-  it('is named in one line when it is missing and cannot be installed', async () => {
+  it('is named in one line when it is missing and cannot be installed.', async () => {
     house.program('apt-get', 'process.exitCode = 100');
 
     const { code, refusal } = await run(['widget/for-everyone']);
@@ -264,7 +264,7 @@ describe('Chromium', () => {
     expect(code).toBe(1);
   });
 
-  it('is installed where that needs no question', async () => {
+  it('is installed where that needs no password.', async () => {
     house.program(
       'apt-get',
       `const args = process.argv.slice(2).join(' ');
@@ -280,7 +280,7 @@ describe('Chromium', () => {
     expect(browser).toMatch(/\/chromium$/);
   });
 
-  it('is not replaced by another where CHROME_BIN is wrong', async () => {
+  it('is not replaced by another browser where CHROME_BIN is wrong.', async () => {
     const { code, refusal } = await run(['widget/for-everyone'], { CHROME_BIN: '/nowhere/chrome' });
 
     expect({ code, refusal }).toEqual({
@@ -290,7 +290,7 @@ describe('Chromium', () => {
   });
 });
 
-it('says how much the servers have said, and fails where a secret is in it, which it does not repeat', async () => {
+it('npm test counts the lines of the servers, and fails on a secret in one of them, which it does not print.', async () => {
   reports({ said: ['log\tops/a.test.ts\tto ana@example.com', 'error\tx\ty'] });
 
   const { code, output, last } = await run(['kernel/']);
@@ -301,7 +301,7 @@ it('says how much the servers have said, and fails where a secret is in it, whic
   expect({ code, last }).toEqual({ code: 1, last: '42 passed, 1 failed' });
 });
 
-it('fails where all tests have run and nothing was collected', async () => {
+it('npm test fails where all tests have run and no line of the servers was collected.', async () => {
   reports({ said: ['log\tx\ty'] });
 
   expect(await run(['kernel/'])).toMatchObject({ code: 0 });

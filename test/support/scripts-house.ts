@@ -54,7 +54,7 @@ export class ScriptsHouse implements Disposable {
         package: ['widget/dist/psa-checkout.js', 'widget/dist/types/a.d.ts', 'widget/custom-elements.json'],
       }),
     );
-    this.write('package.json', '{ "type": "module" }');
+    this.write('package.json', '{ "type": "module", "packageManager": "pnpm@10.34.9" }');
     this.write('pnpm-lock.yaml', 'lockfileVersion: 9');
     mkdirSync(join(this.#top, 'bin'));
     this.program('npx', '');

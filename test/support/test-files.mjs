@@ -61,6 +61,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/bench/bench.test.ts': ['server', 'pgdata', 'widget'],
   'test/bundle.test.ts': ['server', 'pgdata'],
   'test/cluster/cluster.test.ts': ['server', 'pgdata'],
+  'test/cluster/command.test.ts': ['server', 'pgdata', 'widget'],
   // They ask servers for their pages.
   'test/demo/dashboard.test.ts': ['widget'],
   'test/simulator/controls.test.ts': ['widget'],

