@@ -15,7 +15,7 @@ import { fail, isMain, root, runNode } from './progress.mjs';
  *
  * @type {Generated[]}
  */
-const GENERATED = [
+export const GENERATED = [
   { file: 'schema.graphql', from: 'the GraphQL schema in server/src', make: printSchema },
   { file: 'widget/src/graphql-env.d.ts', from: 'schema.graphql', make: printTypes },
   ...['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'].map((document) => ({

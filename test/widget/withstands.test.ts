@@ -4,7 +4,9 @@ import { expect, it } from 'vitest';
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
 /** The rows of the document's table: the file of a test without its folder, and the test's name. */
-const named = [...read('../../widget/docs/what-it-withstands.md').matchAll(/^\|.*\| `([\w.-]+)`: (.+?) +\|$/gm)];
+const named = [
+  ...read('../../widget/docs/what-it-withstands.md').matchAll(/^\|.*\| `([\w.-]+)`: (.+?) +\|$/gm),
+];
 const folders = ['./', '../e2e/'].map((folder) => new URL(folder, import.meta.url));
 const files = folders.flatMap((folder) => readdirSync(folder).map((name) => new URL(name, folder)));
 
