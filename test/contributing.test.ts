@@ -6,13 +6,12 @@ import { gates } from '../server/scripts/gates.mjs';
 import { GENERATED } from '../server/scripts/regenerate.mjs';
 import { filesUnder } from '../server/scripts/stamp.mjs';
 
-// CONTRIBUTING.md against the repository. Each worked example follows something that exists, so the files that it has to
+// CONTRIBUTING.md against the repository, beyond what holds of every document. Each worked example follows something that exists, so the files that it has to
 // name are those in which that thing appears today.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const contributing = read('.github/CONTRIBUTING.md');
-const { scripts } = JSON.parse(read('package.json'));
 
 const TEXT = /\.(?:ts|tsx|mjs|sql|graphql|json|md|html|vue|svelte)$/;
 /** Nobody looks for a field there: what is said of the past, and this test. */
@@ -56,37 +55,15 @@ function firstCells(text: string, header: string): string[] {
 const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
 
 describe('CONTRIBUTING.md', () => {
-  it('names only files and folders that exist', () => {
-    const paths = codeIn(contributing).filter((code) =>
-      /^(?:(?:server|widget|test|\.github)(?:\/[\w.-]+)+|[\w-]+\.(?:graphql|yaml|md))$/.test(code),
-    );
-    const links = [...contributing.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => join('.github', link!));
-    expect(paths.length).toBeGreaterThan(100);
-    expect([...paths, ...links].filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  });
-
-  it('links only to headings that it has', () => {
-    const headings = [...contributing.matchAll(/^## (.+)$/gm)].map(([, heading]) =>
-      heading!.toLowerCase().replaceAll(' ', '-'),
-    );
-    const linked = [...contributing.matchAll(/\]\(#([^)]+)\)/g)].map(([, heading]) => heading!);
-    expect(linked.filter((heading) => !headings.includes(heading))).toEqual([]);
-    expect(headings.filter((heading) => !linked.includes(heading))).toEqual([]);
-  });
-
-  it('names only commands that package.json has, and tests and gates that exist', () => {
-    const commands = codeIn(contributing).filter((code) => code.startsWith('npm '));
-    const names = commands.map((command) => /^npm (?:run )?([\w:]+)/.exec(command)![1]!);
-    expect(names.length).toBeGreaterThan(30);
-    expect(names.filter((name) => !(name in scripts))).toEqual([]);
-
+  it('names only tests and gates that exist', () => {
     const argumentsOf = (pattern: RegExp) =>
-      commands.flatMap((command) => (pattern.exec(command)?.[1] ?? '').match(/'[^']+'|\S+/g) ?? []);
+      codeIn(contributing).flatMap((code) => (pattern.exec(code)?.[1] ?? '').match(/'[^']+'|\S+/g) ?? []);
     const paths = filesUnder('test').filter((file) => /(?:\.test\.ts|-test\.tsx?)$/.test(file));
     const filters = argumentsOf(/^npm (?:test|run test:all) -- (.+)$/);
     expect(filters.length).toBeGreaterThan(20);
     expect(filters.filter((filter) => !paths.some((path) => path.includes(filter)))).toEqual([]);
     const chosen = argumentsOf(/^npm run check -- (.+)$/).map((name) => name.replaceAll("'", ''));
+    expect(chosen.length).toBeGreaterThan(5);
     expect(chosen.filter((name) => name !== 'gates' && !(name in gates))).toEqual([]);
   });
 
@@ -114,7 +91,8 @@ describe('CONTRIBUTING.md', () => {
   it('says of every file name that three slices share what it holds', () => {
     const names = SLICES.flatMap((slice) => filesUnder(slice).map((file) => file.slice(slice.length + 1)));
     const shared = [...new Set(names)].filter((name) => names.filter((other) => other === name).length >= 3);
-    const listed = firstCells(section('Where things are'), 'file').flatMap(codeIn);
+    const cells = firstCells(section('Where things are'), 'file').flatMap(codeIn);
+    const listed = cells.map((cell) => cell.replace('<slice>/', ''));
     expect(shared.filter((name) => !listed.includes(name))).toEqual([]);
     expect(listed.filter((name) => !names.includes(name))).toEqual([]);
   });
