@@ -157,6 +157,30 @@ it.each([
   expect(names(members)).toEqual(expect.arrayContaining(shown.split(' ')));
 });
 
+it.each([
+  ['PsaCheckout', ['psa-checkout.md']],
+  ['PsaPayouts', ['psa-payouts.md', 'psa-checkout.md']],
+])(
+  'documents every attribute, event, part, slot, state and custom property of %s',
+  async (type, documents) => {
+    const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
+    const declarations = manifest.modules.flatMap(
+      (part: { declarations?: object[] }) => part.declarations ?? [],
+    );
+    const element = declarations.find(({ name }: { name: string }) => name === type);
+    const texts = await Promise.all(documents.map((name) => readFile(join(packed, 'docs', name), 'utf8')));
+    const documented = new Set(texts.join().match(/(?<=[`(])(?:--)?[\w-]+(?=[`)])/g));
+    for (const kind of ['attributes', 'events', 'cssParts', 'slots', 'cssStates', 'cssProperties']) {
+      const names: string[] = element[kind].map(({ name }: { name: string }) => name || 'default');
+      expect(names.length, kind).toBeGreaterThan(0);
+      expect(
+        names.filter((name) => !documented.has(name)),
+        kind,
+      ).toEqual([]);
+    }
+  },
+);
+
 it('has a document with the recipes that are tested', async () => {
   const document = await readFile(join(packed, 'docs/recipes.md'), 'utf8');
   const recipes = (await readdir(here('recipes'))).filter((file) => file !== 'tsconfig.json');
