@@ -35,7 +35,7 @@ function filesIn(text: string): string[] {
   return [...new Set([...named].map(([, file]) => file!))].filter((file) => !APART.test(file)).sort();
 }
 
-/** The files whose text holds one of the markers, each of which has to exist. */
+/** The files whose text holds one of the markers. A marker that no file holds is a mistake. */
 function filesWith(folder: string, ...markers: string[]): string[] {
   return markers.flatMap((marker) => {
     const found = [...texts].filter(([file, text]) => file.startsWith(folder) && text.includes(marker));
