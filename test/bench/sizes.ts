@@ -82,7 +82,7 @@ export async function measureSubscribers(postgresUrl: string): Promise<Measured>
             { name: 'bare ws broadcast', values: found.bare },
           ],
           isLogarithmic: true,
-          description: `CPU a delivery of one event: ${SUBSCRIBERS.map((subscribers, index) => `${subscribers.toLocaleString('en')} subscribers ${figure(found.ours[index]!)} µs (bare ws ${figure(found.bare[index]!)})`).join(', ')}. What the change itself costs is in it, and is shared by all who are told.`,
+          description: `CPU a delivery of one event: ${SUBSCRIBERS.map((subscribers, index) => `${subscribers.toLocaleString('en')} subscribers ${figure(found.ours[index]!)} µs (bare ws ${figure(found.bare[index]!)})`).join(', ')}. What the change itself costs is in it, and is shared by all subscribers.`,
         },
       ],
     };
