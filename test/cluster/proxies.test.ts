@@ -154,7 +154,8 @@ async function isServed(url: string): Promise<boolean> {
 
 /** The document's block in this language, with other ports. */
 function linesOfDocument(language: string, ports: readonly number[]): string {
-  const [, lines = ''] = new RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\`\n`).exec(DOCUMENT) ?? [];
+  const [, rest = ''] = DOCUMENT.split(`\n\`\`\`${language}\n`);
+  const [lines = ''] = rest.split('\n```\n');
   expect(lines).toContain('127.0.0.1:4001');
   return lines
     .replaceAll('127.0.0.1:4000', `127.0.0.1:${ports[0]}`)
