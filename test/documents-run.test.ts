@@ -49,7 +49,7 @@ const environment = {
   PSA_DATA_DIR: join(folder, 'data'),
 };
 let server: Program;
-/** What stands for something of the reader's in the documents, and what there is of it here. */
+/** The placeholders of the documents, each with its value in this run. */
 let substitutes: [placeholder: string | RegExp, value: string][];
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** One of each of the account's resources that a document names. */
+/** Creates one of each resource that a document names. */
 async function resources(url: string): Promise<[string, string][]> {
   const data = await createClient(`${url}/graphql`, LIVE_KEY).request(`mutation {
     createSubaccount(input: { name: "Ana", externalId: "42" }) {

@@ -4,7 +4,7 @@ import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { type Document, readDocuments, readTree, repository } from './support/documents.ts';
 
-// What a document says of the repository: links, commands, paths and operations. test/documents-run.test.ts runs commands.
+// The links, commands, paths and GraphQL operations in documents. test/documents-run.test.ts runs the commands.
 
 const tree = new Set(readTree());
 const documents = readDocuments();

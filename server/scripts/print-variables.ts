@@ -1,4 +1,4 @@
-// Prints what documents the environment variables, as JSON: each file that is made from their schema, with its content.
+// Prints the files that document the environment variables, as JSON: the content by the path.
 import { readFileSync } from 'node:fs';
 import { describeVariables } from '../src/config.ts';
 
