@@ -104,6 +104,8 @@ async function resources(url: string): Promise<[string, string][]> {
 
 test.each(commands)('the commands of $path succeed one after the other', async ({ blocks }) => {
   const script = blocks.map(({ line, code }) => `echo "── line ${line}"\n${filledIn(code)}`).join('\n');
+  // Every placeholder has a value.
+  expect(script).not.toContain('…');
   const { code, output } = await run(script, environment);
   expect(code, output).toBe(0);
   // curl succeeds whatever the answer is.
