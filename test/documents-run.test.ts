@@ -59,6 +59,7 @@ beforeAll(async () => {
   );
   const url = await server.started;
   substitutes = [
+    [/(?<= )\/tmp$/gm, folder],
     ['http://localhost:4000', url],
     ['ps_live_…', LIVE_KEY],
     ['ps_test_…', TEST_KEY],
