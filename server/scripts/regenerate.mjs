@@ -15,17 +15,22 @@ import { fail, isMain, root, runNode } from './progress.mjs';
  *
  * @type {Generated[]}
  */
-const GENERATED = [
+export const GENERATED = [
   { file: 'schema.graphql', from: 'the GraphQL schema in server/src', make: printSchema },
   { file: 'widget/src/graphql-env.d.ts', from: 'schema.graphql', make: printTypes },
-  {
-    file: 'widget/README.md',
+  ...['server/docs/configuration.md', 'server/scripts/variables.txt'].map((file) => ({
+    file,
+    from: 'the environment variables in server/src/config.ts',
+    make: () => printVariables(file),
+  })),
+  ...['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'].map((document) => ({
+    file: `widget/${document}`,
     from: 'the recipes in test/widget/recipes, and the built widget',
     make: async () => {
       await ensureParts(['widget'], { quiet: true });
-      return runNode('widget/scripts/readme.mjs', [], { quiet: true });
+      return runNode('widget/scripts/docs.mjs', [document], { quiet: true });
     },
-  },
+  })),
 ];
 
 /** Generates each file again, and fails where the content differs. */
@@ -58,7 +63,19 @@ function printSchema() {
   return runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-schema.ts'], { quiet: true });
 }
 
-/** Prints the types of the schema, with which the compiler checks the operations of the widget. */
+/** @type {ReturnType<typeof runNode> | undefined} */
+let variables;
+
+/** The documentation of the variables; both files are made by one process. @param {string} file */
+async function printVariables(file) {
+  variables ??= runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-variables.ts'], {
+    quiet: true,
+  });
+  const made = await variables;
+  return made.ok ? { ok: true, output: JSON.parse(made.output)[file] } : made;
+}
+
+/** The types of the schema, by which the compiler checks the widget's operations. */
 async function printTypes() {
   const folder = mkdtempSync(join(tmpdir(), 'psa-types-'));
   try {

@@ -66,7 +66,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** A proxy that keeps connections lets go of one that rests before this is over, as the README sets it up. */
+/** A proxy that keeps connections closes an idle one before this is over, as `server/docs/operate.md` sets it up. */
 const LET_GO_MS = 2_500;
 
 const WEBHOOK_PLACES: ConcurrencyPool = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };

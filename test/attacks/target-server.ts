@@ -75,7 +75,7 @@ export function startCrowd() {
   return startChild(program('load.mjs'));
 }
 
-/** Prints the figures of a full run, for the last column of TRUST.md. */
+/** Prints the figures of a full run, for the last column of `server/docs/trust.md`. */
 export function report(attack: string, figures: Record<string, number | string>): void {
   if (process.env.PSA_SCALE !== 'full') return;
   const said = Object.entries(figures).map(

@@ -69,4 +69,4 @@ export async function measureFanout(postgresUrl: string): Promise<Row[]> {
 }
 
 const EXPLANATION =
-  'a card payment is created on PostgreSQL, and every subscriber of allCardPaymentUpdates, each on a WebSocket and with an operation id of its own, is notified; CPU of the server’s process, that of the change included; delay from the answer to its COMMIT to the bytes at the subscriber';
+  'a card payment is created on PostgreSQL, and every subscriber of allCardPaymentUpdates, each on a WebSocket and with an operation id of its own, receives it; CPU of the server’s process, that of the change included; delay from the answer to its COMMIT to the bytes at the subscriber';

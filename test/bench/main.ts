@@ -4,12 +4,12 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
 import { type Chart, chartText } from './charts.ts';
 import { measureDelay } from './delay.ts';
+import { saveToDocument } from './document.ts';
 import { measureFacade } from './facade.ts';
 import { measureFanout } from './fanout.ts';
 import { measureFollowers } from './followers.ts';
 import { measurePayouts } from './payouts.ts';
 import { measurePostings } from './postings.ts';
-import { saveToReadme } from './readme.ts';
 import { measureReads } from './reads.ts';
 import { isMet, QUICK, type Row, size, table } from './report.ts';
 import { type Measured, measureInstances, measureSubscribers, measureTable } from './sizes.ts';
@@ -103,6 +103,6 @@ if (values.json) {
   console.log(`Written to ${values.json}`);
 }
 if (values.save) {
-  await saveToReadme({ rows, charts, machine });
-  console.log('Written to README.md and test/bench/charts');
+  await saveToDocument({ rows, charts, machine });
+  console.log('Written to server/docs/performance.md and test/bench/charts');
 }

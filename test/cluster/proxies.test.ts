@@ -8,13 +8,13 @@ import { createPostgresDatabase } from '../support/database.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { freePort, type Program, runProgram } from '../support/program.ts';
 
-// A rolling restart behind nginx and Caddy, which are configured by the lines of the README.
+// A rolling restart behind the proxies of server/docs/operate.md, configured by its own lines.
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const LIVE_KEY = 'ps_live_proxies0123456789';
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-/** The number of clients of each kind through each proxy. */
+const DOCUMENT = readFileSync(new URL('../../server/docs/operate.md', import.meta.url), 'utf8');
+/** Clients of each kind, through each proxy. */
 const AT_ONCE = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'psa-proxies-'));
@@ -152,10 +152,10 @@ async function isServed(url: string): Promise<boolean> {
   );
 }
 
-/** The block of lines after a text and a fence of the README, with other ports. */
-function linesOfReadme(after: string, fence: string, ports: readonly number[]): string {
-  const from = README.indexOf(fence, README.indexOf(after)) + fence.length;
-  const lines = README.slice(from, README.indexOf('\n```', from));
+/** The document's block in this language, with other ports. */
+function linesOfDocument(language: string, ports: readonly number[]): string {
+  const [, rest = ''] = DOCUMENT.split(`\n\`\`\`${language}\n`);
+  const [lines = ''] = rest.split('\n```\n');
   expect(lines).toContain('127.0.0.1:4001');
   return lines
     .replaceAll('127.0.0.1:4000', `127.0.0.1:${ports[0]}`)
@@ -163,7 +163,7 @@ function linesOfReadme(after: string, fence: string, ports: readonly number[]): 
 }
 
 function nginxConfiguration(port: number, ports: readonly number[]): string {
-  const lines = linesOfReadme('nginx does so', '```nginx\n', ports);
+  const lines = linesOfDocument('nginx', ports);
   expect(lines).toContain('listen 443 ssl;');
   return `
     daemon off;
@@ -183,7 +183,7 @@ function nginxConfiguration(port: number, ports: readonly number[]): string {
 }
 
 function caddyConfiguration(port: number, ports: readonly number[]): string {
-  const lines = linesOfReadme('Caddy passes WebSockets', '```\n', ports);
+  const lines = linesOfDocument('caddyfile', ports);
   expect(lines).toContain('pay.example {');
   return `{
   admin off

@@ -67,7 +67,7 @@ const NAMES = /\b(?:psa|nodejs|process)_[a-z0-9_]+/g;
 /** Prometheus' own labels, which a scrape adds. */
 const ADDED = ['instance', 'job'];
 
-const [, inReadme = ''] = /\n## Operating it\n([\s\S]*?)\n## /.exec(read('README.md')) ?? [];
+const [, documented = ''] = /\n## Observe\n([\s\S]*?)\n## /.exec(read('server/docs/operate.md')) ?? [];
 
 /** Fails where the server has no such metric, or none of those that are asked for has such a label. */
 function check(query: string, { names, labelsOf }: Scraped): void {
@@ -92,16 +92,16 @@ test('every query of the dashboard is about metrics and labels that a server has
   expect([...scraped.names]).toContain(/label_values\((\w+),/.exec(instance.definition)![1]);
 });
 
-test('so is every alert of the README', async () => {
+test('every alert of operate.md is about metrics and labels that a server has', async () => {
   const scraped = await everything();
-  const alerts = [...inReadme.matchAll(/^\| `([^`]* (?:>|==) [^`]*)`/gm)].map(([, alert]) => alert!);
+  const alerts = [...documented.matchAll(/^\| `([^`]* (?:>|==) [^`]*)`/gm)].map(([, alert]) => alert!);
   expect(alerts.length).toBeGreaterThan(5);
   for (const alert of alerts) check(alert, scraped);
 });
 
-test('every metric of ours is in the README, and what is said there exists', async () => {
+test('operate.md lists every metric of the server and no other', async () => {
   const { names } = await everything();
-  const said = new Set(inReadme.match(/\bpsa_[a-z_]+/g));
+  const said = new Set(documented.match(/\bpsa_[a-z_]+/g));
   const ours = [...names].filter((name) => name.startsWith('psa_'));
   const bases = new Set(ours.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
   expect([...said].filter((name) => !bases.has(name) && !names.has(name))).toEqual([]);

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { describeVariables } from '../../server/src/config.ts';
 import { ScriptsHouse } from '../support/scripts-house.ts';
 
 let house: ScriptsHouse;
@@ -120,9 +121,7 @@ it('npm start -- --help lists every environment variable before anything is inst
   const { code, output } = await house.script('server/scripts/start.mjs', ['--help']);
 
   expect(code).toBe(0);
-  const embedded = ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'PSA_DATA_DIR', 'PSA_DEMO'];
-  const upstream = ['URL', 'LIVE_KEY', 'TEST_KEY', 'WEBHOOK_SECRET', 'LIMIT'];
-  for (const name of [...embedded, ...upstream.map((each) => `PSA_UPSTREAM_${each}`)]) {
+  for (const { name } of describeVariables()) {
     expect(output).toMatch(new RegExp(`\n  ${name}\\s`));
   }
 });

@@ -30,6 +30,12 @@ const BUNDLE = `
   for (const file of ['main.js', 'server.bundle.js']) writeFileSync('server/dist/' + file, '');
 `;
 
+/** Stands for what runs the two scripts that print generated files. */
+const TSX = `
+  const files = { 'server/docs/configuration.md': 'variables', 'server/scripts/variables.txt': 'variables' };
+  process.stdout.write(process.argv[2] === 'server/scripts/print-schema.ts' ? 'type Query' : JSON.stringify(files));
+`;
+
 let house: ScriptsHouse;
 
 function prepareHouse(): void {
@@ -37,13 +43,16 @@ function prepareHouse(): void {
   house.write('test/node_modules/vitest/vitest.mjs', VITEST);
   house.write('node_modules/@biomejs/biome/bin/biome', '');
   house.write('node_modules/typescript/bin/tsc', '');
-  house.write('node_modules/tsx/dist/cli.mjs', "process.stdout.write('type Query')");
+  house.write('node_modules/tsx/dist/cli.mjs', TSX);
+  house.write('server/docs/configuration.md', 'variables');
+  house.write('server/scripts/variables.txt', 'variables');
   house.write(
     'widget/node_modules/gql.tada/bin/cli.js',
     "require('node:fs').writeFileSync(process.argv.at(-1), 'types')",
   );
-  house.write('widget/scripts/readme.mjs', "process.stdout.write('read me')");
-  house.write('widget/README.md', 'read me');
+  house.write('widget/scripts/docs.mjs', "process.stdout.write('document')");
+  for (const document of ['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'])
+    house.write(`widget/${document}`, 'document');
   house.write('widget/src/graphql-env.d.ts', 'types');
   house.write('schema.graphql', 'type Query');
   house.write('server/scripts/bundle.mjs', BUNDLE);

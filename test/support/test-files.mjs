@@ -36,6 +36,8 @@ const ONLY_IN_ALL = [
   'scripts/dependencies.test.ts',
   'scripts/run.test.ts',
   'bench/bench.test.ts',
+  // The commands of the documents, each a process; documents.test.ts looks at what they name.
+  'documents-run.test.ts',
   // Of whole programs, by the deadlines of production: db/postgres and graphql/outage show the same with short ones.
   'faults/outage.test.ts',
   // Needs nginx and Caddy.
@@ -62,6 +64,8 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/bundle.test.ts': ['server', 'pgdata'],
   'test/cluster/cluster.test.ts': ['server', 'pgdata'],
   'test/cluster/command.test.ts': ['server', 'pgdata', 'widget'],
+  // A document may build everything.
+  'test/documents-run.test.ts': ['widget', 'package'],
   // They ask servers for their pages.
   'test/demo/dashboard.test.ts': ['widget'],
   'test/simulator/controls.test.ts': ['widget'],

@@ -1,4 +1,4 @@
-// The recipes of the README, as they stand there, on the built package.
+// The recipes of widget/docs/recipes.md, as they stand there, on the built package.
 import '@angular/compiler';
 import { createComponent, inputBinding, provideZonelessChangeDetection } from '@angular/core';
 import { createApplication } from '@angular/platform-browser';

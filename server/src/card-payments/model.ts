@@ -12,7 +12,7 @@ import {
   ledgerTransaction,
 } from '../ledger/postings.ts';
 
-/** The document's section 3.2, and what it leaves open as decided in the README. */
+/** The document's section 3.2, and what it leaves open as decided in `server/docs/decisions`. */
 export type CardPaymentStatus = 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
 
 const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {

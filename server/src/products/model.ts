@@ -15,7 +15,7 @@ export interface Product {
   createdAt: Date | null;
 }
 
-/** A product of the service that is embedded here; its fields are decided in the README. */
+/** A product of the service that is embedded here; its fields are decided in `server/docs/decisions`. */
 export interface StoredProduct extends Product {
   name: string;
   priceCents: Cents;

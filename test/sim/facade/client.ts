@@ -97,7 +97,7 @@ const MOST_ATTEMPTS = 4;
 const PATIENCE_MS = [3 * SECOND, 8 * SECOND, 25 * SECOND];
 
 /**
- * The client that follows the guidance of `schema.graphql` and of the README to the letter, and nothing else:
+ * The client that follows the guidance of `schema.graphql` and of `server/docs` to the letter, and nothing else:
  *
  * - One idempotency key for each payout. Without an answer (a timeout, UnavailableError, an error of GraphQL):
  *   "repeat it with the same idempotencyKey, or look it up as saq_idem_<idempotencyKey>".

@@ -1,14 +1,16 @@
-// Prints README.md with what must not be copied by hand: the recipes, which are files that the tests run, and the hashes
-// of the script-tag bundle, which must be built. `npm run regenerate` writes it.
+// Prints a document of the widget (`node scripts/docs.mjs docs/recipes.md`) with the parts that nobody copies by hand: the
+// recipes, which are files that the tests run, and the hashes of the script-tag bundle, which must be built before.
+// `npm run regenerate` writes it.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-const README = new URL('../README.md', import.meta.url);
+const WIDGET = new URL('../', import.meta.url);
 const RECIPES = new URL('../../test/widget/recipes/', import.meta.url);
 const BUNDLE = new URL('../dist/standalone/', import.meta.url);
 
-const written = readFileSync(README, 'utf8');
-const right = written
+const [document] = process.argv.slice(2);
+if (!document) throw new Error('Name the document, such as README.md.');
+const complete = readFileSync(new URL(document, WIDGET), 'utf8')
   .replace(/(<!-- recipe: (\S+) -->\n\n```\w+\n)[\s\S]*?(?=```)/g, (all, head, name) =>
     // A packed widget has no tests beside it.
     existsSync(new URL(name, RECIPES)) ? head + readFileSync(new URL(name, RECIPES), 'utf8') : all,
@@ -18,14 +20,14 @@ const right = written
     (_, head, element) => head + scriptTag(element),
   );
 
-process.stdout.write(right);
+process.stdout.write(complete);
 
 /** @param {string} element */
 function scriptTag(element) {
   const chunks = readdirSync(BUNDLE).filter(
     (name) => name.startsWith(`${element}.`) && /\.\w+\.js$/.test(name),
   );
-  // A chunk that did not load is asked for once more, under an address that the browser does not know yet.
+  // A chunk that did not load is requested once more, under an address that the browser does not know yet.
   const lines = chunks
     .sort()
     .flatMap((name) =>

@@ -3,8 +3,8 @@ import { runNode } from '../../server/scripts/progress.mjs';
 import { type Chart, chartSvg } from './charts.ts';
 import { explanations, figuresText, isMet, type Row, ratioText, targetText } from './report.ts';
 
-const README = new URL('../../README.md', import.meta.url);
-const FOLDER = 'test/bench/charts';
+const DOCUMENT = 'server/docs/performance.md';
+const CHARTS = 'test/bench/charts';
 const BEGIN = '<!-- npm run bench -- --save writes from here -->';
 const END = '<!-- to here -->';
 
@@ -14,18 +14,20 @@ interface Figures {
   machine: string;
 }
 
-/** Puts the rows that have a target, and the charts, into the README between its two marks, as the format gate has it. */
-export async function saveToReadme(figures: Figures): Promise<void> {
-  const text = readFileSync(README, 'utf8');
+/** Writes the rows that have a target, and the charts, into the document between its two marks, formatted as the gate wants it. */
+export async function saveToDocument(figures: Figures): Promise<void> {
+  const path = new URL(`../../${DOCUMENT}`, import.meta.url);
+  const text = readFileSync(path, 'utf8');
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`README.md has no place for the figures: ${BEGIN} … ${END}`);
-  mkdirSync(new URL(`../../${FOLDER}/`, import.meta.url), { recursive: true });
+  if (begin < 0 || end < begin)
+    throw new Error(`${DOCUMENT} has no place for the figures: ${BEGIN} … ${END}`);
+  mkdirSync(new URL(`../../${CHARTS}/`, import.meta.url), { recursive: true });
   for (const chart of figures.charts)
-    writeFileSync(new URL(`../../${FOLDER}/${chart.name}.svg`, import.meta.url), chartSvg(chart));
-  writeFileSync(README, `${text.slice(0, begin)}${BEGIN}\n\n${section(figures)}\n\n${text.slice(end)}`);
+    writeFileSync(new URL(`../../${CHARTS}/${chart.name}.svg`, import.meta.url), chartSvg(chart));
+  writeFileSync(path, `${text.slice(0, begin)}${BEGIN}\n\n${section(figures)}\n\n${text.slice(end)}`);
   const { ok, output } = await runNode(
     'node_modules/@biomejs/biome/bin/biome',
-    ['format', '--write', 'README.md'],
+    ['format', '--write', DOCUMENT],
     {
       quiet: true,
     },
@@ -54,7 +56,7 @@ function section({ rows, charts, machine }: Figures): string {
       .join('\n'),
     '</details>',
     charts
-      .map(({ name, title, description }) => `![${title}. ${description}](${FOLDER}/${name}.svg)`)
+      .map(({ name, title, description }) => `![${title}. ${description}](../../${CHARTS}/${name}.svg)`)
       .join('\n'),
   ].join('\n\n');
 }

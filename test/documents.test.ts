@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { buildSchema, parse, validate } from 'graphql';
+import { expect, test } from 'vitest';
+import { type Document, readDocuments, readTree, repository } from './support/documents.ts';
+
+// The links, commands, paths and GraphQL operations in documents. test/documents-run.test.ts runs the commands.
+
+const tree = new Set(readTree());
+const documents = readDocuments();
+const read = (path: string) => readFileSync(repository + path, 'utf8');
+
+test('every relative link of a document leads to a file, and to a heading of it', () => {
+  const broken = documents.flatMap((document) =>
+    linksOf(document)
+      .filter((link) => !leadsSomewhere(document, link))
+      .map((link) => `${document.path}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('links lead from README.md to every other document', () => {
+  const reached = new Set(['README.md']);
+  for (const path of reached) {
+    const document = documents.find((each) => each.path === path);
+    for (const link of document ? linksOf(document) : []) reached.add(targetOf(path, link).path);
+  }
+  expect(documents.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
+});
+
+test('README.md has at most 150 lines', () => {
+  expect(read('README.md').split('\n').length - 1).toBeLessThanOrEqual(150);
+});
+
+test('every npm command of a document is a script of package.json', () => {
+  const missing = documents.flatMap(({ path, text }) => {
+    const scripts = new Set(['package.json', `${path.split('/')[0]}/package.json`].flatMap(scriptsIn));
+    return [...text.matchAll(NPM)]
+      .filter(([, run, short]) => !scripts.has((run ?? short)!))
+      .map(([command]) => `${path}: ${command}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+test('every path of the repository in a document exists', () => {
+  const missing = documents
+    // A changelog speaks of earlier versions.
+    .filter(({ path }) => !path.endsWith('CHANGELOG.md'))
+    .flatMap((document) =>
+      pathsIn(document)
+        .filter((path) => !exists(path, document))
+        .map((path) => `${document.path}: ${path}`),
+    );
+  expect(missing).toEqual([]);
+});
+
+test('every GraphQL operation of a document is valid', () => {
+  const schema = buildSchema(read('schema.graphql'));
+  const operations = documents.flatMap(({ path, blocks }) =>
+    blocks.flatMap(({ line, language, code }) => {
+      const bodies = [...code.matchAll(/'(\{"query":[^']*\})'/g)].map(([, body]) => JSON.parse(body!).query);
+      const texts = language === 'graphql' ? [code] : bodies;
+      return texts.map((text: string) => ({ at: `${path}:${line}`, text }));
+    }),
+  );
+  expect(operations.length).toBeGreaterThan(5);
+  const mistakes = operations.flatMap(({ at, text }) =>
+    validate(schema, parse(text)).map(({ message }) => `${at}: ${message}`),
+  );
+  expect(mistakes).toEqual([]);
+});
+
+test('shell commands in documents are in blocks of sh, which are run', () => {
+  const others = documents.flatMap(({ path, blocks }) =>
+    blocks
+      .filter(({ language }) => ['bash', 'shell', 'console', 'zsh'].includes(language))
+      .map(({ line, language }) => `${path}:${line}: ${language}`),
+  );
+  expect(others).toEqual([]);
+});
+
+// ── Links ───────────────────────────────────────────────────────────────────────────────────────
+
+/** The targets of links and pictures that are no addresses. */
+function linksOf({ prose }: Document): string[] {
+  const text = prose.replace(/(`+)[\s\S]*?\1/g, '');
+  const found = [
+    ...text.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g),
+    ...text.matchAll(/^\[[^\]]+\]:\s*<?([^\s>]+)/gm),
+    ...text.matchAll(/\b(?:href|src)="([^"]+)"/g),
+  ];
+  return found.map(([, link]) => link!).filter((link) => !/^(?:[a-z][a-z+.-]*:|\/\/)/i.test(link));
+}
+
+function targetOf(from: string, link: string): { path: string; anchor: string | undefined } {
+  const [file = '', anchor] = link.split('#');
+  const path = file === '' ? from : posix.join(posix.dirname(from), decodeURI(file));
+  return { path, anchor };
+}
+
+function leadsSomewhere({ path: from }: Document, link: string): boolean {
+  const { path, anchor } = targetOf(from, link);
+  if (!tree.has(path) && !tree.has(`${path}/`)) return false;
+  if (anchor === undefined) return true;
+  const target = documents.find((each) => each.path === path);
+  return target !== undefined && anchorsOf(target).includes(decodeURI(anchor));
+}
+
+/** The anchors of headings, as GitHub makes them, and those that are written. */
+function anchorsOf({ prose }: Document): string[] {
+  const counts = new Map<string, number>();
+  const headings = [...prose.matchAll(/^#{1,6}[ \t]+(.+?)[ \t]*#*$/gm)].map(([, heading]) => {
+    const text = heading!.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1');
+    const slug = text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
+      .replaceAll(' ', '-');
+    const count = counts.get(slug) ?? 0;
+    counts.set(slug, count + 1);
+    return count === 0 ? slug : `${slug}-${count}`;
+  });
+  return [...headings, ...[...prose.matchAll(/\b(?:id|name)="([^"]+)"/g)].map(([, name]) => name!)];
+}
+
+// ── Commands and paths ──────────────────────────────────────────────────────────────────────────
+
+const NPM = /\bnpm (?:run (?:--?\w+ )*([a-z][\w:-]*)|(start|test)\b)/g;
+
+function scriptsIn(path: string): string[] {
+  return tree.has(path) ? Object.keys(JSON.parse(read(path)).scripts ?? {}) : [];
+}
+
+const TOP = [...new Set([...tree].filter((path) => path.includes('/')).map((path) => path.split('/')[0]!))];
+/** A file that is named without its folder may be in one of these. */
+const HOMES = ['test/', 'server/src/', 'widget/src/'];
+const WITH_EXTENSION = /\/[\w.*{},<>…-]+\.(?:tsx?|mjs|jsonc?|sql|svg|graphql|ya?ml|md|svelte|vue)$/;
+
+/** In backticks, and in the commands of a shell: what begins with a folder of the repository, or ends as its files do. */
+function pathsIn({ prose, blocks }: Document): string[] {
+  const spans = [...prose.matchAll(/(`+)([\s\S]*?)\1/g)].map(([, , span]) => span!.trim());
+  const words = blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.split(/\s+/));
+  const named = (text: string) => TOP.includes(text.split('/')[0]!) && text.includes('/');
+  return [
+    ...spans.filter((span) => /^[\w.@*{},<>…/-]+$/.test(span) && (named(span) || WITH_EXTENSION.test(span))),
+    ...words.filter((word) => /^[\w./-]+$/.test(word) && named(word)),
+  ].filter((path) => !/^[/@]|^\.data|(?:^|\/)(?:dist|node_modules)(?:\/|$)/.test(path));
+}
+
+/** Also by a pattern: `*` and `<name>` stand for a part of a name, `**` and `…` for anything; of `{a,b}` each must exist. */
+function exists(path: string, document: Document): boolean {
+  const [, before, choices, after] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(path) ?? [];
+  if (choices !== undefined)
+    return choices.split(',').every((choice) => exists(`${before}${choice}${after}`, document));
+  const homes = ['', ...HOMES, `${posix.dirname(document.path)}/`, `${document.path.split('/')[0]}/`];
+  const places = homes.map((home) => posix.normalize(home + path).replace(/\/$/, ''));
+  if (!/[*<…]/.test(path)) return places.some((place) => tree.has(place) || tree.has(`${place}/`));
+  return places.some((place) => {
+    const pattern = place.replace(/\*\*|…|\*|<\w+>|\./g, (each) => PATTERNS[each] ?? '[^/]+');
+    return [...tree].some((each) => new RegExp(`^${pattern}/?$`).test(each));
+  });
+}
+
+const PATTERNS: Record<string, string> = { '**': '.*', '…': '.*', '*': '[^/]*', '.': '\\.' };
