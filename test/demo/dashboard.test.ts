@@ -5,9 +5,9 @@ import { createDashboardRoutes } from '../../server/src/demo/dashboard.ts';
 import type { Route } from '../../server/src/http/routes.ts';
 import { type PayoutService, parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
-import { DESTINOS, type Metodo } from '../../widget/demo/dashboard/destinos.ts';
+import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { START } from '../../widget/demo/dashboard/operations.ts';
-import { centavosDe, haQuanto } from '../../widget/demo/shared/formato.ts';
+import { formatRelative, parseCents } from '../../widget/demo/shared/format.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 let app: TestApp;
@@ -199,6 +199,11 @@ describe('the pages', () => {
     expect((await fetch(`${app.url}/demo/dashboard/`)).url).toBe(`${app.url}/demo/dashboard`);
     expect((await fetch(`${app.url}/simulator`)).url).toBe(`${app.url}/simulator/`);
   });
+
+  test('a payment of an earlier version leads to the thank-you page with its order code', async () => {
+    const response = await fetch(`${app.url}/demo/obrigado?psa_order_code=PSC-1`);
+    expect([response.status, response.url]).toEqual([200, `${app.url}/demo/thank-you?psa_order_code=PSC-1`]);
+  });
 });
 
 describe('what the form offers', () => {
@@ -210,13 +215,13 @@ describe('what the form offers', () => {
     verify: 'verificação',
   };
 
-  test.each(Object.keys(DESTINOS) as Metodo[])(
+  test.each(Object.keys(TEST_DESTINATIONS) as PayableMethod[])(
     '%s: destinations that are valid and do as they say',
     (method) => {
-      for (const { destination, efeito } of DESTINOS[method]) {
+      for (const { destination, effect } of TEST_DESTINATIONS[method]) {
         expect(parseDestination(ON_WIRE[method], destination).destination).toBe(destination);
         const behaviour = MAGIC_DESTINATIONS[destination];
-        expect(efeito).toMatch(new RegExp(behaviour ? EFFECTS[behaviour.kind]! : 'conclui'));
+        expect(effect).toMatch(new RegExp(behaviour ? EFFECTS[behaviour.kind]! : 'conclui'));
       }
     },
   );
@@ -234,12 +239,12 @@ describe('what the form offers', () => {
     ['', null],
     ['dez', null],
   ])('reads %s as %s cents', (text, cents) => {
-    expect(centavosDe(text)).toBe(cents);
+    expect(parseCents(text)).toBe(cents);
   });
 
   test('says how long ago in words', () => {
     const now = new Date('2026-03-02T12:00:00.000Z');
-    const ago = (seconds: number) => haQuanto(new Date(now.getTime() - seconds * 1_000), now);
+    const ago = (seconds: number) => formatRelative(new Date(now.getTime() - seconds * 1_000), now);
 
     expect([ago(3), ago(40), ago(125), ago(7_200), ago(90_000), ago(-600)]).toEqual([
       'agora',

@@ -38,9 +38,9 @@ async function request(
 }
 
 /** The row of the newest payout. */
-const newest = (page: Page) => page.locator('#saques tbody tr').first();
+const newest = (page: Page) => page.locator('#payouts tbody tr').first();
 const says = (page: Page, text: string) => newest(page).getByText(text, { exact: true }).waitFor();
-const figure = (page: Page, name: string) => page.locator(`[data-valor=${name}]`);
+const figure = (page: Page, name: string) => page.locator(`[data-figure=${name}]`);
 
 describe('the first minute', () => {
   it('credits what is not there yet, and pays out of it, without a reload', async () => {
@@ -48,15 +48,15 @@ describe('the first minute', () => {
     await page.getByText('Ainda não há o que sacar').waitFor();
 
     await page.getByRole('button', { name: /Creditar R\$\s1\.000,00/ }).click();
-    await figure(page, 'disponivel').getByText('1.000,00').waitFor();
+    await figure(page, 'available').getByText('1.000,00').waitFor();
     await page.getByRole('button', { name: 'Pedir saque' }).click();
 
     await says(page, 'Pendente');
-    await figure(page, 'disponivel').getByText('850,00').waitFor();
+    await figure(page, 'available').getByText('850,00').waitFor();
     await shop.stand.pass(2_500);
     await says(page, 'Concluído');
     await page.getByText('Ver como tabela').click();
-    await page.locator('.como-tabela td').getByText('150,00').waitFor();
+    await page.locator('.as-table td').getByText('150,00').waitFor();
   });
 });
 
@@ -76,7 +76,7 @@ describe('a payout in the table', () => {
   it('that is denied says why, and the amount is back', async () => {
     await credit(50_000);
     const { page } = await openDashboard();
-    const before = await figure(page, 'disponivel').textContent();
+    const before = await figure(page, 'available').textContent();
 
     await request(page, { amount: '123,45', destination: 'nega@psa.example' });
     await says(page, 'Pendente');
@@ -84,9 +84,9 @@ describe('a payout in the table', () => {
 
     await says(page, 'Negado');
     await newest(page).getByText('O banco de destino recusou').waitFor();
-    await expect.poll(() => figure(page, 'disponivel').textContent()).toBe(before);
+    await expect.poll(() => figure(page, 'available').textContent()).toBe(before);
     await page
-      .locator('#saques [role=status]')
+      .locator('#payouts [role=status]')
       .getByText('Saque de R$ 123,45: negado.')
       .waitFor({ state: 'attached' });
   });
@@ -105,7 +105,7 @@ describe('a payout in the table', () => {
       headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
       body: JSON.stringify({ method: 'pix', amountCents: 1_500, destination: 'ana@psa.example' }),
     });
-    const waiting = page.locator('#saques').getByRole('button', { name: '1 novo' });
+    const waiting = page.locator('#payouts').getByRole('button', { name: '1 novo' });
     await waiting.waitFor();
     expect(await newest(page).locator('td.code').textContent()).toBe(code);
 
@@ -120,9 +120,9 @@ describe('a payout in the table', () => {
     await says(page, 'Pendente');
 
     const filter = (name: string) =>
-      page.locator('#saques').getByRole('button', { name, exact: true }).click();
+      page.locator('#payouts').getByRole('button', { name, exact: true }).click();
     await filter('Pendente');
-    await expect.poll(() => page.locator('#saques tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('#payouts tbody tr').count()).toBe(1);
     await filter('Pendente');
     await filter('Em processamento');
     await page.getByText('Nenhum saque com este estado.').waitFor();
@@ -137,7 +137,7 @@ describe('a table of payouts that neither socket nor stream reaches', () => {
     await says(page, 'Pendente');
 
     await page.evaluate(() => document.querySelector('psa-payouts')!.setAttribute('transport', 'poll'));
-    await page.locator('#saques [part=connection]').getByText('Atualizando').waitFor();
+    await page.locator('#payouts [part=connection]').getByText('Atualizando').waitFor();
     await shop.stand.pass(2_500);
 
     await says(page, 'Concluído');
@@ -152,19 +152,19 @@ describe('a form that is not right', () => {
 
     await page.getByRole('button', { name: 'Pedir saque' }).click();
     await page.getByText('Escreva um valor').waitFor();
-    expect(await focused()).toBe('valor');
+    expect(await focused()).toBe('amount');
 
     await page.getByLabel('Valor em reais').fill('10,00');
     await page.getByLabel('Chave PIX').fill('111.222.333-44');
     await page.getByLabel('Chave PIX').press('Enter');
     await page.getByText('Não é uma chave PIX').waitFor();
-    expect(await focused()).toBe('destino');
+    expect(await focused()).toBe('destination');
 
     await page.getByLabel('Chave PIX').fill('ana@psa.example');
     await page.getByLabel('Valor em reais').fill('99.999,00');
     await page.getByLabel('Valor em reais').press('Enter');
     await page.getByText(/Só há R\$/).waitFor();
-    expect(await focused()).toBe('valor');
+    expect(await focused()).toBe('amount');
   });
 });
 

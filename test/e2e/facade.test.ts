@@ -19,9 +19,9 @@ describe('in front of the service', () => {
     }
 
     const newest = (page: Page, table: string) => page.locator(`#${table} tbody tr`).first();
-    const says = (page: Page, text: string, table = 'saques') =>
+    const says = (page: Page, text: string, table = 'payouts') =>
       newest(page, table).getByText(text, { exact: true }).waitFor();
-    const figure = (page: Page, name: string) => page.locator(`[data-valor=${name}]`);
+    const figure = (page: Page, name: string) => page.locator(`[data-figure=${name}]`);
 
     async function pull(lever: string, input: object): Promise<void> {
       const response = await fetch(`${shop.stand.service.url}/simulator/${lever}`, {
@@ -51,11 +51,11 @@ describe('in front of the service', () => {
 
     it('shows the wallet, and each payout as it goes', async () => {
       const { page } = await openDashboard();
-      await figure(page, 'disponivel').getByText('1.000,00').waitFor();
+      await figure(page, 'available').getByText('1.000,00').waitFor();
 
       await request('PIX', 15_000, 'ana@psa.example');
       await says(page, 'Pendente');
-      await figure(page, 'disponivel').getByText('850,00').waitFor();
+      await figure(page, 'available').getByText('850,00').waitFor();
       await shop.stand.pass(3_000);
       await says(page, 'Concluído');
 
@@ -63,13 +63,13 @@ describe('in front of the service', () => {
       await says(page, 'Pendente');
       await shop.stand.pass(3_000);
       await says(page, 'Negado');
-      await figure(page, 'disponivel').getByText('850,00').waitFor();
+      await figure(page, 'available').getByText('850,00').waitFor();
       // Its webhook does not say why; the service's list does.
       await vi.waitFor(
         async () => {
           await page.reload();
           // An answer of the moment before is given again for two seconds.
-          await newest(page, 'saques').getByText('O banco de destino recusou').waitFor({ timeout: 5_000 });
+          await newest(page, 'payouts').getByText('O banco de destino recusou').waitFor({ timeout: 5_000 });
         },
         { timeout: 90_000 },
       );
@@ -91,10 +91,10 @@ describe('in front of the service', () => {
         await buyer.goto(`${shop.stand.url}/demo/`);
         const product = productOf(buyer, 'caneca');
         const [popup] = await Promise.all([visitor.context.waitForEvent('page'), product.payButton.click()]);
-        await says(visitor.page, 'Aguardando', 'cartoes');
+        await says(visitor.page, 'Aguardando', 'card-payments');
         await payOn(popup, CARD.approved);
-        await says(visitor.page, 'Pago', 'cartoes');
-        await figure(visitor.page, 'a-liberar').getByText('49,90').waitFor();
+        await says(visitor.page, 'Pago', 'card-payments');
+        await figure(visitor.page, 'pending-release').getByText('49,90').waitFor();
       });
 
     if (runsAll())
@@ -102,7 +102,7 @@ describe('in front of the service', () => {
         const { page, context } = await openDashboard();
         await bringAxe(context);
         const seen = new Set<string>();
-        for (const path of ['/demo/', '/demo/obrigado', '/demo/gallery', '/demo/dashboard']) {
+        for (const path of ['/demo/', '/demo/thank-you', '/demo/gallery', '/demo/dashboard']) {
           await page.goto(`${shop.stand.url}${path}`);
           await page.getByRole('link', { name: 'Simulador' }).waitFor({ state: 'detached' });
           for (const link of await page.getByRole('link').all()) {
@@ -134,7 +134,7 @@ describe('in front of the service', () => {
 
         await shop.stand.restart(() => shop.stand.payElsewhere(orderCode));
 
-        await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${orderCode}`);
+        await page.goto(`${shop.stand.url}/demo/thank-you?psa_order_code=${orderCode}`);
         await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
         await checkoutOf(page).says('Pagamento confirmado');
       });

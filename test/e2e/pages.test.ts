@@ -44,7 +44,7 @@ describe.each(
     await productOf(page, 'cafe').payButton.click();
     await page.waitForURL(/\/checkout\//);
     const hostedUrl = page.url();
-    await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+    await page.goto(`${shop.stand.url}/demo/thank-you?psa_order_code=${hostedUrl.split('/').at(-1)}`);
     await checkoutOf(page).says('Aguardando o pagamento');
     expect(await faultsOf(page)).toEqual([]);
     await page.goto(hostedUrl);

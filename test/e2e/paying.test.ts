@@ -33,7 +33,7 @@ it('pays on the same page, reloaded on the way, and is found again where it retu
   await page.reload();
   await payOn(page, CARD.approved);
 
-  await page.waitForURL(/\/demo\/obrigado/);
+  await page.waitForURL(/\/demo\/thank-you/);
   const receipt = checkoutOf(page);
   await receipt.says('Pagamento confirmado');
   await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
@@ -60,7 +60,7 @@ it('says pending, never paid, to who reaches the thank-you page without having p
   await page.waitForURL(/\/checkout\//);
   const orderCode = page.url().split('/').at(-1)!;
 
-  await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${orderCode}`);
+  await page.goto(`${shop.stand.url}/demo/thank-you?psa_order_code=${orderCode}`);
   await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
   await checkoutOf(page).says('Aguardando o pagamento');
   await page.getByRole('heading', { name: 'Quase lá.' }).waitFor();
@@ -136,6 +136,6 @@ it('comes back by the cancel link, pending, and goes on from there', async () =>
   await product.pageLink.click();
   await page.waitForURL(/\/checkout\//);
   await payOn(page, CARD.approved);
-  await page.waitForURL(/\/demo\/obrigado/);
+  await page.waitForURL(/\/demo\/thank-you/);
   await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
 });

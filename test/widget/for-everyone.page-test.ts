@@ -21,7 +21,7 @@ let page: Page;
 beforeAll(async () => {
   server = await startFakeServer({
     files: { '/widget/': { folder: standalone } },
-    pages: { '/loja': { body: SHOP } },
+    pages: { '/shop': { body: SHOP } },
   });
   browser = await launchBrowser();
   context = await browser.newContext(STILL);
@@ -33,7 +33,7 @@ afterAll(async () => {
 // One window for all, for each costs as much as a test: what it keeps of a payment goes with the page.
 beforeEach(async () => {
   page = await context.newPage();
-  await page.goto(`${server.url}/loja`);
+  await page.goto(`${server.url}/shop`);
 });
 afterEach(async () => {
   await page.evaluate(() => localStorage.clear());

@@ -8,7 +8,7 @@ export const THEMES = ['padrao', 'armazem', 'noturno', 'custodia'] as const;
 export const SCHEMES = ['light', 'dark'] as const;
 export const LANGUAGES = ['pt-BR', 'en', 'es'] as const;
 
-/** What the gallery's controls are set to; what is not named stays as it is. */
+/** The settings of the gallery's controls, by the names in its address; a missing one stays as it is. */
 export interface View {
   tema?: (typeof THEMES)[number] | 'todos';
   idioma?: (typeof LANGUAGES)[number];
@@ -47,12 +47,12 @@ export async function openGallery(
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.location().url.endsWith('icone.svg'))
+    if (message.type() === 'error' && !message.location().url.endsWith('icon.svg'))
       problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`${url}/demo/gallery?${new URLSearchParams({ ...view })}`);
-  await page.waitForSelector('[data-pronta]', { timeout: 15_000 });
+  await page.waitForSelector('[data-ready]', { timeout: 15_000 });
   return { page, problems, show: (view) => show(page, view) };
 }
 
@@ -75,8 +75,8 @@ const FONT = createRequire(import.meta.url).resolve(
 );
 const FONT_CSS = `
 @font-face { font-family: Bundled; font-weight: 100 900; src: url('/bundled.woff2'); }
-.quadro h3 { font-family: Bundled !important; }
-.quadro psa-checkout { --psa-font-family: Bundled; }
+.frame h3 { font-family: Bundled !important; }
+.frame psa-checkout { --psa-font-family: Bundled; }
 psa-checkout::part(status), psa-checkout::part(timer) { font-family: Bundled !important; }
 `;
 

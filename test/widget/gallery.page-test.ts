@@ -101,8 +101,8 @@ it('says by its address what it shows, and shows it again', async () => {
   const { search } = new URL(page.url());
   const again = await openGallery(browser, server.url, Object.fromEntries(new URLSearchParams(search)));
   expect(new URL(again.page.url()).search).toBe(search);
-  expect(await again.page.locator('.tema:visible').getAttribute('id')).toBe('custodia');
-  expect(await again.page.locator('#galeria').getAttribute('dir')).toBe('rtl');
+  expect(await again.page.locator('.theme:visible').getAttribute('id')).toBe('custodia');
+  expect(await again.page.locator('#gallery').getAttribute('dir')).toBe('rtl');
   await again.page.context().close();
 });
 
@@ -116,7 +116,7 @@ it.each(['estreita', 'celular', 'larga'] as const)('fits on a phone, %s', async 
 it('keeps what it plays to itself: the shop finds none of its payments', async () => {
   const { page } = gallery;
   const shop = await page.context().newPage();
-  await shop.goto(`${server.url}/demo/obrigado`);
+  await shop.goto(`${server.url}/demo/thank-you`);
   expect(await shop.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0]);
   await shop.close();
 });

@@ -66,7 +66,7 @@ describe('the comparison', () => {
     ['another shade of a button', 'psa-checkout { --psa-color-primary: #3a4ad3 !important; }'],
     ['an icon of another colour', 'psa-checkout { --psa-color-success: #0b7a7b !important; }'],
     ['a text of another colour', 'psa-checkout { --psa-color-muted: #8c5060 !important; }'],
-    ['a state that is missing', '[data-estado=pago] psa-checkout { visibility: hidden; }'],
+    ['a state that is missing', '[data-state=paid] psa-checkout { visibility: hidden; }'],
   ])('sees %s', async (_, css) => {
     expect(await changed(css)).toMatch(/looks different/);
   });
@@ -87,7 +87,7 @@ describe('the comparison', () => {
   }
 
   async function drawFrames(): Promise<Record<string, PNG>> {
-    const frame = (name: string) => draw(gallery.page.locator(`#padrao [data-estado=${name}]`));
-    return { inicio: await frame('inicio'), pendente: await frame('pendente'), pago: await frame('pago') };
+    const frame = (name: string) => draw(gallery.page.locator(`#padrao [data-state=${name}]`));
+    return { button: await frame('button'), pending: await frame('pending'), paid: await frame('paid') };
   }
 });

@@ -49,14 +49,14 @@ export async function openForLooks(browser: Browser, url: string): Promise<Galle
  * here is rounded to another.
  */
 const ALONE_CSS = `
-#galeria { position: absolute; inset-block-start: 3000px; inline-size: 1152px; }
-.tema h2, .tema .resumo { font-family: Bundled !important; }
+#gallery { position: absolute; inset-block-start: 3000px; inline-size: 1152px; }
+.theme h2, .theme .summary { font-family: Bundled !important; }
 `;
 
 export async function drawSheet({ page, show }: Gallery, { view, scheme, forced }: Sheet): Promise<PNG> {
   await page.emulateMedia({ colorScheme: scheme, forcedColors: forced ? 'active' : 'none' });
   await show(view);
-  return draw(page.locator(`#${view.tema} .quadros`));
+  return draw(page.locator(`#${view.tema} .frames`));
 }
 
 /** In as few colours as a reference has: each to the nearest of 32 steps, which no eye misses, in half the bytes. */

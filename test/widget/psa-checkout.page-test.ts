@@ -9,8 +9,8 @@ const SHOP =
   '<!doctype html><html lang="pt-BR"><title>Loja</title><script type="module" src="/widget/psa-checkout.js?v=2"></script><body></body></html>';
 
 const stand = openPageStand({
-  '/loja': { body: SHOP, headers: { 'content-security-policy': STRICT } },
-  '/obrigado': { body: SHOP },
+  '/shop': { body: SHOP, headers: { 'content-security-policy': STRICT } },
+  '/thank-you': { body: SHOP },
 });
 const { scenario, told, until, connected, act } = stand;
 
@@ -92,7 +92,7 @@ describe('on a merchant’s page, where windows are blocked that no click asked 
         void element.start();
       });
     }, token);
-    await page.goto(`${server.url}/loja`);
+    await page.goto(`${server.url}/shop`);
     await until('pending');
     expect(context.pages()).toHaveLength(1);
     const [popup] = await Promise.all([context.waitForEvent('page'), page.click('psa-checkout [part=link]')]);
@@ -118,7 +118,7 @@ describe('coming back', () => {
     await page.click('psa-checkout');
     await page.waitForURL(/\/checkout\/PSA-/);
     const orderCode = page.url().split('/').pop() ?? '';
-    await page.goto(`${server.url}/obrigado?psa_order_code=${orderCode}`);
+    await page.goto(`${server.url}/thank-you?psa_order_code=${orderCode}`);
     await page.evaluate(() => document.body.append(document.createElement('psa-checkout')));
     await until('pending');
     await act({ values: { status: 'PAID' } });
@@ -162,7 +162,7 @@ it('can be imported on a server', async () => {
 
 async function shop(token: string, mode: string, stay = false): Promise<void> {
   const { page, server } = stand;
-  await page.goto(`${server.url}/loja`);
+  await page.goto(`${server.url}/shop`);
   await page.evaluate(
     ({ token, mode, stay }) => {
       const element = document.createElement('psa-checkout') as PsaCheckout;

@@ -11,14 +11,14 @@ const ELEMENT =
   '<psa-checkout endpoint="{{url}}/graphql" token="{{token}}" mode="{{mode}}">Pagar R$ 49,90</psa-checkout>';
 
 const stand = openPageStand({
-  '/compra': { body: `${head}${ELEMENT}` },
-  '/obrigado': { body: `${head}<psa-checkout></psa-checkout>` },
-  '/quadro': { body: `${head}<iframe src="{{url}}/compra?token={{token}}&mode={{mode}}"></iframe>` },
-  '/areia': {
-    body: `${head}<iframe sandbox="allow-scripts {{allow}}" src="{{url}}/compra?token={{token}}&mode={{mode}}"></iframe>`,
+  '/product': { body: `${head}${ELEMENT}` },
+  '/thank-you': { body: `${head}<psa-checkout></psa-checkout>` },
+  '/frame': { body: `${head}<iframe src="{{url}}/product?token={{token}}&mode={{mode}}"></iframe>` },
+  '/sandbox': {
+    body: `${head}<iframe sandbox="allow-scripts {{allow}}" src="{{url}}/product?token={{token}}&mode={{mode}}"></iframe>`,
   },
-  '/duas-vezes': {
-    body: `${head}<script type="module" src="{{url}}/widget/psa-checkout.js?outra"></script>${ELEMENT}`,
+  '/twice': {
+    body: `${head}<script type="module" src="{{url}}/widget/psa-checkout.js?other"></script>${ELEMENT}`,
   },
 });
 /** What pages do to everything on them: resets, debugging, a theme of the nineties. Whether and where the element is shown is theirs. */
@@ -47,7 +47,7 @@ const { until, connected, act, told } = stand;
 /** A page with the element, of a payment that the server treats like this. */
 async function shop(given: Parameters<typeof stand.scenario>[0] = {}, mode = 'popup'): Promise<string> {
   const { token } = await stand.scenario(given);
-  await stand.page.goto(`${stand.server.url}/compra?token=${token}&mode=${mode}`);
+  await stand.page.goto(`${stand.server.url}/product?token=${token}&mode=${mode}`);
   return token;
 }
 
@@ -160,7 +160,7 @@ describe('the tab', () => {
     const { context } = stand;
     const orderCode = await startPayment();
     const other = await context.newPage();
-    await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await other.goto(`${stand.server.url}/thank-you?psa_order_code=${orderCode}`);
     await connected('live', other);
     await act(status('PAID'));
     await until('paid');
@@ -209,7 +209,7 @@ describe('in a browser as people have it', () => {
       }
       await connected('live');
       // Followed as it is: an open connection must not keep it out of the cache.
-      await page.goto(`${server.url}/obrigado`);
+      await page.goto(`${server.url}/thank-you`);
       await connected('live');
       await act(status('PAID'));
       await until('paid');
@@ -226,7 +226,7 @@ describe('in a browser as people have it', () => {
     const [tab] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
     await tab.waitForURL(/\/checkout\/PSA-/);
     const orderCode = tab.url().split('/').pop();
-    await tab.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await tab.goto(`${stand.server.url}/thank-you?psa_order_code=${orderCode}`);
     await until('pending', tab);
     await connected('live', tab);
     await act(status('PAID'));
@@ -237,8 +237,8 @@ describe('in a browser as people have it', () => {
   it('of another site’s page it pays in a window', async () => {
     const { page, server } = stand;
     const { token } = await stand.scenario();
-    await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/quadro?token=${token}&mode=popup`);
-    const frame = page.frame({ url: /compra/ });
+    await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/frame?token=${token}&mode=popup`);
+    const frame = page.frame({ url: /product/ });
     if (!frame) throw new Error('no frame');
     const [popup] = await Promise.all([page.waitForEvent('popup'), frame.click(button)]);
     await popup.waitForURL(/\/checkout\/PSA-/);
@@ -284,7 +284,7 @@ describe('the clock', () => {
     expect(await page.locator('psa-checkout [part=timer]').textContent()).toMatch(/^\s*(30|29)\b/);
     const orderCode = await element((checkout) => checkout.payment?.orderCode);
     const other = await context.newPage();
-    await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await other.goto(`${stand.server.url}/thank-you?psa_order_code=${orderCode}`);
     await until('pending', other);
     await act(status('PAID'));
     await until('paid');
@@ -325,8 +325,8 @@ describe('in a frame', () => {
     async (host) => {
       const { page, server } = stand;
       const { token } = await stand.scenario();
-      await page.goto(`${server.url.replace('localhost', host)}/quadro?token=${token}&mode=redirect`);
-      await page.frame({ url: /compra/ })?.click(button);
+      await page.goto(`${server.url.replace('localhost', host)}/frame?token=${token}&mode=redirect`);
+      await page.frame({ url: /product/ })?.click(button);
       await page.waitForURL(/\/checkout\/PSA-/);
     },
   );
@@ -335,9 +335,9 @@ describe('in a frame', () => {
     const { page, server } = stand;
     const { token } = await stand.scenario();
     await page.goto(
-      `${server.url}/areia?token=${token}&mode=popup&allow=allow-popups allow-popups-to-escape-sandbox`,
+      `${server.url}/sandbox?token=${token}&mode=popup&allow=allow-popups allow-popups-to-escape-sandbox`,
     );
-    const frame = page.frame({ url: /compra/ });
+    const frame = page.frame({ url: /product/ });
     if (!frame) throw new Error('no frame');
     const [popup] = await Promise.all([page.waitForEvent('popup'), frame.click(button)]);
     await popup.waitForURL(/\/checkout\/PSA-/);
@@ -358,8 +358,8 @@ describe('in a frame', () => {
     async (mode) => {
       const { page, server } = stand;
       const { token } = await stand.scenario();
-      await page.goto(`${server.url}/areia?token=${token}&mode=${mode}`);
-      const frame = page.frame({ url: /compra/ });
+      await page.goto(`${server.url}/sandbox?token=${token}&mode=${mode}`);
+      const frame = page.frame({ url: /product/ });
       if (!frame) throw new Error('no frame');
       await frame.click(button);
       await until('pending', frame);
@@ -371,7 +371,7 @@ describe('in a frame', () => {
 describe('the page', () => {
   it('may load the script twice', async () => {
     const { token } = await stand.scenario();
-    await stand.page.goto(`${stand.server.url}/duas-vezes?token=${token}&mode=popup`);
+    await stand.page.goto(`${stand.server.url}/twice?token=${token}&mode=popup`);
     await stand.page.waitForLoadState();
     await stand.page.click(button);
     await until('pending');
