@@ -71,7 +71,7 @@ async function drawAll(suffix, look) {
   };
   try {
     await page.goto(`${app.url}/demo/dashboard`);
-    await page.locator('.connection').getByText('Ao vivo').waitFor();
+    await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
     await page.getByText('O primeiro que você pedir').waitFor();
     await draw('dashboard-empty');
 
@@ -96,7 +96,7 @@ async function drawAll(suffix, look) {
     await page.getByText('Você está sem rede').waitFor();
     await draw('dashboard-offline');
     await visitor.context.setOffline(false);
-    await page.locator('.connection').getByText('Ao vivo').waitFor();
+    await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
 
     await page.goto(`${app.url}/simulator/`);
     await page.getByRole('button', { name: 'Adiar 10 min' }).first().waitFor();

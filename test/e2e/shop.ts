@@ -101,6 +101,6 @@ export async function paymentsOf({ live }: Stand): Promise<{ orderCode: string; 
 
 /** Both of the dashboard's connections: the page's own and the table's. */
 export async function isLive(page: Page): Promise<void> {
-  await page.locator('.connection').getByText('Ao vivo').waitFor();
+  await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
   await page.locator('#payouts [part=connection]').getByText('Ao vivo').waitFor();
 }
