@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CheckoutState, INITIAL, newer, reduce } from '../../widget/src/checkout-state.ts';
+import { type CheckoutState, INITIAL, pickNewer, reduce } from '../../widget/src/checkout-state.ts';
 import type { CardPayment, CardPaymentStatus } from '../../widget/src/operations.ts';
 
 const STATUSES: CardPaymentStatus[] = ['PENDING', 'PAID', 'EXPIRED', 'REFUNDED', 'FAILED', 'UNKNOWN'];
@@ -55,7 +55,7 @@ describe('the state of a checkout', () => {
     for (const held of STATUSES)
       for (const answer of STATUSES)
         for (const version of [1, 2, 3]) {
-          const kept = newer(payment(held, 2), payment(answer, version));
+          const kept = pickNewer(payment(held, 2), payment(answer, version));
           expect(order[kept.status], `${held} then ${answer} v${version}`).toBeGreaterThanOrEqual(
             order[held],
           );
@@ -65,7 +65,7 @@ describe('the state of a checkout', () => {
 
   it('takes a fresh countdown from the same version', () => {
     const fresh = { ...payment('PENDING', 1), expiresInSeconds: 12 };
-    expect(newer(payment('PENDING', 1), fresh)).toBe(fresh);
+    expect(pickNewer(payment('PENDING', 1), fresh)).toBe(fresh);
   });
 
   it('does not weigh versions of different payments against each other', () => {

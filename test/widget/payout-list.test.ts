@@ -190,14 +190,14 @@ describe('the next page', () => {
   test('is asked for from where the last one ended', () => {
     const filtered: PayoutView = { statuses: ['DENIED'], sort: '-requested' };
     expect(firstPage(filtered, 50)).toEqual({ first: 50, filter: { status: ['DENIED'] } });
-    expect(listOf([2, 1], filtered, true).next(50)).toEqual({
+    expect(listOf([2, 1], filtered, true).nextPage(50)).toEqual({
       first: 50,
       after: 'end',
       filter: { status: ['DENIED'] },
     });
     const oldest: PayoutView = { statuses: [], sort: 'requested' };
     expect(firstPage(oldest, 50)).toEqual({ last: 50 });
-    expect(listOf([2, 1], oldest).next(20)).toEqual({ last: 20, before: 'start' });
+    expect(listOf([2, 1], oldest).nextPage(20)).toEqual({ last: 20, before: 'start' });
   });
 });
 
@@ -207,7 +207,7 @@ describe('an order that the server does not have', () => {
     expect(list.sort({ statuses: [], sort: 'amount' })).toBe(true);
     list.arrange(false);
     expect(ids(list)).toBe('p3 p5 p9');
-    expect([list.sortedHere, list.complete, list.loaded, list.total]).toEqual([true, false, 3, 40]);
+    expect([list.sortedLocally, list.complete, list.loaded, list.total]).toEqual([true, false, 3, 40]);
   });
 
   test('by status goes from what is open to what is over', () => {
@@ -232,7 +232,7 @@ describe('an order that the server does not have', () => {
 test('what can still change is asked for again, the newest hundred of it', () => {
   const list = listOf(Array.from({ length: 150 }, (_, index) => 150 - index));
   list.apply(payout(150, { version: 2, status: 'COMPLETED', final: true }), 'PENDING');
-  expect(list.open()).toHaveLength(100);
-  expect(list.open()).toContain('p149');
-  expect(list.open()).not.toContain('p150');
+  expect(list.openIds()).toHaveLength(100);
+  expect(list.openIds()).toContain('p149');
+  expect(list.openIds()).not.toContain('p150');
 });

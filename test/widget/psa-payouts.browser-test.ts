@@ -624,7 +624,8 @@ function words(node: Node | null | undefined): string | undefined {
 const scroller = (element: PsaPayouts) => part(element, 'scroller')!;
 const rows = (element: PsaPayouts) => [...element.shadowRoot!.querySelectorAll<HTMLElement>('tbody tr')];
 const codes = (element: PsaPayouts) => rows(element).map((row) => row.querySelector('.code')?.textContent);
-const announced = (element: PsaPayouts) => element.shadowRoot!.querySelector('[data-told]')?.textContent;
+const announced = (element: PsaPayouts) =>
+  element.shadowRoot!.querySelector('[data-announcement]')?.textContent;
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
 function topOf(element: PsaPayouts, code: string): number | undefined {

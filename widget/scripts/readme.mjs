@@ -1,5 +1,5 @@
-// Prints README.md with what must not be copied by hand: the recipes, which are files that the tests run, and the hashes
-// of the script-tag bundle, which must be built. `npm run regenerate` writes it.
+// Prints README.md with its generated parts: the recipes, which are files that the tests run, and the hashes of the
+// script-tag bundle, which must be built. `npm run regenerate` writes the output to the file.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
@@ -7,10 +7,10 @@ const README = new URL('../README.md', import.meta.url);
 const RECIPES = new URL('../../test/widget/recipes/', import.meta.url);
 const BUNDLE = new URL('../dist/standalone/', import.meta.url);
 
-const written = readFileSync(README, 'utf8');
-const right = written
+const current = readFileSync(README, 'utf8');
+const generated = current
   .replace(/(<!-- recipe: (\S+) -->\n\n```\w+\n)[\s\S]*?(?=```)/g, (all, head, name) =>
-    // A packed widget has no tests beside it.
+    // The packed widget comes without the tests.
     existsSync(new URL(name, RECIPES)) ? head + readFileSync(new URL(name, RECIPES), 'utf8') : all,
   )
   .replace(
@@ -18,14 +18,14 @@ const right = written
     (_, head, element) => head + scriptTag(element),
   );
 
-process.stdout.write(right);
+process.stdout.write(generated);
 
 /** @param {string} element */
 function scriptTag(element) {
   const chunks = readdirSync(BUNDLE).filter(
     (name) => name.startsWith(`${element}.`) && /\.\w+\.js$/.test(name),
   );
-  // A chunk that did not load is asked for once more, under an address that the browser does not know yet.
+  // A chunk that did not load is retried under an address that the browser has not cached; see import-again.ts.
   const lines = chunks
     .sort()
     .flatMap((name) =>

@@ -34,7 +34,7 @@ interface LoadedList<Item> {
 }
 
 const DAY_MS = 86_400_000;
-/** How many pages of each list are read at most for the chart of the day. */
+/** The most pages of each list that are read for the chart of the day. */
 const MAX_PAGES = 10;
 /** Webhook deliveries have no subscription: they are polled after an event that causes them, and at intervals. */
 const DELIVERIES_AFTER_MS = 1_200;

@@ -37,7 +37,7 @@ const CONNECTION_LABELS: Record<ConnectionState, string> = {
   reconnecting: 'Reconectando…',
   offline: 'Sem rede',
 };
-/** How often relative times such as “há 2 min.” are drawn again. */
+/** The interval at which relative times such as “há 2 min.” are drawn again. */
 const TICK_MS = 15_000;
 
 /** A merchant's dashboard, which follows the account live. */

@@ -5,7 +5,7 @@ export interface GalleryState {
   name: string;
   title: string;
   script?: Script;
-  /** How the element reaches the state: by a click, or by finding its payment again. By neither it shows its button. */
+  /** The way to the state: a click, or finding the payment again. Without one the element stays at its button. */
   via?: 'click' | 'return';
   /** Further properties that the page sets. */
   properties?: Partial<PsaCheckout>;
