@@ -115,7 +115,7 @@ async function drawAll(suffix, look) {
 }
 
 /**
- * What a shop's day leaves behind.
+ * Plays a shop's day: payments, payouts, webhooks and a dispute.
  * @param {import('../../server/src/app.ts').App} app
  * @param {import('../support/clock.ts').ManualClock} clock
  * @param {import('node:http').Server} receiver

@@ -16,7 +16,7 @@ export interface View {
   largura?: 'estreita' | 'celular' | 'larga';
 }
 
-/** The demo's built pages, as the server sends them. */
+/** Serves the demo's built pages with the headers of the real server. */
 export function serveDemo(): Promise<FakeServer> {
   const folder = fileURLToPath(new URL('../../widget/dist/demo/', import.meta.url));
   return startFakeServer({
@@ -26,12 +26,12 @@ export function serveDemo(): Promise<FakeServer> {
 
 export interface Gallery {
   page: Page;
-  /** What the page has complained about. */
+  /** Errors in the page's console. */
   problems: string[];
   show(view: View): Promise<void>;
 }
 
-/** The gallery with every element of every theme in its state. */
+/** Opens the gallery and waits until every element of every theme has reached its state. */
 export async function openGallery(
   browser: Browser,
   url: string,
@@ -80,7 +80,7 @@ const FONT_CSS = `
 psa-checkout::part(status), psa-checkout::part(timer) { font-family: Bundled !important; }
 `;
 
-/** Sets all the elements in a font that comes with the tests: which ones a machine has must not matter. */
+/** Sets all elements in a font that comes with the tests, because machines differ in their fonts. */
 export async function useBundledFont(page: Page): Promise<void> {
   await page.route('**/bundled.woff2', (route) => route.fulfill({ path: FONT, contentType: 'font/woff2' }));
   await page.route('**/bundled.css', (route) => route.fulfill({ body: FONT_CSS, contentType: 'text/css' }));
