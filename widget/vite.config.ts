@@ -4,6 +4,8 @@ import { showcase } from './demo/showcase.ts';
 import { squeezeTemplates } from './scripts/squeeze-templates.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
+/** A script-tag file contains Lit, whose licence has to be copied with it. */
+const license = { fileName: 'lit.LICENSE.txt' };
 
 // The builds by mode: `npm` for bundlers, `standalone…` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
@@ -40,6 +42,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
         // The other element's build writes into it too: after this one, except where both are watched.
         emptyOutDir: !process.argv.includes('--watch'),
         modulePreload: false,
+        license,
         target: 'es2022',
         lib: { entry: { 'psa-checkout': here('src/define.ts') }, formats: ['es'] },
         rolldownOptions: {
@@ -62,6 +65,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
         outDir: here('dist/standalone'),
         emptyOutDir: false,
         modulePreload: false,
+        license,
         target: 'es2022',
         lib: { entry: { 'psa-payouts': here('src/payouts/define.ts') }, formats: ['es'] },
         rolldownOptions: {

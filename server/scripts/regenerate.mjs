@@ -15,17 +15,17 @@ import { fail, isMain, root, runNode } from './progress.mjs';
  *
  * @type {Generated[]}
  */
-const GENERATED = [
+export const GENERATED = [
   { file: 'schema.graphql', from: 'the GraphQL schema in server/src', make: printSchema },
   { file: 'widget/src/graphql-env.d.ts', from: 'schema.graphql', make: printTypes },
-  {
-    file: 'widget/README.md',
+  ...['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'].map((document) => ({
+    file: `widget/${document}`,
     from: 'the recipes in test/widget/recipes, and the built widget',
     make: async () => {
       await ensureParts(['widget'], { quiet: true });
-      return runNode('widget/scripts/readme.mjs', [], { quiet: true });
+      return runNode('widget/scripts/docs.mjs', [document], { quiet: true });
     },
-  },
+  })),
 ];
 
 /** Compares each generated file with what it is made from, and fails where they differ. */

@@ -26,7 +26,7 @@ bench:soak goes on for so many minutes: subscribers come, reconnect and leave wh
 server holds in memory is looked at. It fails where that grows.
 
 widget-sizes compares what a page downloads for <psa-checkout> with the checkouts that others publish, each bundled
-and compressed by the same tools in the same run; with --save the table goes into widget/README.md.
+and compressed by the same tools in the same run; with --save the table goes into widget/docs/sizes.md.
 
 The servers of others are installed the first time that they are measured (Mercurius, Apollo Server, Yoga, Hive Gateway:
 some 150 MB from the npm registry), and so are their checkouts (80 MB).

@@ -1,7 +1,6 @@
 // npm run bench -- widget-sizes: what a page downloads for our checkout and for those of others, bundled and compressed
 // by the same tools in the same run.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, type Rolldown } from 'vite';
@@ -28,7 +27,7 @@ interface Size {
 const PEERS = fileURLToPath(new URL('./peers/widgets/', import.meta.url));
 const OURS = fileURLToPath(new URL('../', import.meta.url));
 const STANDALONE = new URL('../../widget/dist/standalone/', import.meta.url);
-const README = new URL('../../widget/README.md', import.meta.url);
+const TABLE = 'widget/docs/sizes.md';
 const BEGIN = '<!-- npm run bench -- widget-sizes --save writes from here -->';
 const END = '<!-- to here -->';
 
@@ -165,15 +164,16 @@ function gzip(content: string | Uint8Array): number {
 }
 
 async function save(): Promise<void> {
-  const text = readFileSync(README, 'utf8');
+  const address = new URL(`../../${TABLE}`, import.meta.url);
+  const text = readFileSync(address, 'utf8');
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`no place for the table in ${README}: ${BEGIN} … ${END}`);
+  if (begin < 0 || end < begin) throw new Error(`${TABLE} has no place for the table: ${BEGIN} … ${END}`);
   const table = [['', 'kB at first', 'kB in all', 'what it is'], ['---', '---:', '---:', '---'], ...cells]
     .map((row) => `| ${row.join(' | ')} |`)
     .join('\n');
-  writeFileSync(README, `${text.slice(0, begin)}${BEGIN}\n\n${table}\n\n${text.slice(end)}`);
+  writeFileSync(address, `${text.slice(0, begin)}${BEGIN}\n\n${table}\n\n${text.slice(end)}`);
   const biome = 'node_modules/@biomejs/biome/bin/biome';
-  const { ok, output } = await runNode(biome, ['format', '--write', 'widget/README.md'], { quiet: true });
+  const { ok, output } = await runNode(biome, ['format', '--write', TABLE], { quiet: true });
   if (!ok) throw new Error(output);
-  console.log(`Written to ${dirname(fileURLToPath(README))}/README.md`);
+  console.log(`Written to ${TABLE}`);
 }

@@ -42,8 +42,9 @@ function prepareHouse(): void {
     'widget/node_modules/gql.tada/bin/cli.js',
     "require('node:fs').writeFileSync(process.argv.at(-1), 'types')",
   );
-  house.write('widget/scripts/readme.mjs', "process.stdout.write('read me')");
-  house.write('widget/README.md', 'read me');
+  house.write('widget/scripts/docs.mjs', "process.stdout.write('document')");
+  for (const document of ['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'])
+    house.write(`widget/${document}`, 'document');
   house.write('widget/src/graphql-env.d.ts', 'types');
   house.write('schema.graphql', 'type Query');
   house.write('server/scripts/bundle.mjs', BUNDLE);

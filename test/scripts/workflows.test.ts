@@ -36,3 +36,16 @@ it('the nightly workflow runs every part of the nightly', () => {
   const [, parts = ''] = /\n +part: \[([^\]]+)\]/.exec(read('.github/workflows/nightly.yml'))!;
   expect(parts.split(', ').sort()).toEqual(Object.keys(PARTS).sort());
 });
+
+it('Renovate’s rules name only packages that the project has', () => {
+  const manifests = ['package.json', 'server/package.json', 'widget/package.json', 'test/package.json'].map(
+    read,
+  );
+  const known = [...manifests, read('pnpm-workspace.yaml')].join('\n');
+  const named = [...read('.github/renovate.json5').matchAll(/matchPackageNames: \[([^\]]+)\]/g)].flatMap(
+    ([, list]) => [...list!.matchAll(/'([^']+)'/g)].map(([, name]) => name!),
+  );
+  expect(named.length).toBeGreaterThan(30);
+  const ofTheMachine = ['node', 'pnpm'];
+  expect(named.filter((name) => !known.includes(`"${name}"`) && !ofTheMachine.includes(name))).toEqual([]);
+});

@@ -1,7 +1,7 @@
 // @psa/checkout as it is installed: the tarball of `npm pack`, unpacked.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -38,6 +38,7 @@ it('the package contains the files that its exports name, and neither demo nor s
     expect.arrayContaining([
       'LICENSE',
       'README.md',
+      'docs/psa-checkout.md',
       'custom-elements.json',
       'dist/standalone/lit.LICENSE.txt',
     ]),
@@ -156,11 +157,65 @@ it.each([
   expect(names(members)).toEqual(expect.arrayContaining(shown.split(' ')));
 });
 
-it('the README contains the tested recipes', async () => {
-  const readme = await readFile(join(packed, 'README.md'), 'utf8');
+it.each([
+  ['PsaCheckout', ['psa-checkout.md']],
+  ['PsaPayouts', ['psa-payouts.md', 'psa-checkout.md']],
+])(
+  'the documents name every attribute, event, part, slot, state and custom property of %s',
+  async (type, documents) => {
+    const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
+    const declarations = manifest.modules.flatMap(
+      (part: { declarations?: object[] }) => part.declarations ?? [],
+    );
+    const element = declarations.find(({ name }: { name: string }) => name === type);
+    const texts = await Promise.all(documents.map((name) => readFile(join(packed, 'docs', name), 'utf8')));
+    const documented = new Set(texts.join().match(/(?<=[`(])(?:--)?[\w-]+(?=[`)])/g));
+    for (const kind of ['attributes', 'events', 'cssParts', 'slots', 'cssStates', 'cssProperties']) {
+      const names: string[] = element[kind].map(({ name }: { name: string }) => name || 'default');
+      expect(names.length, kind).toBeGreaterThan(0);
+      expect(
+        names.filter((name) => !documented.has(name)),
+        kind,
+      ).toEqual([]);
+    }
+  },
+);
+
+it('the document of recipes contains the tested recipes', async () => {
+  const document = await readFile(join(packed, 'docs/recipes.md'), 'utf8');
   const recipes = (await readdir(here('recipes'))).filter((file) => file !== 'tsconfig.json');
   for (const recipe of recipes)
-    expect(readme).toContain(await readFile(join(here('recipes'), recipe), 'utf8'));
+    expect(document).toContain(await readFile(join(here('recipes'), recipe), 'utf8'));
+});
+
+it('the package contains every file and heading that its documents link to', async () => {
+  const documents = (await readdir(packed, { recursive: true })).filter((file) => file.endsWith('.md'));
+  const headings = async (file: string) =>
+    [...(await readFile(join(packed, file), 'utf8')).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+  const broken: string[] = [];
+  let links = 0;
+  for (const document of documents)
+    for (const [, link = ''] of (await readFile(join(packed, document), 'utf8')).matchAll(/\]\(([^)]+)\)/g)) {
+      if (URL.canParse(link)) continue;
+      links++;
+      const [path = '', heading] = link.split('#');
+      const target = path ? posix.join(posix.dirname(document), path) : document;
+      const isThere = await stat(join(packed, target)).catch(() => null);
+      if (!isThere || (heading && !(await headings(target)).includes(heading)))
+        broken.push(`${document}: ${link}`);
+    }
+  expect(links).toBeGreaterThan(10);
+  expect(broken).toEqual([]);
+});
+
+it('the README has at most 150 lines', async () => {
+  const lines = (await readFile(join(packed, 'README.md'), 'utf8')).trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(150);
 });
 
 async function inNode(code: string): Promise<string> {

@@ -1,4 +1,4 @@
-// The recipes of the README, unchanged, on the built package.
+// The recipes of widget/docs/recipes.md, unchanged, on the built package.
 import '@angular/compiler';
 import { createComponent, inputBinding, provideZonelessChangeDetection } from '@angular/core';
 import { createApplication } from '@angular/platform-browser';

@@ -1,4 +1,4 @@
-// The recipe for a page without a framework, and the script tag with hashes, as the README has them.
+// The recipe for a page without a framework, and the script tag with hashes, as the documents have them.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
@@ -15,8 +15,8 @@ let token: string;
 
 beforeAll(async () => {
   const plain = await readFile(here('recipes/plain.html'), 'utf8');
-  const readme = await readFile(here('../../widget/README.md'), 'utf8');
-  const tag = /<!-- integrity: psa-checkout -->\n\n```html\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const document = await readFile(here('../../widget/docs/psa-checkout.md'), 'utf8');
+  const tag = /<!-- integrity: psa-checkout -->\n\n```html\n([\s\S]*?)```/.exec(document)?.[1] ?? '';
   const hashed = plain.replace(/<script type="module" src.*<\/script>/, tag);
   const served = (page: string) => ({
     body: page.replaceAll(ORIGIN, '{{url}}').replace('ps_checkout_…', ''),

@@ -3,7 +3,7 @@ import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import { firstInSample } from '../support/scale.ts';
 import { openPageFixture } from './page-fixture.ts';
 
-// Hard conditions, each on whole pages in a real browser. widget/README.md lists them.
+// Hard conditions, each on whole pages in a real browser. widget/docs/what-it-withstands.md lists them.
 const SCRIPT = '<script type="module" src="{{url}}/widget/psa-checkout.js"></script>';
 const head = `<!doctype html><html lang="pt-BR"><title>Loja</title>${SCRIPT}`;
 /** The element in the page's HTML, as a merchant writes it. */

@@ -1,4 +1,4 @@
-// Fails when a script-tag bundle exceeds the size that the README promises. Sizes are gzip, as a page downloads them.
+// Fails when a script-tag bundle exceeds the size that docs/sizes.md promises. Sizes are gzip, as a page downloads them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 

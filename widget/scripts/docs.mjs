@@ -1,14 +1,16 @@
-// Prints README.md with its generated parts: the recipes, which are files that the tests run, and the hashes of the
-// script-tag bundle, which must be built. `npm run regenerate` writes the output to the file.
+// Prints a document of the widget (`node scripts/docs.mjs docs/recipes.md`) with its generated parts: the
+// recipes, which are files that the tests run, and the hashes of the script-tag bundle, which must be built before.
+// `npm run regenerate` writes it.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-const README = new URL('../README.md', import.meta.url);
+const WIDGET = new URL('../', import.meta.url);
 const RECIPES = new URL('../../test/widget/recipes/', import.meta.url);
 const BUNDLE = new URL('../dist/standalone/', import.meta.url);
 
-const current = readFileSync(README, 'utf8');
-const generated = current
+const [document] = process.argv.slice(2);
+if (!document) throw new Error('Name the document, such as README.md.');
+const complete = readFileSync(new URL(document, WIDGET), 'utf8')
   .replace(/(<!-- recipe: (\S+) -->\n\n```\w+\n)[\s\S]*?(?=```)/g, (all, head, name) =>
     // The packed widget comes without the tests.
     existsSync(new URL(name, RECIPES)) ? head + readFileSync(new URL(name, RECIPES), 'utf8') : all,
@@ -18,7 +20,7 @@ const generated = current
     (_, head, element) => head + scriptTag(element),
   );
 
-process.stdout.write(generated);
+process.stdout.write(complete);
 
 /** @param {string} element */
 function scriptTag(element) {

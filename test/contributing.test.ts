@@ -1,0 +1,163 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { gates } from '../server/scripts/gates.mjs';
+import { GENERATED } from '../server/scripts/regenerate.mjs';
+import { filesUnder } from '../server/scripts/stamp.mjs';
+
+// CONTRIBUTING.md against the repository, beyond what holds of every document. Each worked example follows something that exists, so the files that it has to
+// name are those in which that thing appears today.
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const contributing = read('.github/CONTRIBUTING.md');
+
+const TEXT = /\.(?:ts|tsx|mjs|sql|graphql|json|md|html|vue|svelte)$/;
+/** Nobody looks for a field there: what is said of the past, and this test. */
+const APART = /CHANGELOG\.md$|^test\/db\/released\.json$|^test\/contributing\.test\.ts$/;
+const texts = new Map(
+  ['schema.graphql', 'README.md', ...['server', 'widget', 'test'].flatMap(filesUnder)]
+    .filter((file) => TEXT.test(file) && !APART.test(file))
+    .map((file) => [file, read(file)]),
+);
+
+/** The text of a section, without its heading. */
+function section(heading: string): string {
+  const [, text] = contributing.split(`\n## ${heading}\n`);
+  if (text === undefined) throw new Error(`CONTRIBUTING.md has no section called ${heading}.`);
+  return text.split('\n## ')[0]!;
+}
+
+/** The files that a text names, sorted; changelogs go with every example. */
+function filesIn(text: string): string[] {
+  const named = text.matchAll(/`((?:server|widget|test)\/[\w./-]+\.\w+|schema\.graphql|README\.md)`/g);
+  return [...new Set([...named].map(([, file]) => file!))].filter((file) => !APART.test(file)).sort();
+}
+
+/** The files whose text holds one of the markers. A marker that no file holds is a mistake. */
+function filesWith(folder: string, ...markers: string[]): string[] {
+  return markers.flatMap((marker) => {
+    const found = [...texts].filter(([file, text]) => file.startsWith(folder) && text.includes(marker));
+    if (found.length === 0) throw new Error(`No file of ${folder || 'the repository'} contains ${marker}.`);
+    return found.map(([file]) => file);
+  });
+}
+
+const sorted = (files: string[]) => [...new Set(files)].sort();
+
+/** The first cells of a table's rows, below the one whose header begins with this word. */
+function firstCells(text: string, header: string): string[] {
+  const [, rows = ''] = new RegExp(`^\\| ${header} .*\\n\\| -.*\\n((?:\\|.*\\n)+)`, 'm').exec(text) ?? [];
+  return [...rows.matchAll(/^\| (.+?) +\|/gm)].map(([, cell]) => cell!);
+}
+
+const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
+
+describe('CONTRIBUTING.md', () => {
+  it('names only tests and gates that exist', () => {
+    const argumentsOf = (pattern: RegExp) =>
+      codeIn(contributing).flatMap((code) => (pattern.exec(code)?.[1] ?? '').match(/'[^']+'|\S+/g) ?? []);
+    const paths = filesUnder('test').filter((file) => /(?:\.test\.ts|-test\.tsx?)$/.test(file));
+    const filters = argumentsOf(/^npm (?:test|run test:all) -- (.+)$/);
+    expect(filters.length).toBeGreaterThan(20);
+    expect(filters.filter((filter) => !paths.some((path) => path.includes(filter)))).toEqual([]);
+    const chosen = argumentsOf(/^npm run check -- (.+)$/).map((name) => name.replaceAll("'", ''));
+    expect(chosen.length).toBeGreaterThan(5);
+    expect(chosen.filter((name) => name !== 'gates' && !(name in gates))).toEqual([]);
+  });
+
+  it('lists every gate', () => {
+    const listed = firstCells(section('The gates and the other commands'), 'gate').flatMap(codeIn);
+    expect(listed).toEqual(Object.keys(gates));
+  });
+
+  it('lists every file that npm run regenerate makes', () => {
+    const rows = section('Generated files').split('\n');
+    const made = rows
+      .filter((row) => row.includes('`npm run regenerate`'))
+      .map((row) => row.split(' | ')[0]!);
+    expect(made.flatMap(codeIn)).toEqual(GENERATED.map(({ file }) => file));
+  });
+
+  it('says of every folder of the server what is in it', () => {
+    const folders = readdirSync(join(root, 'server/src'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `server/src/${name}`);
+    const listed = firstCells(section('Where things are'), 'folder').flatMap(codeIn);
+    expect(listed.filter((folder) => folder.startsWith('server/src/')).sort()).toEqual(folders.sort());
+  });
+
+  it('says of every file name that three slices share what it holds', () => {
+    const names = SLICES.flatMap((slice) => filesUnder(slice).map((file) => file.slice(slice.length + 1)));
+    const shared = [...new Set(names)].filter((name) => names.filter((other) => other === name).length >= 3);
+    const cells = firstCells(section('Where things are'), 'file').flatMap(codeIn);
+    const listed = cells.map((cell) => cell.replace('<slice>/', ''));
+    expect(shared.filter((name) => !listed.includes(name))).toEqual([]);
+    expect(listed.filter((name) => !names.includes(name))).toEqual([]);
+  });
+});
+
+it('The picture of the data names only files and folders that exist', () => {
+  const labels = [...read('.github/data-flow.svg').matchAll(/class="file"[^>]*>([^<]+)</g)];
+  const named = labels.flatMap(([, label]) => label!.split(', '));
+  const sources = filesUnder('server/src').map((file) => file.slice('server/src/'.length));
+  const isThere = (name: string) => sources.some((file) => `/${file}`.includes(`/${name}`));
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((name) => !isThere(name))).toEqual([]);
+});
+
+/** Domains with a port, GraphQL types and tables of their own. */
+const SLICES = readdirSync(join(root, 'server/src'))
+  .map((name) => `server/src/${name}`)
+  .filter((folder) =>
+    ['model.ts', 'schema.ts', 'store.ts'].every((file) => existsSync(join(root, folder, file))),
+  );
+
+describe('The example of', () => {
+  it('a field of Payout names every file in which deniedReason appears', () => {
+    const members = ['withdrawalId', 'amountCents', 'feeCents', 'destination', 'status', 'version'];
+    const dates = ['requestedAt', 'processedAt'];
+    const isWhole = (file: string) =>
+      [...members, ...dates].every((member) => texts.get(file)!.includes(member));
+    const all = filesWith('', 'deniedReason', 'denied_reason');
+    // A test may look at the field alone; one that spells a payout out needs every new field.
+    const needed = all.filter((file) => !file.startsWith('test/') || isWhole(file));
+    expect(filesIn(section('Add a field to Payout'))).toEqual(sorted(needed));
+  });
+
+  it('a webhook event names every file in which checkout_token.paused and its body appear', () => {
+    const needed = filesWith('', 'checkout_token.paused', 'tokenWebhook', 'tokenFromJson');
+    expect(filesIn(section('Add a webhook event'))).toEqual(sorted(needed));
+  });
+
+  it('a migration names every file in which pause_reason appears, and kinds that the runner knows', () => {
+    const text = section('Add a migration');
+    const tests = filesIn(text).filter((file) => file.startsWith('test/'));
+    expect(filesIn(text)).toEqual(sorted([...filesWith('server/src', 'pause_reason'), ...tests]));
+    const kinds = firstCells(text.replaceAll('\n   ', '\n'), 'name').flatMap(codeIn);
+    expect(kinds).toHaveLength(3);
+    for (const kind of kinds) expect(kind).toMatch(/^\d{4}_[a-z_]+?(_online)?(_needs_\d{4})?\.sql$/);
+  });
+
+  it('a slice names every file of products, and every file that each slice has to be added to', () => {
+    const isOutside = (file: string) => !file.startsWith('server/src/products/');
+    const imports = (file: string, slice: string) =>
+      new RegExp(`['/]${slice.slice('server/src/'.length)}/[\\w/-]+\\.ts'`).test(texts.get(file)!);
+    const wiring = filesWith('server/src', 'import')
+      .concat(filesWith('test/support', 'import'))
+      .filter((file) => SLICES.every((slice) => file.startsWith(slice) || imports(file, slice)));
+    expect(wiring.length).toBeGreaterThan(3);
+    const needed = [
+      ...filesUnder('server/src/products'),
+      ...filesUnder('test/products'),
+      ...wiring,
+      ...filesWith('server/src', "'products'", 'ProductTable', 'create table product (').filter(isOutside),
+      ...filesWith('server/src/db', "'product'"),
+      ...filesWith('test/attacks', '/v1/products/{id}'),
+      ...filesWith('test/support', 'type Product implements'),
+      ...filesWith('server/docs', '`DELETE /v1/products/{id}`'),
+    ];
+    expect(filesIn(section('Add a slice'))).toEqual(sorted(needed));
+  });
+});
