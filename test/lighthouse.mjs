@@ -10,7 +10,7 @@ const USAGE = `Usage: npm run lighthouse [-- [--report FOLDER] [PATH…]]
 Starts the built server with the demo on 127.0.0.1 and prints Lighthouse's scores, for a phone and for a desk, each the
 median of three runs. Fails where performance, accessibility or best practices is below 95.
 
-  PATH             other pages than /demo/, such as /demo/obrigado
+  PATH             other pages than /demo/, such as /demo/thank-you
   --report FOLDER  keeps Lighthouse's reports there, as HTML
 
 Lighthouse is installed the first time (some 100 MB from the npm registry). Chromium is CHROME_PATH or CHROME_BIN, else

@@ -84,9 +84,9 @@ function inNode(name: string, include: string[], options: Options = {}): TestPro
 
 type Options = TestProjectInlineConfiguration['test'] & object;
 
-const onPostgres = (stand: 'service' | 'facade'): Options => ({
+const onPostgres = (backend: 'service' | 'facade'): Options => ({
   globalSetup: [here('support/postgres.ts')],
-  provide: { stand },
+  provide: { backend },
 });
 
 /** A payer sees the same through a facade: the same tests once more, where all tests run. */

@@ -1,4 +1,4 @@
-/** Where each element is written, what is built of it, and what registers it. */
+/** The source, the built module and the registering module of each element. */
 const ELEMENTS = [
   {
     name: 'psa-checkout',
@@ -21,7 +21,7 @@ export default {
   plugins: [
     {
       name: 'as-packed',
-      // The package holds what was built; and what only the class itself sees is nobody else's business.
+      // The manifest names the built modules of the package, and omits private and static members.
       packageLinkPhase({ customElementsManifest }) {
         for (const { name, source, built, define } of ELEMENTS) {
           const part = customElementsManifest.modules.find(({ path }) => path === source);

@@ -2,7 +2,7 @@ import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@p
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 
-/** React 19 sets what the element has as a property, the rest as attributes, and listens to `onpsa-paid` and the like. */
+/** Props for React 19, which sets properties that the element has and attributes otherwise, and listens by `onpsa-paid` etc. */
 type Props<Element, Attributes, Events> = DetailedHTMLProps<HTMLAttributes<Element>, Element> &
   Attributes & { [Name in keyof Events & string as `on${Name}`]?: (event: Events[Name]) => void };
 

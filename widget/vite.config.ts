@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
-import { vitrine } from './demo/vitrine.ts';
+import { showcase } from './demo/showcase.ts';
 import { squeezeTemplates } from './scripts/squeeze-templates.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
 /** A script-tag file contains Lit, whose licence has to be copied with it. */
 const license = { fileName: 'lit.LICENSE.txt' };
 
-// Builds of one source: `npm` for bundlers, `standalone…` for a script tag, `demo` for the pages at /demo and /simulator.
+// The builds by mode: `npm` for bundlers, `standalone…` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
   const plugins = command === 'build' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
@@ -15,7 +15,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
       plugins,
       build: {
         outDir: here('dist'),
-        // The other builds stand there as well: scripts/build.mjs removes what this one has left.
+        // The other builds write into it too: scripts/build.mjs removes the files of earlier builds.
         emptyOutDir: false,
         modulePreload: false,
         target: 'es2022',
@@ -39,17 +39,17 @@ export default defineConfig(({ mode, command }): UserConfig => {
       plugins,
       build: {
         outDir: here('dist/standalone'),
-        // The other element's build stands there as well; it is made after this one, but not where both are watched.
+        // The other element's build writes into it too: after this one, except where both are watched.
         emptyOutDir: !process.argv.includes('--watch'),
         modulePreload: false,
         license,
         target: 'es2022',
         lib: { entry: { 'psa-checkout': here('src/define.ts') }, formats: ['es'] },
         rolldownOptions: {
-          // A number that is used once costs more by its name.
+          // A constant that is used once is shorter than its name.
           optimization: { inlineConst: { mode: 'all', pass: 2 } },
           output: {
-            // Vite leaves the white space of an ES library alone, for tree shaking that is over here.
+            // Vite keeps the white space of an ES library for tree shaking, which is done here already.
             minify: true,
             // No hash: a page that was loaded before a deploy must still find its chunks after it.
             chunkFileNames: 'psa-checkout.[name].js',
@@ -57,7 +57,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
         },
       },
     };
-  // A build of its own: together they would share Lit as a chunk, and a button would cost one request more.
+  // A separate build: in one build the elements would share Lit as a chunk, one request more for each.
   if (mode === 'standalone-payouts')
     return {
       plugins,
@@ -77,15 +77,15 @@ export default defineConfig(({ mode, command }): UserConfig => {
   return {
     root: here('demo'),
     base: '/demo/',
-    plugins: [...plugins, vitrine()],
+    plugins: [...plugins, showcase()],
     build: {
       outDir: here('dist/demo'),
       emptyOutDir: true,
       modulePreload: false,
-      // The shop runs under `default-src 'self'`, which lets no data: address in.
+      // The shop's policy is `default-src 'self'`, which blocks data: URLs.
       assetsInlineLimit: 0,
       rolldownOptions: {
-        input: ['index.html', 'obrigado.html', 'dashboard.html', 'gallery.html', 'simulator/index.html'].map(
+        input: ['index.html', 'thank-you.html', 'dashboard.html', 'gallery.html', 'simulator/index.html'].map(
           (page) => here(`demo/${page}`),
         ),
       },

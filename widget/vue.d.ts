@@ -18,7 +18,7 @@ type Props<Attributes, Events> = {
 
 declare module 'vue' {
   interface GlobalComponents {
-    // The shape by which a template's types are found; `ref` gives the element itself.
+    // The shape that template type checking requires; a `ref` is the element itself.
     'psa-checkout': new () => PsaCheckout & { $props: Props<PsaCheckoutAttributes, PsaCheckoutEventMap> };
     'psa-payouts': new () => PsaPayouts & { $props: Props<PsaPayoutsAttributes, PsaPayoutsEventMap> };
   }

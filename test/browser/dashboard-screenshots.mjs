@@ -54,7 +54,7 @@ async function drawAll(suffix, look) {
     },
   });
   const receiver = createServer((request, response) => {
-    response.writeHead(request.url === '/quebrado' ? 500 : 200).end();
+    response.writeHead(request.url === '/broken' ? 500 : 200).end();
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => receiver.once('listening', resolve));
   const visitor = await openVisitor(browser, look);
@@ -71,13 +71,13 @@ async function drawAll(suffix, look) {
   };
   try {
     await page.goto(`${app.url}/demo/dashboard`);
-    await page.locator('.ligacao').getByText('Ao vivo').waitFor();
+    await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
     await page.getByText('O primeiro que você pedir').waitFor();
     await draw('dashboard-empty');
 
     await liveADay(app, clock, receiver);
     await page.reload();
-    await page.locator('#saques tbody tr').first().waitFor();
+    await page.locator('#payouts tbody tr').first().waitFor();
     await page.locator('#webhooks tbody tr').first().waitFor();
     await draw('dashboard-day');
 
@@ -89,14 +89,14 @@ async function drawAll(suffix, look) {
     await page.getByRole('button', { name: /demora@psa/ }).click();
     await page.getByRole('button', { name: 'Pedir saque' }).click();
     await page.getByText(/Saque SAQ-.* pedido/).waitFor();
-    await page.locator('#saques tbody').getByText('Pendente').first().waitFor();
+    await page.locator('#payouts tbody').getByText('Pendente').first().waitFor();
     await draw('dashboard-requested');
 
     await visitor.context.setOffline(true);
     await page.getByText('Você está sem rede').waitFor();
     await draw('dashboard-offline');
     await visitor.context.setOffline(false);
-    await page.locator('.ligacao').getByText('Ao vivo').waitFor();
+    await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
 
     await page.goto(`${app.url}/simulator/`);
     await page.getByRole('button', { name: 'Adiar 10 min' }).first().waitFor();
@@ -115,7 +115,7 @@ async function drawAll(suffix, look) {
 }
 
 /**
- * What a shop's day leaves behind.
+ * Plays a shop's day: payments, payouts, webhooks and a dispute.
  * @param {import('../../server/src/app.ts').App} app
  * @param {import('../support/clock.ts').ManualClock} clock
  * @param {import('node:http').Server} receiver
@@ -163,7 +163,7 @@ async function liveADay(app, clock, receiver) {
     });
 
   await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
-    url: `http://127.0.0.1:${port}/avisos`,
+    url: `http://127.0.0.1:${port}/webhooks`,
   });
   await post('/simulator/credit', { amountCents: 520_000 });
   await post('/simulator/credit', { litoshi: 75_000_000 });
@@ -195,7 +195,7 @@ async function liveADay(app, clock, receiver) {
   await pass(2 * HOUR_MS);
   await app.embedded?.cardPayments.refund(await firstTenant(app), mug);
   await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
-    url: `http://127.0.0.1:${port}/quebrado`,
+    url: `http://127.0.0.1:${port}/broken`,
   });
   await payout('LTC', 9_000, 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9');
   await pass(35 * MINUTE_MS);

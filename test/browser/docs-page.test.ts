@@ -5,7 +5,7 @@ import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { launchBrowser, openVisitor } from '../support/browser.ts';
 import { firstInSample } from '../support/scale.ts';
 
-/** A folder that every page looked at is also drawn into. */
+/** The folder for screenshots of each page, where it is set. */
 const SCREENSHOTS = process.env.PSA_SCREENSHOTS;
 
 let app: TestApp;
@@ -24,12 +24,12 @@ const LOOKS = [390, 1280].flatMap((width) =>
   (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
 );
 
-describe('the page of the REST interface', () => {
-  // By a name of the server that its links do not have: what is tried goes to where the page is from.
+describe('the REST page', () => {
+  // A host name that differs from the public address: the page sends its requests to its own origin.
   const address = () => `http://127.0.0.1:${app.port}/v1/docs`;
 
   test.each(firstInSample(LOOKS))(
-    'is tried out at $width px, $colorScheme, from this server alone',
+    'the REST page runs a request at $width px, $colorScheme, and loads from this server alone',
     async ({ width, colorScheme }) => {
       const visitor = await openVisitor(browser, { viewport: { width, height: 900 }, colorScheme });
       const { page } = visitor;
@@ -76,7 +76,7 @@ describe('the page of the REST interface', () => {
     },
   );
 
-  test('is for no frame, and for nothing from elsewhere', async () => {
+  test('the REST page’s policy forbids frames and other origins', async () => {
     const { headers } = await fetch(address());
     const policy = headers.get('content-security-policy')!;
     expect(policy).toContain("default-src 'none'");
@@ -84,7 +84,7 @@ describe('the page of the REST interface', () => {
     expect(policy).not.toContain('http');
   });
 
-  test('comes packed, and not again to whoever has it', async () => {
+  test('the REST page’s script is compressed, and a client with its etag gets 304', async () => {
     const script = `${address()}/swagger-ui-bundle.js`;
     const first = await fetch(script);
     expect(first.headers.get('content-encoding')).toBe('gzip');
@@ -97,7 +97,7 @@ describe('the page of the REST interface', () => {
   });
 
   test.each(['/docs/', '/docs/page.ts', '/docs/package.json', '/docs/../openapi.json/x'])(
-    'has no file %s',
+    'the REST page serves no file at %s',
     async (path) => {
       expect((await app.rest().get(path)).status).toBe(404);
     },

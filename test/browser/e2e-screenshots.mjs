@@ -96,7 +96,7 @@ async function drawStates({ name: suffix, ...look }, folder) {
   await payOn(page, CARD.declined);
   await page.getByRole('alert').waitFor();
   await draw(page, 'hosted-declined');
-  await page.goto(`${app.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+  await page.goto(`${app.url}/demo/thank-you?psa_order_code=${hostedUrl.split('/').at(-1)}`);
   await page.getByText('Aguardando o pagamento').first().waitFor();
   await draw(page, 'thanks-pending');
   await page.goto(hostedUrl);
@@ -122,7 +122,7 @@ async function drawForReadme(file) {
     ({ target, detail }) => target === 'cafe' && detail.connection === 'live',
   );
   await page.evaluate(() =>
-    scrollTo(0, (document.querySelector('.colunas')?.getBoundingClientRect().top ?? 0) + scrollY - 24),
+    scrollTo(0, (document.querySelector('.columns')?.getBoundingClientRect().top ?? 0) + scrollY - 24),
   );
   await comeToRest(page);
   await page.screenshot({ path: file });

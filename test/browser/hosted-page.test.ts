@@ -18,7 +18,7 @@ import { launchBrowser } from '../support/browser.ts';
 import { STILL } from '../support/launch-options.ts';
 import { firstInSample, runsAll, sampled } from '../support/scale.ts';
 
-/** A folder that every page looked at is also drawn into. */
+/** The folder for screenshots of each page, where it is set. */
 const SCREENSHOTS = process.env.PSA_SCREENSHOTS;
 
 let browser: Browser;
@@ -39,7 +39,7 @@ async function openPage(options: BrowserContextOptions = {}) {
   return { context, page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** A shop, or anything else, at an origin of its own. */
+/** Serves a shop, or any other site, at an origin of its own. */
 async function serveShop(listener: RequestListener) {
   const server = createServer(listener).listen(0, 'localhost');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -66,7 +66,7 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[];
 }
 
-describe('the look of every page', () => {
+describe('accessibility and layout', () => {
   const phone = { width: 390, height: 844 };
   const desktop = { width: 1280, height: 860 };
   const views = [
@@ -125,7 +125,7 @@ describe('the look of every page', () => {
       {},
       async (page) => {
         await typeCard(page);
-        // Were it really on its way, the browser would wait for the answer with everything else.
+        // A real request would block the page until its answer.
         await page
           .locator('form')
           .evaluate((form) => form.addEventListener('submit', (event) => event.preventDefault()));
@@ -153,26 +153,25 @@ describe('the look of every page', () => {
   if (SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
 
   let opened: Awaited<ReturnType<typeof openPage>>;
-  // One window for all: each payment page is at an address of its own.
+  // One window for all tests: each payment page has an address of its own.
   beforeAll(async () => {
-    // Axe could not be brought in otherwise; what the policy forbids is tested below, with it in force.
+    // The policy would block axe. Tests below run with the policy in force.
     opened = await openPage({ viewport: phone, bypassCSP: true, reducedMotion: 'reduce' });
   });
   afterAll(() => opened?.context.close());
 
   it.each(sampled(looks, 6))(
-    '%s: nothing for axe to say, and nothing cut off',
+    'axe finds nothing on the hosted page “%s”, and nothing is cut off',
     async (name, options, act) => {
       const index = looks.findIndex(([each]) => each === name);
       await using served = await servePage(options);
       const { page } = opened;
-      // As it was left by the page before.
+      // Resets the changes of the previous page.
       await page.setViewportSize(phone);
       await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(served.pageUrl);
       await act?.(page);
-      // Where not everything is run, one look at every sixth page, light and dark by turns, with axe.
-
+      // A sample has one view of every sixth page, light and dark in turn.
       await page.evaluate(axe);
       for (const { size, viewport, colorScheme } of runsAll() ? views : [views.at(index % 12 ? -1 : 0)!]) {
         await page.setViewportSize(viewport);
@@ -197,8 +196,8 @@ describe('the look of every page', () => {
   );
 });
 
-describe('in a browser', () => {
-  it('groups what is typed and pays, with nothing that the policy forbids', async () => {
+describe('the hosted page in a browser', () => {
+  it('the hosted page groups the typed digits and pays, without a violation of its policy', async () => {
     await using served = await servePage();
     await using opened = await openPage();
     const { page, problems } = opened;
@@ -212,7 +211,7 @@ describe('in a browser', () => {
     expect(problems).toEqual([]);
   });
 
-  it('keeps the caret where a digit is put in or taken out', async () => {
+  it('the caret stays in place where a digit is inserted or deleted', async () => {
     await using served = await servePage();
     await using opened = await openPage();
     const { page } = opened;
@@ -228,7 +227,7 @@ describe('in a browser', () => {
     expect(await number.inputValue()).toBe('4242 4291 4242 42');
   });
 
-  it('says what is wrong before anything is sent, and goes there', async () => {
+  it('an invalid field is shown and focused before anything is sent', async () => {
     await using served = await servePage();
     await using opened = await openPage();
     const { page } = opened;
@@ -244,7 +243,7 @@ describe('in a browser', () => {
     expect(served.state.charged).toEqual([]);
   });
 
-  it('pays from the keyboard alone', async () => {
+  it('a payment can be made with the keyboard alone', async () => {
     await using served = await servePage({ testCards: null });
     await using opened = await openPage();
     const { page } = opened;
@@ -258,7 +257,7 @@ describe('in a browser', () => {
     await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
   });
 
-  it('sends nothing again on a reload after a decline', async () => {
+  it('a reload after a decline charges nothing again', async () => {
     await using served = await servePage({ answer: decline });
     await using opened = await openPage();
     const { page } = opened;
@@ -276,7 +275,7 @@ describe('in a browser', () => {
     expect(served.state.charged).toHaveLength(1);
   });
 
-  it('follows a payment until it is decided, and then leads to the shop', async () => {
+  it('the hosted page follows a pending payment until it is decided, and then leads to the shop', async () => {
     await using shop = await serveShop((_request, response) => response.end('obrigado'));
     await using served = await servePage({
       answer: leaveOpen,
@@ -292,7 +291,7 @@ describe('in a browser', () => {
     await page.waitForURL(`${shop.origin}/ok?psa_order_code=*`);
   });
 
-  it('leads to the shop also where that leads on to another origin', async () => {
+  it('the hosted page leads to the shop even if the shop redirects to another origin', async () => {
     await using other = await serveShop((_request, response) => response.end('obrigado'));
     await using shop = await serveShop(({ url }, response) =>
       response.writeHead(302, { location: `${other.origin}${url}` }).end(),
@@ -307,7 +306,7 @@ describe('in a browser', () => {
     expect(served.state.charged).toHaveLength(1);
   });
 
-  it('leaves the form when the payment has been made elsewhere', async () => {
+  it('the form is replaced when the payment has been made elsewhere', async () => {
     await using served = await servePage({
       payment: aPayment({ expiresAt: new Date(NOW.getTime() + 1_000) }),
     });
@@ -319,8 +318,8 @@ describe('in a browser', () => {
   });
 });
 
-describe('without a script', () => {
-  it('answers wrong fields, declines and pays', async () => {
+describe('the hosted page without JavaScript', () => {
+  it('without JavaScript the hosted page shows invalid fields and declines, and pays', async () => {
     await using served = await servePage({ answer: decline });
     await using opened = await openPage({ javaScriptEnabled: false });
     const { page } = opened;
@@ -340,7 +339,7 @@ describe('without a script', () => {
     expect(served.state.charged).toHaveLength(2);
   });
 
-  it('looks again by itself while a payment is being confirmed', async () => {
+  it('without JavaScript the hosted page reloads itself while a payment is confirmed', async () => {
     await using served = await servePage({ payment: PAGES.processing! });
     await using opened = await openPage({ javaScriptEnabled: false });
     const { page } = opened;
@@ -350,8 +349,8 @@ describe('without a script', () => {
   });
 });
 
-describe('as the popup of a shop', () => {
-  /** As the widget opens it: at once in the click, then to its address, then without an opener. */
+describe('the hosted page as a popup', () => {
+  /** Opens the popup as the widget does: empty in the click, then at its address and without an opener. */
   async function openPopup(page: Page, shopUrl: string, url: string, features: string) {
     await page.goto(shopUrl);
     const opened = page.waitForEvent('popup');
@@ -371,7 +370,7 @@ describe('as the popup of a shop', () => {
   }
 
   it.each(firstInSample(['popup,width=480,height=720', '']))(
-    'closes itself after the payment (features "%s")',
+    'the popup closes itself after the payment (features "%s")',
     async (features) => {
       await using shop = await serveShop((_request, response) => response.end('loja'));
       await using served = await servePage({ payment: aPayment({ cancelUrl: null }) });
@@ -387,7 +386,7 @@ describe('as the popup of a shop', () => {
     },
   );
 
-  it('closes itself after a payment that took its time', async () => {
+  it('the popup closes itself after a payment that was confirmed late', async () => {
     await using shop = await serveShop((_request, response) => response.end('loja'));
     await using served = await servePage({ answer: leaveOpen });
     await using opened = await openPage();
@@ -400,18 +399,18 @@ describe('as the popup of a shop', () => {
     await closed;
   });
 
-  it('closes itself when the payer cancels', async () => {
+  it('the popup closes itself when the payer cancels', async () => {
     await using shop = await serveShop((_request, response) => response.end('loja'));
     await using served = await servePage({ payment: aPayment({ cancelUrl: null }) });
     await using opened = await openPage();
     const popup = await openPopup(opened.page, shop.origin, served.pageUrl, 'popup');
     const cancel = popup.getByRole('button', { name: 'Cancelar' });
     await cancel.waitFor();
-    // The window is gone before the click is reported as done.
+    // The window closes before Playwright reports the click as done.
     await Promise.all([popup.waitForEvent('close'), cancel.click().catch(() => undefined)]);
   });
 
-  it('stays where the payer opened it, to be read', async () => {
+  it('a hosted page that the payer opened stays open', async () => {
     await using served = await servePage();
     await using opened = await openPage();
     const { page } = opened;

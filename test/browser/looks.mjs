@@ -1,4 +1,5 @@
-// Draws the references of test/widget/looks.page-test.ts anew: pnpm --filter @psa/test looks. Look at them before you commit them.
+// Draws the reference images of test/widget/looks.page-test.ts again: pnpm --filter @psa/test looks. Look at them before
+// you commit them.
 import { mkdirSync } from 'node:fs';
 import { serveDemo } from '../widget/gallery-page.ts';
 import {

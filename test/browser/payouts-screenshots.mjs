@@ -1,4 +1,4 @@
-// Draws <psa-payouts> in its states, wide and narrow, light and dark, against a server that does what it is told:
+// Draws <psa-payouts> in its states, wide and narrow, light and dark, against a fake server:
 //   node --import tsx test/browser/payouts-screenshots.mjs --out DIR
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

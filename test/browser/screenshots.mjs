@@ -61,7 +61,7 @@ try {
       if (!values.only || values.only === 'gallery') {
         for (const theme of THEMES) {
           await page.goto(`${server.url}/demo/gallery?tema=${theme}`);
-          await page.waitForSelector('[data-pronta]');
+          await page.waitForSelector('[data-ready]');
           await page.screenshot({
             path: `${values.out}/${theme}-${width}-${colorScheme}.png`,
             fullPage: true,
@@ -99,10 +99,10 @@ try {
           fullPage: true,
         });
         await popup.close();
-        await page.goto(`${server.url}/demo/obrigado?psa_order_code=${orderCode}`);
+        await page.goto(`${server.url}/demo/thank-you?psa_order_code=${orderCode}`);
         await page.waitForFunction(() => document.querySelector('psa-checkout')?.phase === 'paid');
         await page.waitForTimeout(700);
-        await page.screenshot({ path: `${values.out}/obrigado-${width}-${colorScheme}.png` });
+        await page.screenshot({ path: `${values.out}/thank-you-${width}-${colorScheme}.png` });
       }
       await context.close();
     }

@@ -5,9 +5,9 @@ import { createDashboardRoutes } from '../../server/src/demo/dashboard.ts';
 import type { Route } from '../../server/src/http/routes.ts';
 import { type PayoutService, parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
-import { DESTINOS, type Metodo } from '../../widget/demo/dashboard/destinos.ts';
+import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { START } from '../../widget/demo/dashboard/operations.ts';
-import { centavosDe, haQuanto } from '../../widget/demo/shared/formato.ts';
+import { formatRelative, parseCents } from '../../widget/demo/shared/format.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 let app: TestApp;
@@ -19,7 +19,7 @@ afterAll(async () => {
   await app?.close();
   expect(app?.faults).toEqual([]);
 });
-// Ten payouts an hour are all that an account may have.
+// An account may request ten payouts an hour.
 beforeEach(() => app.clock.advance(3_600_001));
 
 async function post(path: string, input: unknown, headers: Record<string, string> = {}) {
@@ -41,8 +41,8 @@ async function loadConfig() {
 
 const mintToken = async () => (await post('/demo/dashboard/token', {})).body;
 
-describe('of a real account', () => {
-  test('the dashboard only shows: no page of its own moves money', async () => {
+describe('a real account', () => {
+  test('the dashboard of a real account has no route that moves money', async () => {
     const of = (payouts: PayoutService | null) =>
       createDashboardRoutes({
         tenant: { accountId: 'acc_1', environment: 'live' },
@@ -61,8 +61,8 @@ describe('of a real account', () => {
   });
 });
 
-describe('the token of the dashboard', () => {
-  test('is made for our own page, and no address that a page can load writes anything', async () => {
+describe('the dashboard’s token', () => {
+  test('the dashboard’s token is minted for the demo’s own page alone, and no GET request writes', async () => {
     const tokens = async () => (await app.database.sql.selectFrom('token').select('id').execute()).length;
     const before = await tokens();
     for (let time = 0; time < 5; time += 1) await loadConfig();
@@ -76,7 +76,7 @@ describe('the token of the dashboard', () => {
     expect(await tokens()).toBe(before + 1);
   });
 
-  test('reads all that the page shows', async () => {
+  test('the dashboard’s token reads everything that the page shows', async () => {
     const { token } = await mintToken();
 
     const data = await app.client(token).request(START);
@@ -84,7 +84,7 @@ describe('the token of the dashboard', () => {
     expect(data).toMatchObject({ wallet: { withdrawableCents: 1_000_000 }, payouts: { nodes: [] } });
   });
 
-  test('changes nothing', async () => {
+  test('the dashboard’s token cannot request a payout', async () => {
     const { token } = await mintToken();
 
     const { requestPayout } = await app.client(token).request(
@@ -98,7 +98,7 @@ describe('the token of the dashboard', () => {
     expect(requestPayout.__typename).toBe('PermissionError');
   });
 
-  test('ends after a quarter of an hour by the server’s clock, which the page reads', async () => {
+  test('the dashboard’s token expires after 15 minutes by the server’s clock, which the page receives', async () => {
     const { token, now, expiresAt } = await mintToken();
     expect(Date.parse(expiresAt) - Date.parse(now)).toBe(900_000);
 
@@ -108,10 +108,10 @@ describe('the token of the dashboard', () => {
   });
 });
 
-describe('a payout that the dashboard asks for', () => {
+describe('a payout of the dashboard', () => {
   const input = { method: 'pix', amountCents: 15_000, destination: 'ana@psa.example' };
 
-  test('is requested, and done once under one key', async () => {
+  test('a payout with the same idempotency key is requested once', async () => {
     const once = await askPayout({ ...input, idempotencyKey: 'a-form' });
     const twice = await askPayout({ ...input, idempotencyKey: 'a-form' });
 
@@ -128,25 +128,25 @@ describe('a payout that the dashboard asks for', () => {
 
   test.each([
     ['no amount', { ...input, amountCents: undefined }, 'amountCents'],
-    ['the fee and no more', { ...input, amountCents: 100 }, 'amountCents'],
-    ['a key that is none', { ...input, destination: '123' }, 'destination'],
-    ['an address for another method', { ...input, method: 'ltc' }, 'destination'],
-    ['a method that is none', { ...input, method: 'boleto' }, 'method'],
-  ])('is refused by its field: %s', async (_, wrong, path) => {
+    ['an amount equal to the fee', { ...input, amountCents: 100 }, 'amountCents'],
+    ['an invalid key', { ...input, destination: '123' }, 'destination'],
+    ['an address of another method', { ...input, method: 'ltc' }, 'destination'],
+    ['an unknown method', { ...input, method: 'boleto' }, 'method'],
+  ])('a payout is refused with the invalid field named: %s', async (_, wrong, path) => {
     const { status, body } = await askPayout(wrong);
 
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION', fields: [{ path }] });
   });
 
-  test('is refused with what there is, where it is more', async () => {
+  test('a payout beyond the balance is refused with the withdrawable amount', async () => {
     const { status, body } = await askPayout({ ...input, amountCents: 9_000_000 });
 
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'INSUFFICIENT_FUNDS', withdrawableCents: expect.any(Number) });
   });
 
-  test('is refused with how long to wait, beyond ten an hour', async () => {
+  test('the eleventh payout within an hour is refused with the time to wait', async () => {
     for (let count = 0; count < 10; count += 1) await askPayout({ ...input, amountCents: 200 });
 
     const { status, headers, body } = await askPayout({ ...input, amountCents: 200 });
@@ -159,12 +159,12 @@ describe('a payout that the dashboard asks for', () => {
   test.each([
     ['another site', { origin: 'https://loja.example' }],
     ['another program on this machine', { origin: 'http://localhost:1' }],
-    ['an origin that is hidden', { origin: 'null' }],
-  ])('is refused from %s', async (_, headers) => {
+    ['a hidden origin', { origin: 'null' }],
+  ])('a payout is refused from %s', async (_, headers) => {
     expect((await askPayout(input, headers)).status).toBe(403);
   });
 
-  test('is refused under a foreign name, and without an origin', async () => {
+  test('a payout is refused under a foreign host name, and without an origin', async () => {
     const own = `127.0.0.1:${app.port}`;
 
     expect(await rawPost({ host: 'loja.example', origin: 'http://loja.example' })).toBe(403);
@@ -173,9 +173,9 @@ describe('a payout that the dashboard asks for', () => {
   });
 });
 
-describe('the pages', () => {
+describe('the demo’s pages', () => {
   test.each(['/demo/dashboard', '/simulator/', '/demo/'])(
-    '%s lets in nothing from elsewhere',
+    'the policy of %s forbids other origins',
     async (path) => {
       const response = await fetch(`${app.url}${path}`);
 
@@ -187,7 +187,7 @@ describe('the pages', () => {
     },
   );
 
-  test('lead from one to the other', async () => {
+  test('the demo’s pages link to each other', async () => {
     for (const path of ['/demo/', '/demo/dashboard', '/simulator/']) {
       const page = await (await fetch(`${app.url}${path}`)).text();
       for (const link of ['/demo/', '/demo/dashboard', '/simulator/'])
@@ -195,13 +195,18 @@ describe('the pages', () => {
     }
   });
 
-  test('are found with a slash too many or too few', async () => {
+  test('the dashboard and the simulator are found with a slash too many or too few', async () => {
     expect((await fetch(`${app.url}/demo/dashboard/`)).url).toBe(`${app.url}/demo/dashboard`);
     expect((await fetch(`${app.url}/simulator`)).url).toBe(`${app.url}/simulator/`);
   });
+
+  test('the former address of the thank-you page redirects with its order code', async () => {
+    const response = await fetch(`${app.url}/demo/obrigado?psa_order_code=PSC-1`);
+    expect([response.status, response.url]).toEqual([200, `${app.url}/demo/thank-you?psa_order_code=PSC-1`]);
+  });
 });
 
-describe('what the form offers', () => {
+describe('the payout form', () => {
   const ON_WIRE = { PIX: 'pix', PIX_TURBO: 'pix_turbo', LTC: 'ltc', USDT: 'usd' } as const;
   const EFFECTS: Record<string, string> = {
     deny: 'negad|o banco nega',
@@ -210,13 +215,13 @@ describe('what the form offers', () => {
     verify: 'verificação',
   };
 
-  test.each(Object.keys(DESTINOS) as Metodo[])(
-    '%s: destinations that are valid and do as they say',
+  test.each(Object.keys(TEST_DESTINATIONS) as PayableMethod[])(
+    'the test destinations of %s are valid and have the described effects',
     (method) => {
-      for (const { destination, efeito } of DESTINOS[method]) {
+      for (const { destination, effect } of TEST_DESTINATIONS[method]) {
         expect(parseDestination(ON_WIRE[method], destination).destination).toBe(destination);
         const behaviour = MAGIC_DESTINATIONS[destination];
-        expect(efeito).toMatch(new RegExp(behaviour ? EFFECTS[behaviour.kind]! : 'conclui'));
+        expect(effect).toMatch(new RegExp(behaviour ? EFFECTS[behaviour.kind]! : 'conclui'));
       }
     },
   );
@@ -233,13 +238,13 @@ describe('what the form offers', () => {
     ['-5', null],
     ['', null],
     ['dez', null],
-  ])('reads %s as %s cents', (text, cents) => {
-    expect(centavosDe(text)).toBe(cents);
+  ])('the form parses %s as %s cents', (text, cents) => {
+    expect(parseCents(text)).toBe(cents);
   });
 
-  test('says how long ago in words', () => {
+  test('relative times are written in words', () => {
     const now = new Date('2026-03-02T12:00:00.000Z');
-    const ago = (seconds: number) => haQuanto(new Date(now.getTime() - seconds * 1_000), now);
+    const ago = (seconds: number) => formatRelative(new Date(now.getTime() - seconds * 1_000), now);
 
     expect([ago(3), ago(40), ago(125), ago(7_200), ago(90_000), ago(-600)]).toEqual([
       'agora',
@@ -252,7 +257,7 @@ describe('what the form offers', () => {
   });
 });
 
-/** fetch sets Host by itself. */
+/** Posts with the given headers; fetch would set Host by itself. */
 function rawPost(headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(

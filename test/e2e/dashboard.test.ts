@@ -3,23 +3,23 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { bringAxe, faultsOf } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
 import { onlyInAll } from '../support/scale.ts';
+import { startServiceFixture } from './fixture.ts';
 import { isLive, openShop } from './shop.ts';
-import { startServiceStand } from './stand.ts';
 
-const shop = openShop(startServiceStand);
-// Ten payouts an hour are all that an account may have.
-beforeEach(() => shop.stand.pass(3_600_001));
+const shop = openShop(startServiceFixture);
+// An account may request ten payouts an hour.
+beforeEach(() => shop.fixture.pass(3_600_001));
 
 async function openDashboard(options: BrowserContextOptions = {}): Promise<Visitor> {
   const visitor = await shop.visit(options, '/demo/dashboard');
-  // A socket that is given up, and what is fetched without a network.
+  // Closed sockets, and requests without a network.
   visitor.expectProblems(/WebSocket connection to/, /ERR_INTERNET_DISCONNECTED/, /status of 4\d\d/);
   await isLive(visitor.page);
   return visitor;
 }
 
 async function credit(amountCents: number): Promise<void> {
-  await fetch(`${shop.stand.url}/simulator/credit`, {
+  await fetch(`${shop.fixture.url}/simulator/credit`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
     body: JSON.stringify({ amountCents }),
@@ -38,74 +38,74 @@ async function request(
 }
 
 /** The row of the newest payout. */
-const newest = (page: Page) => page.locator('#saques tbody tr').first();
+const newest = (page: Page) => page.locator('#payouts tbody tr').first();
 const says = (page: Page, text: string) => newest(page).getByText(text, { exact: true }).waitFor();
-const figure = (page: Page, name: string) => page.locator(`[data-valor=${name}]`);
+const figure = (page: Page, name: string) => page.locator(`[data-figure=${name}]`);
 
-describe('the first minute', () => {
-  it('credits what is not there yet, and pays out of it, without a reload', async () => {
+describe('a new account', () => {
+  it('a new account is credited and requests a payout without a reload', async () => {
     const { page } = await openDashboard();
     await page.getByText('Ainda não há o que sacar').waitFor();
 
     await page.getByRole('button', { name: /Creditar R\$\s1\.000,00/ }).click();
-    await figure(page, 'disponivel').getByText('1.000,00').waitFor();
+    await figure(page, 'available').getByText('1.000,00').waitFor();
     await page.getByRole('button', { name: 'Pedir saque' }).click();
 
     await says(page, 'Pendente');
-    await figure(page, 'disponivel').getByText('850,00').waitFor();
-    await shop.stand.pass(2_500);
+    await figure(page, 'available').getByText('850,00').waitFor();
+    await shop.fixture.pass(2_500);
     await says(page, 'Concluído');
     await page.getByText('Ver como tabela').click();
-    await page.locator('.como-tabela td').getByText('150,00').waitFor();
+    await page.locator('.as-table td').getByText('150,00').waitFor();
   });
 });
 
-describe('a payout in the table', () => {
-  it('shows a turbo one that left and is not confirmed yet', async () => {
+describe('the table of payouts', () => {
+  it('a turbo payout that was sent and is not confirmed is shown as processing', async () => {
     await credit(50_000);
     const { page } = await openDashboard();
 
     await request(page, { method: 'PIX turbo', amount: '100,00', destination: 'ana@psa.example' });
-    await shop.stand.app.work.settled();
+    await shop.fixture.app.work.settled();
 
     await says(page, 'Em processamento');
-    await shop.stand.pass(3_500);
+    await shop.fixture.pass(3_500);
     await says(page, 'Concluído');
   });
 
-  it('that is denied says why, and the amount is back', async () => {
+  it('a denied payout shows its reason, and the amount is back in the wallet', async () => {
     await credit(50_000);
     const { page } = await openDashboard();
-    const before = await figure(page, 'disponivel').textContent();
+    const before = await figure(page, 'available').textContent();
 
     await request(page, { amount: '123,45', destination: 'nega@psa.example' });
     await says(page, 'Pendente');
-    await shop.stand.pass(2_500);
+    await shop.fixture.pass(2_500);
 
     await says(page, 'Negado');
     await newest(page).getByText('O banco de destino recusou').waitFor();
-    await expect.poll(() => figure(page, 'disponivel').textContent()).toBe(before);
+    await expect.poll(() => figure(page, 'available').textContent()).toBe(before);
     await page
-      .locator('#saques [role=status]')
+      .locator('#payouts [role=status]')
       .getByText('Saque de R$ 123,45: negado.')
       .waitFor({ state: 'attached' });
   });
 
-  it('stays where it is while somebody points at it', async () => {
+  it('a payout stays in place while the mouse is over it', async () => {
     await credit(50_000);
     const { page } = await openDashboard();
     await request(page, { amount: '10,00', destination: 'ana@psa.example' });
     await says(page, 'Pendente');
     const code = await newest(page).locator('td.code').textContent();
     await newest(page).hover();
-    await shop.stand.pass(1_000);
+    await shop.fixture.pass(1_000);
 
-    await fetch(`${shop.stand.url}/demo/dashboard/payouts`, {
+    await fetch(`${shop.fixture.url}/demo/dashboard/payouts`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
       body: JSON.stringify({ method: 'pix', amountCents: 1_500, destination: 'ana@psa.example' }),
     });
-    const waiting = page.locator('#saques').getByRole('button', { name: '1 novo' });
+    const waiting = page.locator('#payouts').getByRole('button', { name: '1 novo' });
     await waiting.waitFor();
     expect(await newest(page).locator('td.code').textContent()).toBe(code);
 
@@ -113,63 +113,63 @@ describe('a payout in the table', () => {
     await newest(page).getByText('15,00').waitFor();
   });
 
-  it('is found by its state', async () => {
+  it('a payout is found by a filter of its status', async () => {
     await credit(50_000);
     const { page } = await openDashboard();
     await request(page, { amount: '10,00', destination: 'demora@psa.example' });
     await says(page, 'Pendente');
 
     const filter = (name: string) =>
-      page.locator('#saques').getByRole('button', { name, exact: true }).click();
+      page.locator('#payouts').getByRole('button', { name, exact: true }).click();
     await filter('Pendente');
-    await expect.poll(() => page.locator('#saques tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('#payouts tbody tr').count()).toBe(1);
     await filter('Pendente');
     await filter('Em processamento');
     await page.getByText('Nenhum saque com este estado.').waitFor();
   });
 });
 
-describe('a table of payouts that neither socket nor stream reaches', () => {
-  it('asks by itself', async () => {
+describe('the table of payouts without a stream', () => {
+  it('a table without a stream polls', async () => {
     await credit(50_000);
     const { page } = await openDashboard();
     await request(page, { amount: '21,00', destination: 'ana@psa.example' });
     await says(page, 'Pendente');
 
     await page.evaluate(() => document.querySelector('psa-payouts')!.setAttribute('transport', 'poll'));
-    await page.locator('#saques [part=connection]').getByText('Atualizando').waitFor();
-    await shop.stand.pass(2_500);
+    await page.locator('#payouts [part=connection]').getByText('Atualizando').waitFor();
+    await shop.fixture.pass(2_500);
 
     await says(page, 'Concluído');
   });
 });
 
-describe('a form that is not right', () => {
-  it('says so at the field, and puts the cursor there', async () => {
+describe('an invalid form', () => {
+  it('an invalid form shows the error at its field and focuses it', async () => {
     await credit(50_000);
     const { page } = await openDashboard();
     const focused = () => page.evaluate(() => document.activeElement?.id);
 
     await page.getByRole('button', { name: 'Pedir saque' }).click();
     await page.getByText('Escreva um valor').waitFor();
-    expect(await focused()).toBe('valor');
+    expect(await focused()).toBe('amount');
 
     await page.getByLabel('Valor em reais').fill('10,00');
     await page.getByLabel('Chave PIX').fill('111.222.333-44');
     await page.getByLabel('Chave PIX').press('Enter');
     await page.getByText('Não é uma chave PIX').waitFor();
-    expect(await focused()).toBe('destino');
+    expect(await focused()).toBe('destination');
 
     await page.getByLabel('Chave PIX').fill('ana@psa.example');
     await page.getByLabel('Valor em reais').fill('99.999,00');
     await page.getByLabel('Valor em reais').press('Enter');
     await page.getByText(/Só há R\$/).waitFor();
-    expect(await focused()).toBe('valor');
+    expect(await focused()).toBe('amount');
   });
 });
 
-describe('a connection that is lost', () => {
-  it('is said, and what changed meanwhile comes with the next one', async () => {
+describe('a lost connection', () => {
+  it('a lost connection is shown, and missed updates arrive with the next one', async () => {
     await credit(50_000);
     const { page, context } = await openDashboard();
     await request(page, { amount: '42,00', destination: 'ana@psa.example' });
@@ -177,7 +177,7 @@ describe('a connection that is lost', () => {
 
     await context.setOffline(true);
     await page.getByText('Você está sem rede').waitFor();
-    await shop.stand.pass(2_500);
+    await shop.fixture.pass(2_500);
     await says(page, 'Pendente');
     await context.setOffline(false);
 
@@ -186,13 +186,13 @@ describe('a connection that is lost', () => {
     expect(await page.getByText('Você está sem rede').count()).toBe(0);
   });
 
-  it('comes back with a new token when the old one has ended', async () => {
+  it('the dashboard reconnects with a new token when the old one has expired', async () => {
     await credit(50_000);
     const { page, messages } = await openDashboard();
     const opened = () => messages.filter((message) => message.includes('connection_init')).length;
     const before = opened();
 
-    await shop.stand.pass(900_000);
+    await shop.fixture.pass(900_000);
 
     await expect.poll(opened, { timeout: 20_000 }).toBeGreaterThan(before);
     await isLive(page);
@@ -202,24 +202,24 @@ describe('a connection that is lost', () => {
 });
 
 describe('the simulator', () => {
-  it('settles a transfer, and the dashboard shows it', async () => {
+  it('a transfer that the simulator completes is shown on the dashboard', async () => {
     await credit(50_000);
     const { page, context } = await openDashboard();
     await request(page, { amount: '33,00', destination: 'demora@psa.example' });
     await says(page, 'Pendente');
-    await shop.stand.app.work.settled();
+    await shop.fixture.app.work.settled();
 
     const simulator = await context.newPage();
-    await simulator.goto(`${shop.stand.url}/simulator/`);
+    await simulator.goto(`${shop.fixture.url}/simulator/`);
     await simulator.getByRole('button', { name: 'Concluir' }).first().click();
     await simulator.getByText('Transferência concluída.').waitFor();
 
     await says(page, 'Concluído');
   });
 
-  it('puts the clock forward', async () => {
+  it('the simulator advances the clock', async () => {
     const { page } = await openDashboard();
-    await page.goto(`${shop.stand.url}/simulator/`);
+    await page.goto(`${shop.fixture.url}/simulator/`);
 
     await page.getByRole('button', { name: '+1 h' }).click();
 
@@ -235,7 +235,7 @@ describe.each(
     ['light', { width: 390, height: 844 }],
   ] as const),
 )('in %s colours, %o', (colorScheme, viewport) => {
-  it('can be used by everyone: the dashboard and the simulator', async () => {
+  it('axe finds nothing on the dashboard and the simulator', async () => {
     await credit(50_000);
     const visitor = await openDashboard({ colorScheme, viewport, reducedMotion: 'reduce' });
     const { page, context } = visitor;
@@ -254,13 +254,13 @@ describe.each(
     expect(await faultsOf(page)).toEqual([]);
     await context.setOffline(false);
 
-    await page.goto(`${shop.stand.url}/simulator/`);
+    await page.goto(`${shop.fixture.url}/simulator/`);
     await page.getByRole('button', { name: 'Negar' }).first().waitFor();
     await page.getByText('As mesmas alavancas').click();
     expect(await faultsOf(page)).toEqual([]);
     // Nothing is wider than the screen.
     for (const path of ['/simulator/', '/demo/dashboard']) {
-      await page.goto(`${shop.stand.url}${path}`);
+      await page.goto(`${shop.fixture.url}${path}`);
       await page.locator('h2').first().waitFor();
       expect(
         await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),

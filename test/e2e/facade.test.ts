@@ -4,12 +4,12 @@ import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import { bringAxe, faultsOf } from '../support/axe.ts';
 import { CARD, payOn, type Visitor } from '../support/browser.ts';
 import { runsAll } from '../support/scale.ts';
+import { startFacadeFixture } from './fixture.ts';
 import { checkoutOf, chooseMode, isLive, openPopup, openShop, productOf } from './shop.ts';
-import { startFacadeStand } from './stand.ts';
 
-// In npm test the wallet, what is not there and one outage stand for the rest: without the service they are the same.
+// npm test runs the wallet and one outage alone; the rest is tested without a facade too.
 describe('in front of the service', () => {
-  const shop = openShop(() => startFacadeStand());
+  const shop = openShop(() => startFacadeFixture());
 
   describe('the dashboard', () => {
     async function openDashboard(): Promise<Visitor> {
@@ -19,12 +19,12 @@ describe('in front of the service', () => {
     }
 
     const newest = (page: Page, table: string) => page.locator(`#${table} tbody tr`).first();
-    const says = (page: Page, text: string, table = 'saques') =>
+    const says = (page: Page, text: string, table = 'payouts') =>
       newest(page, table).getByText(text, { exact: true }).waitFor();
-    const figure = (page: Page, name: string) => page.locator(`[data-valor=${name}]`);
+    const figure = (page: Page, name: string) => page.locator(`[data-figure=${name}]`);
 
     async function pull(lever: string, input: object): Promise<void> {
-      const response = await fetch(`${shop.stand.service.url}/simulator/${lever}`, {
+      const response = await fetch(`${shop.fixture.service.url}/simulator/${lever}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
         body: JSON.stringify(input),
@@ -32,9 +32,9 @@ describe('in front of the service', () => {
       expect(response.status).toBe(200);
     }
 
-    /** As the merchant's own server does it, with the live key. */
+    /** Requests a payout as the merchant's own server does, with the live key. */
     async function request(method: string, amountCents: number, destination: string): Promise<string> {
-      const { requestPayout } = await shop.stand.live.request(
+      const { requestPayout } = await shop.fixture.live.request(
         `mutation ($input: RequestPayoutInput!) {
         requestPayout(input: $input) {
           ... on PayoutSuccess { payout { withdrawalId } }
@@ -49,61 +49,61 @@ describe('in front of the service', () => {
 
     beforeAll(() => pull('credit', { amountCents: 100_000 }));
 
-    it('shows the wallet, and each payout as it goes', async () => {
+    it('the facade’s dashboard shows the wallet and follows each payout', async () => {
       const { page } = await openDashboard();
-      await figure(page, 'disponivel').getByText('1.000,00').waitFor();
+      await figure(page, 'available').getByText('1.000,00').waitFor();
 
       await request('PIX', 15_000, 'ana@psa.example');
       await says(page, 'Pendente');
-      await figure(page, 'disponivel').getByText('850,00').waitFor();
-      await shop.stand.pass(3_000);
+      await figure(page, 'available').getByText('850,00').waitFor();
+      await shop.fixture.pass(3_000);
       await says(page, 'Concluído');
 
       await request('PIX', 12_345, 'nega@psa.example');
       await says(page, 'Pendente');
-      await shop.stand.pass(3_000);
+      await shop.fixture.pass(3_000);
       await says(page, 'Negado');
-      await figure(page, 'disponivel').getByText('850,00').waitFor();
+      await figure(page, 'available').getByText('850,00').waitFor();
       // Its webhook does not say why; the service's list does.
       await vi.waitFor(
         async () => {
           await page.reload();
-          // An answer of the moment before is given again for two seconds.
-          await newest(page, 'saques').getByText('O banco de destino recusou').waitFor({ timeout: 5_000 });
+          // The facade caches its answer for two seconds.
+          await newest(page, 'payouts').getByText('O banco de destino recusou').waitFor({ timeout: 5_000 });
         },
         { timeout: 90_000 },
       );
     });
 
     if (runsAll())
-      it('sees a turbo one that left, of which no webhook tells', async () => {
+      it('the facade’s dashboard shows a turbo payout that was sent, although no webhook reports it', async () => {
         const { page } = await openDashboard();
         await request('PIX_TURBO', 10_000, 'ana@psa.example');
         await says(page, 'Em processamento');
-        await shop.stand.pass(4_000);
+        await shop.fixture.pass(4_000);
         await says(page, 'Concluído');
       });
 
     if (runsAll())
-      it('shows what the shop sells', async () => {
+      it('the facade’s dashboard shows the shop’s card payments', async () => {
         const visitor = await openDashboard();
         const buyer = await visitor.context.newPage();
-        await buyer.goto(`${shop.stand.url}/demo/`);
+        await buyer.goto(`${shop.fixture.url}/demo/`);
         const product = productOf(buyer, 'caneca');
         const [popup] = await Promise.all([visitor.context.waitForEvent('page'), product.payButton.click()]);
-        await says(visitor.page, 'Aguardando', 'cartoes');
+        await says(visitor.page, 'Aguardando', 'card-payments');
         await payOn(popup, CARD.approved);
-        await says(visitor.page, 'Pago', 'cartoes');
-        await figure(visitor.page, 'a-liberar').getByText('49,90').waitFor();
+        await says(visitor.page, 'Pago', 'card-payments');
+        await figure(visitor.page, 'pending-release').getByText('49,90').waitFor();
       });
 
     if (runsAll())
-      it('offers nothing that is not there, on any page, and can be used by everyone', async () => {
+      it('no page of the facade’s demo links to a page that it lacks, and axe finds nothing', async () => {
         const { page, context } = await openDashboard();
         await bringAxe(context);
         const seen = new Set<string>();
-        for (const path of ['/demo/', '/demo/obrigado', '/demo/gallery', '/demo/dashboard']) {
-          await page.goto(`${shop.stand.url}${path}`);
+        for (const path of ['/demo/', '/demo/thank-you', '/demo/gallery', '/demo/dashboard']) {
+          await page.goto(`${shop.fixture.url}${path}`);
           await page.getByRole('link', { name: 'Simulador' }).waitFor({ state: 'detached' });
           for (const link of await page.getByRole('link').all()) {
             const { href } = new URL((await link.getAttribute('href'))!, page.url());
@@ -115,14 +115,14 @@ describe('in front of the service', () => {
           expect(await faultsOf(page)).toEqual([]);
         }
         await isLive(page);
-        // Money leaves by an API key alone.
+        // Only an API key can request a payout.
         expect(await page.getByRole('button', { name: 'Pedir saque' }).count()).toBe(0);
       });
   });
 
   describe('a shop', () => {
     if (runsAll())
-      it('hears of a payment that was made while it was away itself', async () => {
+      it('a shop learns of a payment that was made while its facade was down', async () => {
         const visitor = await shop.visit();
         visitor.expectProblems(/WebSocket connection to .* failed/, /ERR_CONNECTION_REFUSED/);
         const { page } = visitor;
@@ -132,29 +132,29 @@ describe('in front of the service', () => {
         const hostedUrl = page.url();
         const orderCode = hostedUrl.split('/').at(-1)!;
 
-        await shop.stand.restart(() => shop.stand.payElsewhere(orderCode));
+        await shop.fixture.restart(() => shop.fixture.payElsewhere(orderCode));
 
-        await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${orderCode}`);
+        await page.goto(`${shop.fixture.url}/demo/thank-you?psa_order_code=${orderCode}`);
         await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
         await checkoutOf(page).says('Pagamento confirmado');
       });
 
-    // The last one here: for a while after it the facade spares the service.
-    it('keeps its payment while the service is away, and has it paid when that is back', async () => {
+    // The last test here, because the facade throttles its requests for a while after an outage.
+    it('a payment survives an outage of the service and is paid after it', async () => {
       const visitor = await shop.visit();
       const product = productOf(visitor.page, 'caneca');
       const popup = await openPopup(visitor, () => product.payButton.click());
       await product.says('Aguardando o pagamento');
       const orderCode = await product.orderCode();
 
-      await shop.stand.service.stop();
-      // Who comes back now sees what was known last.
+      await shop.fixture.service.stop();
+      // A reload during the outage shows the last known state.
       await visitor.page.reload();
       await product.says('Aguardando o pagamento');
       const connection = () => product.element.evaluate((element: PsaCheckout) => element.connection);
       await expect.poll(connection).toBe('live');
       expect(await product.orderCode()).toBe(orderCode);
-      await shop.stand.service.start();
+      await shop.fixture.service.start();
 
       await popup.reload();
       await payOn(popup, CARD.approved);
@@ -165,12 +165,12 @@ describe('in front of the service', () => {
   });
 });
 
-// That a refused webhook loses nothing is shown without a browser too.
+// Refused webhooks are tested without a browser too.
 if (runsAll())
-  describe('a shop that believes no webhook', () => {
-    const shop = openShop(() => startFacadeStand({ webhookSecret: 'whsec_bm90IHRoZSBzZXJ2aWNlJ3Mgb3du' }));
+  describe('a shop that refuses every webhook', () => {
+    const shop = openShop(() => startFacadeFixture({ webhookSecret: 'whsec_bm90IHRoZSBzZXJ2aWNlJ3Mgb3du' }));
 
-    it('has its payment paid by asking alone', async () => {
+    it('a shop that refuses every webhook learns of its payment by polling', async () => {
       const visitor = await shop.visit();
       const product = productOf(visitor.page, 'rede');
       const popup = await openPopup(visitor, () => product.payButton.click());
@@ -180,7 +180,7 @@ if (runsAll())
       await product.says('Pagamento confirmado');
       await visitor.heard('psa-paid');
       const delivery = async () => {
-        const { webhookDeliveries } = await shop.stand.service.live.request(
+        const { webhookDeliveries } = await shop.fixture.service.live.request(
           '{ webhookDeliveries { nodes { event attempts { responseStatus } } } }',
         );
         return webhookDeliveries.nodes[0];

@@ -3,7 +3,7 @@ import { CARD, payOn } from '../support/browser.ts';
 import { runsAll } from '../support/scale.ts';
 import { chooseMode, openPopup, openShop, paymentsOf, productOf } from './shop.ts';
 
-/** Chromium's line for a page that is answered with 422. */
+/** Chromium's message for a page that is answered with 422. */
 const UNPROCESSABLE = /status of 422/;
 const A_REAL_CARD = '4539 5787 6362 1486';
 
@@ -11,7 +11,7 @@ const SESSION_MS = 30 * 60_000;
 
 const shop = openShop();
 
-it('declines a card in one neutral sentence and takes another one', async () => {
+it('a declined card is answered with one neutral sentence, and another card pays', async () => {
   const visitor = await shop.visit();
   visitor.expectProblems(UNPROCESSABLE);
   const product = productOf(visitor.page, 'caneca');
@@ -26,7 +26,7 @@ it('declines a card in one neutral sentence and takes another one', async () => 
   expect(visitor.events.map(({ name }) => name)).not.toContain('psa-failed');
 });
 
-it('fails where the card is declined for good; a new attempt can be paid', async () => {
+it('a final decline fails the payment, and a new attempt can be paid', async () => {
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'cafe');
   const popup = await openPopup(visitor, () => product.payButton.click());
@@ -45,13 +45,13 @@ it('fails where the card is declined for good; a new attempt can be paid', async
   const paid = await visitor.heard('psa-paid');
   expect(paid.detail.payment.orderCode).not.toBe(failed.detail.payment.orderCode);
   const statuses = new Map(
-    (await paymentsOf(shop.stand)).map(({ orderCode, status }) => [orderCode, status]),
+    (await paymentsOf(shop.fixture)).map(({ orderCode, status }) => [orderCode, status]),
   );
   expect(statuses.get(failed.detail.payment.orderCode)).toBe('FAILED');
   expect(statuses.get(paid.detail.payment.orderCode)).toBe('PAID');
 });
 
-it('follows a card that is approved later, on both pages', async () => {
+it('both pages follow a card payment that is approved later', async () => {
   const visitor = await shop.visit();
   const { page } = visitor;
   await chooseMode(page, 'Aba');
@@ -61,12 +61,12 @@ it('follows a card that is approved later, on both pages', async () => {
   await hosted.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
   await product.says('Aguardando o pagamento');
 
-  await shop.stand.pass(5_000);
+  await shop.fixture.pass(5_000);
   await hosted.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
   await product.says('Pagamento confirmado');
 });
 
-it('refuses a card that is no test card, and keeps its number nowhere', async () => {
+it('a card that is no test card is refused, and its number is stored nowhere', async () => {
   const visitor = await shop.visit();
   visitor.expectProblems(UNPROCESSABLE);
   const product = productOf(visitor.page, 'caneca');
@@ -75,24 +75,24 @@ it('refuses a card that is no test card, and keeps its number nowhere', async ()
   await popup.getByRole('alert').getByText('Não digite um cartão de verdade').waitFor();
   expect(await popup.content()).not.toMatch(digits(A_REAL_CARD));
 
-  // The same number where somebody pastes it into the wrong field.
+  // The same number, pasted into the wrong field.
   await popup.getByLabel('Número do cartão').fill(CARD.approved);
   await popup.getByLabel('Nome no cartão').fill(A_REAL_CARD);
   await popup.locator('form').evaluate((form: HTMLFormElement) => form.submit());
   await popup.getByRole('alert').getByText('Nome no cartão').waitFor();
   expect(await popup.content()).not.toMatch(digits(A_REAL_CARD));
 
-  const kept = await shop.stand.kept();
+  const kept = await shop.fixture.kept();
   expect(Object.keys(kept)).toContain('card_payment');
-  const places = [...Object.values(kept).flat(), ...shop.stand.logged()];
+  const places = [...Object.values(kept).flat(), ...shop.fixture.logged()];
   expect(places.filter((text) => digits(A_REAL_CARD).test(text))).toEqual([]);
-  // Nor those that are taken.
+  // Numbers of accepted cards are not stored either.
   expect(places.filter((text) => digits(CARD.approved).test(text))).toEqual([]);
 });
 
-// ── When the time is over ───────────────────────────────────────────────────────────────────────
+// ── The expiry ──────────────────────────────────────────────────────────────────────────────────
 
-it('tells both pages that the time is over, and a new attempt can be paid', async () => {
+it('both pages show the expiry, and a new attempt can be paid', async () => {
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'caneca');
   const attempts: string[] = [];
@@ -103,10 +103,10 @@ it('tells both pages that the time is over, and a new attempt can be paid', asyn
   const popup = await openPopup(visitor, () => product.payButton.click());
   await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
 
-  await shop.stand.pass(SESSION_MS);
+  await shop.fixture.pass(SESSION_MS);
   const { detail } = await visitor.heard('psa-expired');
   await product.says('O prazo para pagar terminou');
-  // The server said so by itself: by this page's clock there are thirty minutes left.
+  // The server sent the expiry: by this page's clock thirty minutes are left.
   expect(visitor.messages.some((message) => /^<.*"status":"EXPIRED"/.test(message))).toBe(true);
   await popup.reload();
   await popup.getByRole('heading', { name: 'O tempo para pagar acabou' }).waitFor();
@@ -121,16 +121,16 @@ it('tells both pages that the time is over, and a new attempt can be paid', asyn
 });
 
 if (runsAll())
-  it('shows a payment that the acquirer confirms after the time is over', async () => {
+  it('a payment that the acquirer confirms after the expiry is shown as paid', async () => {
     const visitor = await shop.visit();
     const product = productOf(visitor.page, 'cafe');
     const popup = await openPopup(visitor, () => product.payButton.click());
     await payOn(popup, CARD.approvedAfterExpiry);
     await popup.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
 
-    await shop.stand.pass(SESSION_MS);
+    await shop.fixture.pass(SESSION_MS);
     await product.says('O prazo para pagar terminou');
-    await shop.stand.pass(SESSION_MS / 2);
+    await shop.fixture.pass(SESSION_MS / 2);
     await product.says('Confirmado depois do prazo');
     expect((await visitor.heard('psa-paid')).detail.payment).toMatchObject({
       status: 'PAID',
@@ -139,18 +139,18 @@ if (runsAll())
   });
 
 if (runsAll())
-  it('starts a new payment with the first click when the old one has expired behind a closed page', async () => {
+  it('the first click starts a new payment when the previous one has expired unseen', async () => {
     const visitor = await shop.visit();
     const product = productOf(visitor.page, 'rede');
     const popup = await openPopup(visitor, () => product.payButton.click());
     const first = await product.orderCode();
     await popup.close();
     await product.backButton.click();
-    await shop.stand.pass(SESSION_MS);
-    // A facade may for some seconds say how it stood when it last asked.
+    await shop.fixture.pass(SESSION_MS);
+    // A facade may answer from its cache for some seconds.
     const status = async () =>
       (
-        await shop.stand.live.request('query ($id: String!) { cardPayment(orderCode: $id) { status } }', {
+        await shop.fixture.live.request('query ($id: String!) { cardPayment(orderCode: $id) { status } }', {
           id: first,
         })
       ).cardPayment.status;
@@ -160,11 +160,11 @@ if (runsAll())
     await product.says('Aguardando o pagamento');
     const second = await product.orderCode();
     expect(second).not.toBe(first);
-    await shop.stand.payElsewhere(second);
+    await shop.fixture.payElsewhere(second);
     await product.says('Pagamento confirmado');
   });
 
-/** The card's digits, whatever stands between them. */
+/** Matches the card's digits with any separators. */
 function digits(cardNumber: string): RegExp {
   return new RegExp(cardNumber.replace(/\D/g, '').split('').join('\\D?'));
 }

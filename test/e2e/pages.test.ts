@@ -8,15 +8,15 @@ import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.t
 
 const shop = openShop();
 
-// That none of them violates its own Content-Security-Policy is seen by every test: the browser would complain.
+// Every test fails on a violation of a page's own Content-Security-Policy, because the browser logs it.
 describe.each(
-  // Axe looks at the hosted page and at the element in tests of their own.
+  // The hosted page and the element have their own axe tests.
   onlyInAll([
     ['light', { width: 1280, height: 900 }],
     ['dark', { width: 390, height: 844 }],
   ] as const),
 )('in %s colours', (colorScheme, viewport) => {
-  it('can be used by everyone: the shop, the hosted page, the thank-you page', async () => {
+  it('axe finds nothing on the shop, the hosted page and the thank-you page', async () => {
     const visitor = await shop.visit({ colorScheme, viewport });
     visitor.expectProblems(/status of 422/);
     const { page, context } = visitor;
@@ -44,7 +44,7 @@ describe.each(
     await productOf(page, 'cafe').payButton.click();
     await page.waitForURL(/\/checkout\//);
     const hostedUrl = page.url();
-    await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+    await page.goto(`${shop.fixture.url}/demo/thank-you?psa_order_code=${hostedUrl.split('/').at(-1)}`);
     await checkoutOf(page).says('Aguardando o pagamento');
     expect(await faultsOf(page)).toEqual([]);
     await page.goto(hostedUrl);
@@ -68,7 +68,7 @@ async function openGraphiQL() {
   return page;
 }
 
-/** What somebody does who has the keys that the server printed. */
+/** Types a key that the server printed into Headers. */
 async function typeKey(page: Page): Promise<void> {
   const headers = page.getByRole('region', { name: 'Headers' }).locator('.graphiql-editor:not(.hidden)');
   await headers.locator('.view-line', { hasText: 'authorization' }).click();
@@ -81,7 +81,7 @@ async function typeKey(page: Page): Promise<void> {
 const execute = (page: Page) => page.getByRole('button', { name: /^Execute query/ }).click();
 const resultOf = (page: Page) => page.getByRole('region', { name: 'Result Window' });
 
-it('opens with the documentation, without a key, and runs the example query with one typed into Headers', async () => {
+it('GraphiQL shows the documentation without a key, and runs the example query with a key in Headers', async () => {
   const page = await openGraphiQL();
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
   await page.getByRole('link', { name: 'Query', exact: true }).click();
@@ -98,7 +98,7 @@ it('opens with the documentation, without a key, and runs the example query with
   await resultOf(page).getByText('"LIVE"').waitFor();
 });
 
-it('shows the updates of the example subscription as they come', async () => {
+it('GraphiQL shows the updates of the example subscription as they arrive', async () => {
   const page = await openGraphiQL();
   // By keyboard: GraphiQL's tabs slide away from under the first click.
   await page.getByRole('button', { name: 'FollowCardPayments', exact: true }).press('Enter');
@@ -112,12 +112,12 @@ it('shows the updates of the example subscription as they come', async () => {
   ]);
   expect(subscribed.status()).toBe(200);
 
-  const { createCardPayment } = await shop.stand.live.request(
+  const { createCardPayment } = await shop.fixture.live.request(
     'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   const { orderCode } = createCardPayment.cardPayment;
   await resultOf(page).getByText(orderCode).waitFor();
   await resultOf(page).getByText('"PENDING"').waitFor();
-  await shop.stand.payElsewhere(orderCode);
+  await shop.fixture.payElsewhere(orderCode);
   await resultOf(page).getByText('"PAID"').waitFor();
 });

@@ -4,8 +4,8 @@ import { checkoutOf, chooseMode, openPopup, openShop, paymentsOf, pendingCents, 
 
 const shop = openShop();
 
-it('pays in a window: it closes, and the shop hears of it over a WebSocket', async () => {
-  const before = await pendingCents(shop.stand);
+it('a popup closes after the payment, and the shop receives it over a WebSocket', async () => {
+  const before = await pendingCents(shop.fixture);
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'caneca');
   const popup = await openPopup(visitor, () => product.payButton.click());
@@ -19,11 +19,11 @@ it('pays in a window: it closes, and the shop hears of it over a WebSocket', asy
   expect(detail.payment).toMatchObject({ status: 'PAID', amountCents: 4990, paidLate: false });
   expect(detail.payment.orderCode).toBe(await product.orderCode());
   expect(visitor.messages.filter((message) => /^<.*"status":"PAID"/.test(message))).toHaveLength(1);
-  expect(await pendingCents(shop.stand)).toBe(before + 4990);
+  expect(await pendingCents(shop.fixture)).toBe(before + 4990);
   expect(visitor.events.filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
 });
 
-it('pays on the same page, reloaded on the way, and is found again where it returns to', async () => {
+it('a payment in the same tab survives a reload and is found again on the thank-you page', async () => {
   const visitor = await shop.visit();
   const { page } = visitor;
   await chooseMode(page, 'Nesta página');
@@ -33,7 +33,7 @@ it('pays on the same page, reloaded on the way, and is found again where it retu
   await page.reload();
   await payOn(page, CARD.approved);
 
-  await page.waitForURL(/\/demo\/obrigado/);
+  await page.waitForURL(/\/demo\/thank-you/);
   const receipt = checkoutOf(page);
   await receipt.says('Pagamento confirmado');
   await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
@@ -52,7 +52,7 @@ it('pays on the same page, reloaded on the way, and is found again where it retu
   await product.payButton.waitFor();
 });
 
-it('says pending, never paid, to who reaches the thank-you page without having paid', async () => {
+it('the thank-you page shows an unpaid payment as pending, never as paid', async () => {
   const visitor = await shop.visit();
   const { page } = visitor;
   await chooseMode(page, 'Nesta página');
@@ -60,18 +60,18 @@ it('says pending, never paid, to who reaches the thank-you page without having p
   await page.waitForURL(/\/checkout\//);
   const orderCode = page.url().split('/').at(-1)!;
 
-  await page.goto(`${shop.stand.url}/demo/obrigado?psa_order_code=${orderCode}`);
+  await page.goto(`${shop.fixture.url}/demo/thank-you?psa_order_code=${orderCode}`);
   await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
   await checkoutOf(page).says('Aguardando o pagamento');
   await page.getByRole('heading', { name: 'Quase lá.' }).waitFor();
   expect(visitor.events.map(({ name }) => name)).not.toContain('psa-paid');
 
-  await shop.stand.payElsewhere(orderCode);
+  await shop.fixture.payElsewhere(orderCode);
   await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
 });
 
-it('pays once when clicked twice, and shows the receipt after a reload', async () => {
-  const before = (await paymentsOf(shop.stand)).length;
+it('a double click pays once, and a reload shows the receipt', async () => {
+  const before = (await paymentsOf(shop.fixture)).length;
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'rede');
   const popup = await openPopup(visitor, () => product.payButton.dblclick());
@@ -83,10 +83,10 @@ it('pays once when clicked twice, and shows the receipt after a reload', async (
   await product.says('Pagamento confirmado');
   expect(await product.payButton.count()).toBe(0);
   expect(visitor.context.pages()).toHaveLength(1);
-  expect(await paymentsOf(shop.stand)).toHaveLength(before + 1);
+  expect(await paymentsOf(shop.fixture)).toHaveLength(before + 1);
 });
 
-it('keeps two products of one page apart', async () => {
+it('two products on one page are paid separately', async () => {
   const visitor = await shop.visit();
   const [mug, coffee] = [productOf(visitor.page, 'caneca'), productOf(visitor.page, 'cafe')];
   const mugPage = await openPopup(visitor, () => mug.payButton.click());
@@ -101,8 +101,8 @@ it('keeps two products of one page apart', async () => {
 
 // ── Windows ─────────────────────────────────────────────────────────────────────────────────────
 
-it('takes a closed window for nothing: the payment stays open and can be taken up again', async () => {
-  const before = (await paymentsOf(shop.stand)).length;
+it('a closed popup cancels nothing: the payment stays open and can be resumed', async () => {
+  const before = (await paymentsOf(shop.fixture)).length;
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'cafe');
   const popup = await openPopup(visitor, () => product.payButton.click());
@@ -114,11 +114,11 @@ it('takes a closed window for nothing: the payment stays open and can be taken u
   const again = await openPopup(visitor, () => product.pageLink.click());
   await payOn(again, CARD.approved);
   await product.says('Pagamento confirmado');
-  expect(await paymentsOf(shop.stand)).toHaveLength(before + 1);
+  expect(await paymentsOf(shop.fixture)).toHaveLength(before + 1);
   expect(visitor.events.map(({ name }) => name)).not.toContain('psa-error');
 });
 
-it('comes back by the cancel link, pending, and goes on from there', async () => {
+it('the cancel link leads back to a pending payment, which can be resumed', async () => {
   const visitor = await shop.visit();
   const { page } = visitor;
   await chooseMode(page, 'Nesta página');
@@ -129,13 +129,13 @@ it('comes back by the cancel link, pending, and goes on from there', async () =>
   await product.says('Aguardando o pagamento');
   await product.says('Você voltou antes de concluir');
   const orderCode = await product.orderCode();
-  expect((await paymentsOf(shop.stand)).find((payment) => payment.orderCode === orderCode)?.status).toBe(
+  expect((await paymentsOf(shop.fixture)).find((payment) => payment.orderCode === orderCode)?.status).toBe(
     'PENDING',
   );
 
   await product.pageLink.click();
   await page.waitForURL(/\/checkout\//);
   await payOn(page, CARD.approved);
-  await page.waitForURL(/\/demo\/obrigado/);
+  await page.waitForURL(/\/demo\/thank-you/);
   await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
 });

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
 import { CARD, payOn } from '../support/browser.ts';
+import { startFixture } from './fixture.ts';
 import { openPopup, openShop, productOf } from './shop.ts';
-import { startStand } from './stand.ts';
 
-const shop = openShop(startStand, 'browser');
+const shop = openShop(startFixture, 'browser');
 
-it('offers a link where the browser opens no window', async () => {
+it('a link replaces a popup that the browser blocks', async () => {
   const visitor = await shop.visit();
   const { page, context } = visitor;
   const product = productOf(page, 'caneca');
-  // Not in a click, as after a request of the shop's own. Whatever Playwright evaluates, waiting included, would count
-  // as one for seconds.
+  // Started without a click, as after a request of the shop's own. Any evaluation by Playwright, waiting included, would
+  // count as a click for seconds.
   const devtools = await context.newCDPSession(page);
   await devtools.send('Runtime.evaluate', {
-    // It is disabled until the shop has been given its tokens.
+    // The element is disabled until the shop has its tokens.
     expression: `(async () => {
       const mug = document.querySelector('#caneca');
       while (mug.disabled !== false) await new Promise(requestAnimationFrame);

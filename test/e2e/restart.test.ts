@@ -1,13 +1,13 @@
 import { expect, it, vi } from 'vitest';
+import { startFixture } from './fixture.ts';
 import { openPopup, openShop, productOf } from './shop.ts';
-import { startStand } from './stand.ts';
 
-const shop = openShop(() => startStand({ restarts: true }));
+const shop = openShop(() => startFixture({ restarts: true }));
 
-it('comes back to a server that was restarted, and hears what it has missed', async () => {
+it('the element reconnects to a restarted server and receives the missed update', async () => {
   const visitor = await shop.visit();
   visitor.expectProblems(/WebSocket connection to .* failed/);
-  // Left to itself it would go on over an event stream, or polling, once a socket was refused twice.
+  // With the automatic setting it would fall back to an event stream or polling after two refused sockets.
   await visitor.page.getByText('WebSocket', { exact: true }).click();
   const product = productOf(visitor.page, 'caneca');
   await openPopup(visitor, () => product.payButton.click());
@@ -15,11 +15,11 @@ it('comes back to a server that was restarted, and hears what it has missed', as
   const orderCode = await product.orderCode();
   const cursor = await vi.waitUntil(() => lastCursor(visitor.messages));
 
-  await shop.stand.restart(async () => {
+  await shop.fixture.restart(async () => {
     await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'reconnecting');
     await product.says('Reconectando');
-    // Paid while nobody answers at the address that the page knows.
-    await shop.stand.payElsewhere(orderCode);
+    // Paid while no server answers at the page's address.
+    await shop.fixture.payElsewhere(orderCode);
   });
 
   await product.says('Pagamento confirmado');

@@ -2,27 +2,27 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { launchBrowser, openVisitor, type Visitor } from '../support/browser.ts';
 import { savePages } from '../support/screenshots.ts';
-import { type Stand, startStand } from './stand.ts';
+import { type Fixture, startFixture } from './fixture.ts';
 
-export interface Shop<On extends Stand = Stand> {
-  readonly stand: On;
-  /** A visitor whose page shows the shop, or `path`. Whatever their browser complains about fails the test. */
+export interface Shop<On extends Fixture = Fixture> {
+  readonly fixture: On;
+  /** Opens a visitor's page on the shop, or on `path`. Any problem in the visitor's browser fails the test. */
   visit(options?: BrowserContextOptions, path?: string): Promise<Visitor>;
 }
 
-/** The demo shop on real servers and a browser, for the tests around it. */
+/** Opens the demo shop on real servers and a browser for the tests of a file or a `describe`. */
 export function openShop(): Shop;
-export function openShop<On extends Stand>(start: () => Promise<On>, kind?: 'shell' | 'browser'): Shop<On>;
-export function openShop(start: () => Promise<Stand> = startStand, kind?: 'shell' | 'browser'): Shop {
-  let stand: Stand;
+export function openShop<On extends Fixture>(start: () => Promise<On>, kind?: 'shell' | 'browser'): Shop<On>;
+export function openShop(start: () => Promise<Fixture> = startFixture, kind?: 'shell' | 'browser'): Shop {
+  let fixture: Fixture;
   let browser: Browser;
   const visitors: Visitor[] = [];
 
   beforeAll(async () => {
-    // Each as soon as it is there: where the other fails, it is ended all the same.
+    // Each is assigned as soon as it is ready, so that it is closed even if the other one fails.
     const opening = await Promise.allSettled([
       start().then((started) => {
-        stand = started;
+        fixture = started;
       }),
       launchBrowser(kind).then((launched) => {
         browser = launched;
@@ -42,24 +42,24 @@ export function openShop(start: () => Promise<Stand> = startStand, kind?: 'shell
   });
   afterAll(async () => {
     await browser?.close();
-    await stand?.close();
-    expect(stand?.faults() ?? []).toEqual([]);
+    await fixture?.close();
+    expect(fixture?.faults() ?? []).toEqual([]);
   });
 
   return {
-    get stand() {
-      return stand;
+    get fixture() {
+      return fixture;
     },
     async visit(options, path = '/demo/') {
       const visitor = await openVisitor(browser, options);
       visitors.push(visitor);
-      await visitor.page.goto(`${stand.url}${path}`);
+      await visitor.page.goto(`${fixture.url}${path}`);
       return visitor;
     },
   };
 }
 
-/** Names the settings of the shop as its page does. */
+/** Chooses where the payment page opens, by the text of the shop's setting. */
 export async function chooseMode(page: Page, mode: 'Janela' | 'Aba' | 'Nesta página'): Promise<void> {
   await page.getByText(mode, { exact: true }).click();
 }
@@ -77,30 +77,30 @@ export function checkoutOf(page: Page, selector = 'psa-checkout') {
     retryButton: element.locator('[part=retry-button]'),
     backButton: element.locator('[part=cancel-button]'),
     pageLink: element.locator('[part=link]'),
-    /** Resolves when the element says so. */
+    /** Waits until the element shows the text. */
     says: (text: string | RegExp) => element.getByText(text).first().waitFor(),
     orderCode: async () => (await element.getByText(/^PSC-/).textContent()) ?? '',
   };
 }
 
-/** Presses the button and gives the window with the hosted page. */
+/** Presses a button and returns the window with the hosted page. */
 export async function openPopup(visitor: Visitor, press: () => Promise<void>): Promise<Page> {
   const [popup] = await Promise.all([visitor.context.waitForEvent('page'), press()]);
   await popup.waitForURL(/\/checkout\//);
   return popup;
 }
 
-/** What the merchant sees with the live key. */
-export async function pendingCents({ live }: Stand): Promise<number> {
+/** Reads the merchant's pending release with the live key. */
+export async function pendingCents({ live }: Fixture): Promise<number> {
   return (await live.request('{ wallet { pendingReleaseCents } }')).wallet.pendingReleaseCents;
 }
 
-export async function paymentsOf({ live }: Stand): Promise<{ orderCode: string; status: string }[]> {
+export async function paymentsOf({ live }: Fixture): Promise<{ orderCode: string; status: string }[]> {
   return (await live.request('{ cardPayments { nodes { orderCode status } } }')).cardPayments.nodes;
 }
 
-/** Both of the dashboard's connections: the page's own and the table's. */
+/** Waits until both of the dashboard's connections are live: the page's own and the table's. */
 export async function isLive(page: Page): Promise<void> {
-  await page.locator('.ligacao').getByText('Ao vivo').waitFor();
-  await page.locator('#saques [part=connection]').getByText('Ao vivo').waitFor();
+  await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
+  await page.locator('#payouts [part=connection]').getByText('Ao vivo').waitFor();
 }

@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { CARD, payOn, type Visitor } from '../support/browser.ts';
 import { type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
+import { startFixture } from './fixture.ts';
 import { openPopup, openShop, productOf } from './shop.ts';
-import { startStand } from './stand.ts';
 
 let proxy: ReverseProxy;
 const shop = openShop(async () => {
   proxy = await startReverseProxy();
-  const stand = await startStand({ publicUrl: proxy.url });
-  proxy.target = stand.port;
-  return stand;
+  const fixture = await startFixture({ publicUrl: proxy.url });
+  proxy.target = fixture.port;
+  return fixture;
 });
 beforeEach(() => proxy.refuses.clear());
 afterAll(() => proxy?.close());
@@ -23,19 +23,19 @@ async function payInAWindow(visitor: Visitor): Promise<void> {
   await visitor.heard('psa-paid');
 }
 
-/** Every way that was tried, with what it came to, in order. */
+/** All connection changes of the element in order, each with its transport. */
 const connections = ({ events }: Visitor) =>
   events
     .filter(({ name, detail }) => name === 'psa-connection-change' && detail.connection !== 'idle')
     .map(({ detail }) => `${detail.connection} ${detail.transport ?? ''}`.trim());
 
-it('follows over a WebSocket through a proxy that lets it pass', async () => {
+it('the element follows over a WebSocket through a proxy that allows it', async () => {
   const visitor = await shop.visit();
   await payInAWindow(visitor);
   expect(connections(visitor).at(-1)).toBe('live ws');
 });
 
-it('follows an event stream where WebSockets are refused', async () => {
+it('the element follows an event stream where WebSockets are refused', async () => {
   proxy.refuses.add('ws');
   const visitor = await shop.visit();
   visitor.expectProblems(/WebSocket connection to .* failed/);
@@ -44,7 +44,7 @@ it('follows an event stream where WebSockets are refused', async () => {
   expect(visitor.messages).toEqual([]);
 });
 
-it('asks again and again where event streams are refused as well', async () => {
+it('the element polls where event streams are refused as well', async () => {
   proxy.refuses.add('ws').add('sse');
   const visitor = await shop.visit();
   visitor.expectProblems(/WebSocket connection to .* failed/, /status of 502/);

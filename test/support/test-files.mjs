@@ -69,7 +69,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   // They ask servers for their pages.
   'test/demo/dashboard.test.ts': ['widget'],
   'test/simulator/controls.test.ts': ['widget'],
-  'test/e2e/stand.ts': ['widget'],
+  'test/e2e/fixture.ts': ['widget'],
   'test/main.test.ts': ['widget'],
   'test/cli/main.test.ts': ['server', 'pgdata'],
   'test/support/launch-options.ts': ['chromium'],

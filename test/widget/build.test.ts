@@ -1,9 +1,9 @@
-// What the build does to the sources beyond compiling them.
+// The build's minification of templates.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the source of templates
 import { describe, expect, it } from 'vitest';
 import { squeezeTemplates } from '../../widget/scripts/squeeze-templates.ts';
 
-describe('templates lose their layout, and what is read keeps its spaces', () => {
+describe('the minification of templates', () => {
   it.each([
     ['between tags', '<p>\n  <b>a</b>\n  <i>b</i>\n</p>', '<p><b>a</b><i>b</i></p>'],
     ['between expressions', '<p>\n  ${a}\n  ${b}\n</p>', '<p>${a}${b}</p>'],
@@ -22,18 +22,18 @@ describe('templates lose their layout, and what is read keeps its spaces', () =>
       '<p>\n  ${a ? html`\n    <b>\n      ${b}\n    </b>\n  ` : 0}\n</p>',
       '<p>${a ? html`<b>${b}</b>` : 0}</p>',
     ],
-  ])('%s', async (_, markup, squeezed) => {
+  ])('white space in markup is minified %s', async (_, markup, squeezed) => {
     expect(await squeeze(`const t = html\`${markup}\`;`)).toBe(`const t = html\`${squeezed}\`;`);
   });
 
-  it('styles, with short names for what is the element’s own', async () => {
+  it('styles are minified, with short names for the element’s private properties', async () => {
     const styles = 'a {\n  --_tone: var(--psa-color, red);\n  color: var(--_tone);\n  margin: 0.50px;\n}\n';
     expect(await squeeze(`const t = css\`${styles}\`;`)).toBe(
       'const t = css`a{--_0:var(--psa-color,red);color:var(--_0);margin:.5px}`;',
     );
   });
 
-  it('nothing outside of them', async () => {
+  it('code outside of the templates stays as it is', async () => {
     const code = 'const text = `a\n  b`;\nconst t = html`<b>\n</b>`;\nconst more = `<b>\n</b>`;';
     expect(await squeeze(code)).toBe(code.replace('html`<b>\n', 'html`<b>'));
   });
@@ -44,7 +44,7 @@ async function squeeze(code: string): Promise<string> {
   return result.code;
 }
 
-/** A plugin's own step, as Vite would call it. */
+/** Calls the plugin's transform hook, as Vite does. */
 function transform(plugin: { transform?: unknown }, code: string, id: string): unknown {
   return (plugin.transform as (code: string, id: string) => unknown)(code, id);
 }

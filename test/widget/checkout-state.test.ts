@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CheckoutState, INITIAL, newer, reduce } from '../../widget/src/checkout-state.ts';
+import { type CheckoutState, INITIAL, pickNewer, reduce } from '../../widget/src/checkout-state.ts';
 import type { CardPayment, CardPaymentStatus } from '../../widget/src/operations.ts';
 
 const STATUSES: CardPaymentStatus[] = ['PENDING', 'PAID', 'EXPIRED', 'REFUNDED', 'FAILED', 'UNKNOWN'];
@@ -34,28 +34,28 @@ describe('the state of a checkout', () => {
     ['EXPIRED', 'expired'],
     ['REFUNDED', 'refunded'],
     ['FAILED', 'failed'],
-  ] as const)('shows a payment that is %s as %s', (status, phase) => {
+  ] as const)('a payment that is %s is shown as %s', (status, phase) => {
     expect(afterAnswers(payment(status, 1)).phase).toBe(phase);
   });
 
-  it('keeps the larger version, whichever answer comes last', () => {
+  it('the larger version wins, whichever answer comes last', () => {
     expect(afterAnswers(payment('PAID', 2), payment('PENDING', 1))).toMatchObject({
       phase: 'paid',
       payment: { version: 2 },
     });
   });
 
-  it('lets an expired payment become paid, and a paid one refunded', () => {
+  it('an expired payment can become paid, and a paid one refunded', () => {
     expect(afterAnswers(payment('EXPIRED', 2), payment('PAID', 3)).phase).toBe('paid');
     expect(afterAnswers(payment('PAID', 2), payment('REFUNDED', 3)).phase).toBe('refunded');
   });
 
-  it('never leads back, in any order of answers and with any versions', () => {
+  it('no order of answers and no version leads a payment back', () => {
     const order = { PENDING: 0, UNKNOWN: 0, EXPIRED: 1, FAILED: 2, PAID: 2, REFUNDED: 3 };
     for (const held of STATUSES)
       for (const answer of STATUSES)
         for (const version of [1, 2, 3]) {
-          const kept = newer(payment(held, 2), payment(answer, version));
+          const kept = pickNewer(payment(held, 2), payment(answer, version));
           expect(order[kept.status], `${held} then ${answer} v${version}`).toBeGreaterThanOrEqual(
             order[held],
           );
@@ -63,23 +63,23 @@ describe('the state of a checkout', () => {
         }
   });
 
-  it('takes a fresh countdown from the same version', () => {
+  it('an answer of the same version refreshes the countdown', () => {
     const fresh = { ...payment('PENDING', 1), expiresInSeconds: 12 };
-    expect(newer(payment('PENDING', 1), fresh)).toBe(fresh);
+    expect(pickNewer(payment('PENDING', 1), fresh)).toBe(fresh);
   });
 
-  it('does not weigh versions of different payments against each other', () => {
+  it('versions of different payments are not compared', () => {
     expect(afterAnswers(payment('EXPIRED', 9, 'A'), payment('PENDING', 1, 'B')).phase).toBe('pending');
   });
 
-  it('does not let an error hide a result', () => {
+  it('an error does not hide a result', () => {
     const error = { code: 'network', message: '', retryable: true } as const;
     const paid = afterAnswers(payment('PAID', 2));
     expect(reduce(paid, { type: 'refused', error })).toBe(paid);
     expect(reduce(afterAnswers(payment('PENDING', 1)), { type: 'refused', error }).phase).toBe('error');
   });
 
-  it('forgets that the popup was blocked once there is a result', () => {
+  it('a result clears the blocked popup', () => {
     const blocked = reduce(afterAnswers(payment('PENDING', 1)), { type: 'blocked' });
     expect(blocked.blocked).toBe(true);
     expect(reduce(blocked, { type: 'answered', payment: payment('PAID', 2) }).blocked).toBe(false);

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, inject, vi } from 'vitest';
 import type { CardPaymentStatus, PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import type { Scenario } from './fake-server.ts';
 
-/** What the tests inside the page share: an element on the fake server, and what they ask of both. */
+/** The address of the fake server for tests that run inside a page. */
 export const url = inject('fakeUrl');
 
-/** Nothing is left of the test before: no storage, address, element, language or scheme of colours. */
+/** Resets storage, address, elements, language and color scheme around each test. */
 export function eachOnAFreshPage(): void {
   beforeEach(() => {
     sessionStorage.clear();
@@ -42,7 +42,7 @@ export async function act(element: PsaCheckout, action: object): Promise<void> {
   await post('/act', { orderCode: element.payment?.orderCode, ...action });
 }
 
-/** Lets the server change the payment, and waits until the element has heard of it. */
+/** Changes the payment's status at the server, and waits until the element has received it. */
 export async function change(element: PsaCheckout, status: CardPaymentStatus): Promise<void> {
   const heard = event(element, 'psa-status-change', ({ detail }) => detail.status === status);
   await act(element, { values: { status, paidAt: status === 'PAID' ? '2026-03-14T17:42:00.000Z' : null } });
@@ -50,7 +50,7 @@ export async function change(element: PsaCheckout, status: CardPaymentStatus): P
   await element.updateComplete;
 }
 
-export async function told(scenario: Scenario): Promise<Scenario> {
+export async function readScenario(scenario: Scenario): Promise<Scenario> {
   return post('/scenario', { token: scenario.token });
 }
 
@@ -72,7 +72,7 @@ export function event(
   });
 }
 
-export function connection_(element: Element, connection: string): Promise<CustomEvent> {
+export function connectionChange(element: Element, connection: string): Promise<CustomEvent> {
   return event(element, 'psa-connection-change', ({ detail }) => detail.connection === connection);
 }
 
@@ -80,7 +80,7 @@ export function part(element: PsaCheckout, name: string): HTMLElement | null {
   return element.shadowRoot?.querySelector<HTMLElement>(`[part="${name}"]`) ?? null;
 }
 
-/** Waits until what fades in has done so: axe reads colours as they are. */
+/** Waits until animations have ended, because axe reads colours as they are. */
 export async function settledLook(element: PsaCheckout): Promise<void> {
   await element.updateComplete;
   const running = (element.shadowRoot?.getAnimations() ?? []).filter(

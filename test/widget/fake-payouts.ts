@@ -1,5 +1,5 @@
-// A GraphQL endpoint with an account's payouts, of which a test says what becomes of them. It knows just as much of
-// the server's contract as <psa-payouts> relies on; the real server is held to the same contract by its own tests.
+// A fake GraphQL endpoint with an account's payouts, which tests control. It implements the part of the server's contract
+// that <psa-payouts> relies on; the real server's own tests check the same contract.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,35 +8,35 @@ import type { Payout, PayoutPageVariables, PayoutStatus } from '../../widget/src
 
 type Behaviour = 'ok' | 'refuse' | 'hang';
 
-/** One account's world, and what it was asked. */
+/** The state of one fake account, and the requests that it has received. */
 export interface PayoutsWorld {
   token: string;
   ws: Behaviour;
   sse: Behaviour;
-  /** How many payouts there are at the start. */
+  /** The number of payouts at the start. */
   count: number;
   /** The next answers to queries: top-level errors, a status, or none at all. */
   fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
   /** Only queries of this name fail. */
   failOnly?: string;
-  /** What came before is no longer kept: a cursor is refused. */
+  /** Whether old updates are gone, so that a cursor is refused. */
   forgotten: boolean;
   asked: { name: string; variables: PayoutPageVariables & { ids?: string[] } }[];
   subscriptions: { transport: 'ws' | 'sse'; after: string | null; token: string }[];
 }
 
-/** What a test does to a world. */
+/** A test's change to a fake account. */
 export interface PayoutsAct {
   token: string;
   /** A new payout. */
   add?: Partial<Payout>;
   /** Changes the payout of this number; 1 is the oldest. */
   change?: { number: number; values: Partial<Payout> };
-  /** Nobody is told. */
+  /** The change is not sent to subscribers. */
   silent?: boolean;
-  /** Every socket and stream is cut. */
+  /** Every socket and stream is closed. */
   drop?: boolean;
-  /** The token reads no more. */
+  /** The token expires. */
   expire?: boolean;
 }
 
@@ -53,7 +53,7 @@ const DESTINATIONS = [
   '+55******4321',
   'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
 ];
-/** The newest was requested then, each older one a minute before it. */
+/** The time of the newest payout; each older one is a minute earlier. */
 const NEWEST = Date.parse('2026-03-02T10:35:00.000Z');
 const MINUTE_MS = 60_000;
 
@@ -83,7 +83,7 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
     return graphql(request, response, body);
   }
 
-  /** A new world, the same one seen again, or, with `renew`, one more token for it. */
+  /** Creates a world or reads one; with `renew` it gets another token. */
   function open({ renew, ...given }: Partial<PayoutsWorld> & { renew?: boolean }): PayoutsWorld {
     const old = worlds.get(given.token ?? '');
     const token = renew || !old ? `ps_dash_${++tokens}_${Math.random().toString(36).slice(2)}` : old.token;
@@ -104,8 +104,8 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
     if (!old)
       world.payouts = Array.from({ length: world.count }, (_, index) => payoutOf(index + 1, world.count));
     worlds.set(token, world);
-    const { payouts, history, listeners, ...told } = world;
-    return { ...told, token };
+    const { payouts, history, listeners, ...visible } = world;
+    return { ...visible, token };
   }
 
   function act({ token, add, change, silent, drop, expire }: PayoutsAct): object {
@@ -249,7 +249,7 @@ function listen(
   return () => void world.listeners.delete(entry);
 }
 
-/** The page that the server would give, newest first; a cursor is a payout's number. */
+/** The page that the server would answer, newest first; a cursor is a payout's number. */
 function answer(
   { payouts, history }: World,
   { first, after, last, before, filter, ids }: PayoutPageVariables & { ids?: string[] },
@@ -258,7 +258,7 @@ function answer(
   const end = before ? Number(before) : 0;
   const size = last ?? first ?? 50;
   const page: { number: number; payout: Payout }[] = [];
-  // One more than a page, to know whether there is one more.
+  // One more than a page, to know whether another page exists.
   if (last)
     for (let number = end + 1; number <= payouts.length && page.length <= size; number++) {
       const payout = payouts[number - 1]!;

@@ -1,5 +1,5 @@
-// A GraphQL endpoint that speaks the three transports and does what a test tells it to. It knows just as much of the
-// server's contract as the element relies on; the real server is held to the same contract by its own tests.
+// A fake GraphQL endpoint over the three transports, which tests control. It implements the part of the server's contract
+// that the element relies on; the real server's own tests check the same contract.
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,17 +7,17 @@ import { extname, join, normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** `mute`: it answers, and then says nothing more, not even to a ping. */
+/** `mute` accepts a connection and then sends nothing, not even a pong. */
 type Behaviour = 'ok' | 'refuse' | 'hang' | 'mute';
 
-/** One token's world. */
+/** The behaviour of the fake server towards one token, and the requests that it has received. */
 export interface Scenario {
   token: string;
   ws: Behaviour;
   sse: Behaviour;
   /**
-   * What startCheckout answers in place of a payment: a result of the union, or top-level errors. `hold` loses the
-   * request on its way, `lost` the answer.
+   * The answer of startCheckout in place of a payment: a result of the union, or top-level errors. `hold` loses the
+   * request, `lost` the answer.
    */
   start?: {
     result?: object;
@@ -30,7 +30,7 @@ export interface Scenario {
   amountCents: number;
   expiresInSeconds: number;
   checkoutUrl?: string;
-  /** What startCheckout was asked with. */
+  /** The inputs of startCheckout. */
   starts: { attemptId: string; valueCents?: number }[];
   subscriptions: { transport: 'ws' | 'sse'; after: string | null }[];
   reads: number;
@@ -83,7 +83,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'graphql-transport-ws' });
   server.on('upgrade', (request, socket, head) => {
     if (request.url !== '/graphql') return void hanging.add(socket);
-    // Who asks is known from connection_init alone, so a scenario that refuses does it there or by its address.
+    // The token comes with connection_init, so a scenario refuses there or by its address.
     sockets.handleUpgrade(request, socket, head, serveSocket);
   });
 
@@ -164,11 +164,11 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     if (address.pathname === '/act') {
       const { orderCode, values, cursor, drop, deaf, endToken, silent } = JSON.parse(await bodyOf(request));
       const entry = payments.get(orderCode);
-      // The token has ended; startCheckout gives another.
+      // The token expires; startCheckout answers with another.
       if (endToken && entry) entry.token += '-again';
       const theirs = [...listeners].filter((listener) => listener.orderCode === orderCode);
       if (drop) for (const listener of theirs) listener.drop(drop);
-      // The connection is dead and nobody has said so.
+      // The connection dies without a close.
       if (deaf) for (const listener of theirs) listeners.delete(listener);
       if (silent && entry) entry.payment = { ...entry.payment, ...values };
       else if (values) change(orderCode, values, cursor);
@@ -186,9 +186,9 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       return void response.end(page.body.replace(/{{(\w+)}}/g, (_, name) => given[name] ?? ''));
     }
     if (address.pathname.startsWith('/checkout/')) {
-      // As the hosted page: nobody may put it into a frame.
+      // Refuses to be framed, as the hosted page does.
       response.setHeader('x-frame-options', 'DENY');
-      // As another's may be: whoever opened it sees it as closed.
+      // With an opener policy the window looks closed to its opener.
       if (address.search === '?coop') response.setHeader('cross-origin-opener-policy', 'same-origin');
       response.setHeader('content-type', 'text/html; charset=utf-8');
       return void response.end(

@@ -6,9 +6,9 @@ import { launchBrowser } from '../support/browser.ts';
 import { STILL } from '../support/launch-options.ts';
 import { firstInSample, sampled } from '../support/scale.ts';
 import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
-import { LOOK } from './page-stand.ts';
+import { LOOK } from './page-fixture.ts';
 
-// Paying without a pointer, without a screen, and without losing one's place, on a page as a merchant has it.
+// Accessibility on a merchant's page: keyboard, focus, screen readers, languages, reduced motion.
 const SHOP =
   '<!doctype html><html lang="pt-BR"><title>Loja</title><script type="module" src="/widget/psa-checkout.js"></script><body><input aria-label="Cupom" /></body></html>';
 const standalone = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
@@ -21,7 +21,7 @@ let page: Page;
 beforeAll(async () => {
   server = await startFakeServer({
     files: { '/widget/': { folder: standalone } },
-    pages: { '/loja': { body: SHOP } },
+    pages: { '/shop': { body: SHOP } },
   });
   browser = await launchBrowser();
   context = await browser.newContext(STILL);
@@ -30,18 +30,18 @@ afterAll(async () => {
   await browser?.close();
   await server?.close();
 });
-// One window for all, for each costs as much as a test: what it keeps of a payment goes with the page.
+// One browser context for all tests, because each costs as much as a test; storage is cleared after each.
 beforeEach(async () => {
   page = await context.newPage();
-  await page.goto(`${server.url}/loja`);
+  await page.goto(`${server.url}/shop`);
 });
 afterEach(async () => {
   await page.evaluate(() => localStorage.clear());
   await page.close();
 });
 
-describe('by keyboard alone', () => {
-  it('a payment is started, looked at again, given up, started again and paid', async () => {
+describe('the keyboard', () => {
+  it('a payment is started, shown again, cancelled, restarted and paid with the keyboard alone', async () => {
     await place({ mode: 'popup' });
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
@@ -66,7 +66,7 @@ describe('by keyboard alone', () => {
     await until('paid');
   });
 
-  it('what has the focus is seen to have it', async () => {
+  it('the focused control has a visible focus ring', async () => {
     await place();
     for (let tab = 0; tab < 2; tab++) await page.keyboard.press('Tab');
     expect(await ring()).toBe('3px solid');
@@ -83,7 +83,7 @@ describe('by keyboard alone', () => {
 describe('the focus', () => {
   const FAULT = { errors: [{ message: 'no', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] };
 
-  it('stays on the button while the payment is made, and then with the payment', async () => {
+  it('the focus stays on the button while the payment is created', async () => {
     await place({}, { start: { hold: true } });
     await press('button');
     await until('creating');
@@ -94,7 +94,7 @@ describe('the focus', () => {
   });
 
   it.each(sampled(['PAID', 'EXPIRED', 'FAILED', 'REFUNDED'] as const, 2))(
-    'is kept when a payment becomes %s',
+    'the focus stays in the element when a payment becomes %s',
     async (status) => {
       await place();
       await press('button');
@@ -107,18 +107,21 @@ describe('the focus', () => {
     },
   );
 
-  it.each(['EXPIRED', 'FAILED'] as const)('is kept through a new attempt after %s', async (status) => {
-    await place();
-    await press('button');
-    await until('pending');
-    await tell(status);
-    await until(status.toLowerCase() as CheckoutPhase);
-    await press('retry-button');
-    await until('pending');
-    expect(await focused()).toBe('base panel');
-  });
+  it.each(['EXPIRED', 'FAILED'] as const)(
+    'the focus stays in the element through a new attempt after %s',
+    async (status) => {
+      await place();
+      await press('button');
+      await until('pending');
+      await tell(status);
+      await until(status.toLowerCase() as CheckoutPhase);
+      await press('retry-button');
+      await until('pending');
+      expect(await focused()).toBe('base panel');
+    },
+  );
 
-  it('is kept when a payment that had expired is paid late', async () => {
+  it('the focus stays in the element when an expired payment is paid late', async () => {
     await place();
     await press('button');
     await until('pending');
@@ -130,7 +133,7 @@ describe('the focus', () => {
     expect(await focused()).toBe('base panel');
   });
 
-  it('is kept through an error, another try, and the way back', async () => {
+  it('the focus stays in the element through an error, a retry and the way back', async () => {
     await place({}, { start: { ...FAULT, times: 2 } });
     await press('button');
     await until('error');
@@ -146,7 +149,7 @@ describe('the focus', () => {
     expect(await focused()).toBe('base panel');
   });
 
-  it('is kept when another language comes, and when the line is lost', async () => {
+  it('the focus stays on its control when the language changes and when the connection is lost', async () => {
     await place();
     await press('button');
     await until('pending');
@@ -161,7 +164,7 @@ describe('the focus', () => {
     expect(await focused()).toBe('link');
   });
 
-  it('is kept when a payment that was looked for is found', async () => {
+  it('the focus stays in the element when a payment is found again', async () => {
     await place();
     await press('button');
     await until('pending');
@@ -175,7 +178,7 @@ describe('the focus', () => {
     expect(await focused()).toBe('base panel');
   });
 
-  it('is never taken from the rest of the page', async () => {
+  it('the focus is never taken from the rest of the page', async () => {
     await place();
     await page.evaluate(() => void document.querySelector('psa-checkout')?.start());
     await page.getByLabel('Cupom').focus();
@@ -186,7 +189,7 @@ describe('the focus', () => {
   });
 });
 
-describe('who does not see', () => {
+describe('screen readers', () => {
   it.each(
     firstInSample<[locale: string, sentences: string[]]>([
       [
@@ -209,7 +212,7 @@ describe('who does not see', () => {
       ],
       ['es', ['Preparando el pago…', 'Esperando el pago', 'El plazo para pagar terminó', 'Pago confirmado']],
     ]),
-  )('hears each state once, politely, in %s', async (locale, sentences) => {
+  )('each state is announced once, politely, in %s', async (locale, sentences) => {
     await place({ locale });
     await listen();
     await press('button');
@@ -227,7 +230,7 @@ describe('who does not see', () => {
     expect(regions.sort()).toEqual(['group', 'status']);
   });
 
-  it('hears nothing more while the time runs down and the line comes and goes', async () => {
+  it('the countdown and a lost connection are not announced', async () => {
     await place({ transport: 'sse' }, { expiresInSeconds: 90 });
     await press('button');
     await until('pending');
@@ -239,7 +242,7 @@ describe('who does not see', () => {
     expect(await page.locator('psa-checkout [role=timer]').getAttribute('aria-live')).toBeNull();
   });
 
-  it('hears an error once, and what to do as part of it', async () => {
+  it('an error is announced once', async () => {
     await place({}, { start: { errors: [{ message: 'no', extensions: { code: 'RATE_LIMITED' } }] } });
     await listen();
     await press('button');
@@ -247,7 +250,7 @@ describe('who does not see', () => {
     expect(await heard()).toEqual(['Preparando o pagamento…', 'Não foi possível continuar']);
   });
 
-  it('hears a payment found again in the language of the page alone', async () => {
+  it('a payment found again is announced in the page’s language alone', async () => {
     await place();
     await press('button');
     await until('pending');
@@ -259,28 +262,28 @@ describe('who does not see', () => {
     const token = await page.evaluate(() => document.querySelector('psa-checkout')?.token);
     await page.reload();
     await page.evaluate(() => {
-      const told: string[] = [];
-      Object.assign(globalThis, { told });
+      const announced: string[] = [];
+      Object.assign(globalThis, { announced });
       const attach = Element.prototype.attachShadow;
       Element.prototype.attachShadow = function (init) {
         const root = attach.call(this, init);
         new MutationObserver(() => {
           const text = root.querySelector('[role=status]')?.textContent?.trim();
-          if (text && told.at(-1) !== text) told.push(text);
+          if (text && announced.at(-1) !== text) announced.push(text);
         }).observe(root, { subtree: true, childList: true, characterData: true });
         return root;
       };
     });
     await place({ token });
     await page.getByText('Waiting for your payment').waitFor();
-    const told = await page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
+    const announced = await page.evaluate(() => (globalThis as unknown as { announced: string[] }).announced);
     expect(
-      told.filter((text) => !['Looking up your payment…', 'Waiting for your payment'].includes(text)),
+      announced.filter((text) => !['Looking up your payment…', 'Waiting for your payment'].includes(text)),
     ).toEqual([]);
   });
 });
 
-it('follows the page into another language, and keeps to its own where it has one', async () => {
+it('the element follows the page’s language, unless it has its own', async () => {
   await place({ resumeKey: 'first' });
   await place({ resumeKey: 'second', locale: 'es' });
   const labels = () =>
@@ -300,11 +303,11 @@ it('follows the page into another language, and keeps to its own where it has on
 });
 
 it.each([
-  ['as wide as its place', 'inline-size: 20rem', 320],
-  ['no wider than is read well', 'inline-size: 60rem', 432],
-  ['wide enough in a place that is as wide as what is in it', 'display: inline-block', 208],
-  ['beside another thing', 'display: flex; inline-size: 30rem', 432],
-])('is %s', async (_, css, width) => {
+  ['as wide as its container', 'inline-size: 20rem', 320],
+  ['at most 27rem wide', 'inline-size: 60rem', 432],
+  ['at least 13rem wide in a container that fits its content', 'display: inline-block', 208],
+  ['27rem wide in a wider flex container', 'display: flex; inline-size: 30rem', 432],
+])('the element is %s', async (_, css, width) => {
   await place();
   const measured = await page.evaluate((css) => {
     const place = document.body.appendChild(document.createElement('div'));
@@ -315,7 +318,7 @@ it.each([
   expect(measured).toBe(width);
 });
 
-it('stands still for those who asked for it', async () => {
+it('nothing moves with reduced motion', async () => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await place({}, { start: { hold: true } });
   await press('button');
@@ -327,7 +330,7 @@ it('stands still for those who asked for it', async () => {
   expect(await moving()).toBe(1);
 });
 
-/** Puts an element of a new scenario on the page, which asks to go nowhere. */
+/** Places an element of a new scenario on the page, with redirects prevented. */
 async function place(attributes: object = {}, scenario: Partial<Scenario> = {}): Promise<void> {
   const { token } = await post<Scenario>('/scenario', scenario);
   await page.evaluate(
@@ -360,7 +363,7 @@ async function tell(status: string): Promise<void> {
   await post('/act', { orderCode, values: { status } });
 }
 
-/** The part that has the focus; null where it is elsewhere. */
+/** The focused part of the element; null where the focus is elsewhere. */
 function focused(): Promise<string | null> {
   return page.evaluate(
     () => document.querySelector('psa-checkout')?.shadowRoot?.activeElement?.getAttribute('part') ?? null,
@@ -375,7 +378,7 @@ function ring(): Promise<string> {
   });
 }
 
-/** Counts what the live region says from now on: each change of its content is one sentence. */
+/** Records the announcements of the live region: each change of its content is one sentence. */
 async function listen(): Promise<void> {
   await page.evaluate(() => {
     const said: string[] = [];

@@ -8,7 +8,7 @@ export const THEMES = ['padrao', 'armazem', 'noturno', 'custodia'] as const;
 export const SCHEMES = ['light', 'dark'] as const;
 export const LANGUAGES = ['pt-BR', 'en', 'es'] as const;
 
-/** What the gallery's controls are set to; what is not named stays as it is. */
+/** The settings of the gallery's controls, by the names in its address; a missing one stays as it is. */
 export interface View {
   tema?: (typeof THEMES)[number] | 'todos';
   idioma?: (typeof LANGUAGES)[number];
@@ -16,7 +16,7 @@ export interface View {
   largura?: 'estreita' | 'celular' | 'larga';
 }
 
-/** The demo's built pages, as the server sends them. */
+/** Serves the demo's built pages with the headers of the real server. */
 export function serveDemo(): Promise<FakeServer> {
   const folder = fileURLToPath(new URL('../../widget/dist/demo/', import.meta.url));
   return startFakeServer({
@@ -26,12 +26,12 @@ export function serveDemo(): Promise<FakeServer> {
 
 export interface Gallery {
   page: Page;
-  /** What the page has complained about. */
+  /** Errors in the page's console. */
   problems: string[];
   show(view: View): Promise<void>;
 }
 
-/** The gallery with every element of every theme in its state. */
+/** Opens the gallery and waits until every element of every theme has reached its state. */
 export async function openGallery(
   browser: Browser,
   url: string,
@@ -47,12 +47,12 @@ export async function openGallery(
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.location().url.endsWith('icone.svg'))
+    if (message.type() === 'error' && !message.location().url.endsWith('icon.svg'))
       problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`${url}/demo/gallery?${new URLSearchParams({ ...view })}`);
-  await page.waitForSelector('[data-pronta]', { timeout: 15_000 });
+  await page.waitForSelector('[data-ready]', { timeout: 15_000 });
   return { page, problems, show: (view) => show(page, view) };
 }
 
@@ -75,12 +75,12 @@ const FONT = createRequire(import.meta.url).resolve(
 );
 const FONT_CSS = `
 @font-face { font-family: Bundled; font-weight: 100 900; src: url('/bundled.woff2'); }
-.quadro h3 { font-family: Bundled !important; }
-.quadro psa-checkout { --psa-font-family: Bundled; }
+.frame h3 { font-family: Bundled !important; }
+.frame psa-checkout { --psa-font-family: Bundled; }
 psa-checkout::part(status), psa-checkout::part(timer) { font-family: Bundled !important; }
 `;
 
-/** Sets all the elements in a font that comes with the tests: which ones a machine has must not matter. */
+/** Sets all elements in a font that comes with the tests, because machines differ in their fonts. */
 export async function useBundledFont(page: Page): Promise<void> {
   await page.route('**/bundled.woff2', (route) => route.fulfill({ path: FONT, contentType: 'font/woff2' }));
   await page.route('**/bundled.css', (route) => route.fulfill({ body: FONT_CSS, contentType: 'text/css' }));

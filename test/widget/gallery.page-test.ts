@@ -12,7 +12,7 @@ import { firstInSample } from '../support/scale.ts';
 import type { FakeServer } from './fake-server.ts';
 import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gallery-page.ts';
 
-// The gallery has every state; what has to hold in each of them is asked there.
+// The gallery has every state, so conditions that hold in each state are tested there.
 const TEXTS: Record<(typeof LANGUAGES)[number], Texts> = { 'pt-BR': { ...first, ...pt }, en, es };
 
 let server: FakeServer;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-describe.each(firstInSample(LANGUAGES))('in %s', (idioma) => {
+describe.each(firstInSample(LANGUAGES))('the gallery in %s', (idioma) => {
   it.each(SCHEMES)('axe finds nothing in any state of any theme, %s', async (colorScheme) => {
     const { page, show } = gallery;
     await page.emulateMedia({ colorScheme });
@@ -45,8 +45,8 @@ describe.each(firstInSample(LANGUAGES))('in %s', (idioma) => {
   });
 });
 
-describe.each(LANGUAGES)('in %s', (idioma) => {
-  it('says each of its texts in some state, and none of another language', async () => {
+describe.each(LANGUAGES)('the gallery in %s', (idioma) => {
+  it('each text of the language is shown in some state, and none of another language', async () => {
     await gallery.show({ idioma });
     const said = await everythingSaid();
     const missing = Object.entries(TEXTS[idioma]).filter(([, text]) => !text || !said.includes(filled(text)));
@@ -60,7 +60,7 @@ describe.each(LANGUAGES)('in %s', (idioma) => {
     expect(foreign).toEqual([]);
   });
 
-  it('says the page’s own words in place of each of them', async () => {
+  it('the page’s labels replace each text', async () => {
     await gallery.show({ idioma });
     const labels = Object.fromEntries(
       Object.keys(TEXTS[idioma]).map((name) => [name, `«${name}» {seconds}`]),
@@ -75,7 +75,7 @@ describe.each(LANGUAGES)('in %s', (idioma) => {
     );
   });
 
-  it('writes money and time as the language does', async () => {
+  it('money and time are formatted in the language', async () => {
     await gallery.show({ idioma });
     const said = await everythingSaid();
     const [amount, date] = {
@@ -89,41 +89,41 @@ describe.each(LANGUAGES)('in %s', (idioma) => {
   });
 });
 
-it('shows every theme in every state without a complaint of the page’s strict policy', async () => {
+it('every theme shows every state under the page’s strict policy', async () => {
   const { page, problems } = gallery;
   expect(problems).toEqual([]);
   expect(await page.locator('psa-checkout').count()).toBe(4 * 23);
 });
 
-it('says by its address what it shows, and shows it again', async () => {
+it('the address of the gallery restores its view', async () => {
   const { page, show } = gallery;
   await show({ tema: 'custodia', idioma: 'es', direcao: 'rtl', largura: 'estreita' });
   const { search } = new URL(page.url());
   const again = await openGallery(browser, server.url, Object.fromEntries(new URLSearchParams(search)));
   expect(new URL(again.page.url()).search).toBe(search);
-  expect(await again.page.locator('.tema:visible').getAttribute('id')).toBe('custodia');
-  expect(await again.page.locator('#galeria').getAttribute('dir')).toBe('rtl');
+  expect(await again.page.locator('.theme:visible').getAttribute('id')).toBe('custodia');
+  expect(await again.page.locator('#gallery').getAttribute('dir')).toBe('rtl');
   await again.page.context().close();
 });
 
-it.each(['estreita', 'celular', 'larga'] as const)('fits on a phone, %s', async (largura) => {
+it.each(['estreita', 'celular', 'larga'] as const)('the gallery fits on a phone, %s', async (largura) => {
   const { page, show } = gallery;
   await page.setViewportSize({ width: 390, height: 844 });
   await show({ largura, direcao: 'ltr', tema: 'todos' });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-it('keeps what it plays to itself: the shop finds none of its payments', async () => {
+it('the shop finds no payment of the gallery', async () => {
   const { page } = gallery;
   const shop = await page.context().newPage();
-  await shop.goto(`${server.url}/demo/obrigado`);
+  await shop.goto(`${server.url}/demo/thank-you`);
   expect(await shop.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0]);
   await shop.close();
 });
 
 const filled = (text: string) => text.replace('{seconds}', '30');
 
-/** Every word in every element of the gallery, with what only a screen reader hears. */
+/** The text of all elements of the gallery, including text for screen readers alone. */
 function everythingSaid(): Promise<string> {
   return gallery.page.evaluate(() =>
     [...document.querySelectorAll('psa-checkout')]

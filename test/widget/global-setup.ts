@@ -3,7 +3,7 @@ import { firstInSample } from '../support/scale.ts';
 import { startFakePayouts } from './fake-payouts.ts';
 import { startFakeServer } from './fake-server.ts';
 
-/** One fake endpoint of each kind for the run; each test makes a scenario of its own in it. */
+/** Starts one fake endpoint of each kind for the run; each test creates its own scenario there. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startFakeServer();
   const payouts = await startFakePayouts();

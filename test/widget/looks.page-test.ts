@@ -17,7 +17,7 @@ import {
   type Sheet,
 } from './looks.ts';
 
-// To renew the references: pnpm --filter @psa/test looks.
+// `pnpm --filter @psa/test looks` draws the references again.
 
 let server: FakeServer;
 let browser: Browser;
@@ -33,18 +33,18 @@ afterAll(async () => {
   await server?.close();
 });
 
-describe('every state looks as in its reference', () => {
-  it.each(SHEETS)('$name', async (sheet) => {
+describe('the reference images', () => {
+  it.each(SHEETS)('every state looks as in its reference, $name', async (sheet) => {
     const difference = compare(await drawSheet(gallery, sheet), await readReference(sheet.name));
     const file = join(SCREENSHOTS, `${sheet.name}.png`);
     if (difference) writeFileSync(file, difference.image);
     expect(difference && `${sheet.name} ${difference.problem}; see ${file}`).toBeUndefined();
   });
 
-  it('without a complaint of the page', () => expect(gallery.problems).toEqual([]));
+  it('the gallery logs no error while it is drawn', () => expect(gallery.problems).toEqual([]));
 });
 
-describe('the comparison', () => {
+describe('the image comparison', () => {
   let frames: Record<string, PNG>;
   beforeAll(async () => {
     await drawSheet(gallery, SHEETS[0] as Sheet);
@@ -54,7 +54,7 @@ describe('the comparison', () => {
   it.each([
     ['glyphs a quarter of a pixel away', 'psa-checkout { translate: 0.25px; }'],
     ['glyphs drawn a little stronger', 'psa-checkout { -webkit-text-stroke: 0.1px; }'],
-  ])('survives %s', async (_, css) => {
+  ])('the comparison ignores %s', async (_, css) => {
     expect(await changed(css)).toBe('');
   });
 
@@ -66,12 +66,12 @@ describe('the comparison', () => {
     ['another shade of a button', 'psa-checkout { --psa-color-primary: #3a4ad3 !important; }'],
     ['an icon of another colour', 'psa-checkout { --psa-color-success: #0b7a7b !important; }'],
     ['a text of another colour', 'psa-checkout { --psa-color-muted: #8c5060 !important; }'],
-    ['a state that is missing', '[data-estado=pago] psa-checkout { visibility: hidden; }'],
-  ])('sees %s', async (_, css) => {
+    ['a state that is missing', '[data-state=paid] psa-checkout { visibility: hidden; }'],
+  ])('the comparison detects %s', async (_, css) => {
     expect(await changed(css)).toMatch(/looks different/);
   });
 
-  /** What is found when the page is given this rule besides. */
+  /** The differences that the comparison finds after adding a CSS rule. */
   async function changed(css: string): Promise<string> {
     const { page } = gallery;
     await page.route('**/change.css', (route) => route.fulfill({ body: css, contentType: 'text/css' }));
@@ -87,7 +87,7 @@ describe('the comparison', () => {
   }
 
   async function drawFrames(): Promise<Record<string, PNG>> {
-    const frame = (name: string) => draw(gallery.page.locator(`#padrao [data-estado=${name}]`));
-    return { inicio: await frame('inicio'), pendente: await frame('pendente'), pago: await frame('pago') };
+    const frame = (name: string) => draw(gallery.page.locator(`#padrao [data-state=${name}]`));
+    return { button: await frame('button'), pending: await frame('pending'), paid: await frame('paid') };
   }
 });

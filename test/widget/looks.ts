@@ -17,7 +17,7 @@ export interface Sheet {
 
 const PLAIN = { tema: 'padrao', idioma: 'pt-BR', direcao: 'ltr', largura: 'celular' } as const;
 
-/** One image each, of every state: each theme in light and dark, and what else changes the shape. */
+/** The reference images, each of all states: every theme in light and dark, and every setting that changes the layout. */
 export const SHEETS: readonly Sheet[] = [
   ...THEMES.flatMap((tema) =>
     SCHEMES.map((scheme) => ({ name: `${tema}-${scheme}`, view: { ...PLAIN, tema }, scheme })),
@@ -28,7 +28,7 @@ export const SHEETS: readonly Sheet[] = [
   { name: 'forced-colors', view: PLAIN, scheme: 'dark', forced: true },
 ];
 
-/** Glyphs where they would be on paper, whatever the machine's screen is. */
+/** Launches a browser without font hinting, so that glyphs are placed alike on every machine. */
 export function launchForLooks(args: string[] = ['--font-render-hinting=none']): Promise<Browser> {
   const options = launchOptions('browser');
   return chromium.launch({ ...options, args: [...options.args, ...args] });
@@ -45,21 +45,21 @@ export async function openForLooks(browser: Browser, url: string): Promise<Galle
 }
 
 /**
- * Below the rest of the page, whose height is up to the machine's fonts: a third of a pixel more of it, and each line
- * here is rounded to another.
+ * Places the gallery below the rest of the page, whose height depends on the machine's fonts: a third of a pixel more, and
+ * each line is rounded differently.
  */
 const ALONE_CSS = `
-#galeria { position: absolute; inset-block-start: 3000px; inline-size: 1152px; }
-.tema h2, .tema .resumo { font-family: Bundled !important; }
+#gallery { position: absolute; inset-block-start: 3000px; inline-size: 1152px; }
+.theme h2, .theme .summary { font-family: Bundled !important; }
 `;
 
 export async function drawSheet({ page, show }: Gallery, { view, scheme, forced }: Sheet): Promise<PNG> {
   await page.emulateMedia({ colorScheme: scheme, forcedColors: forced ? 'active' : 'none' });
   await show(view);
-  return draw(page.locator(`#${view.tema} .quadros`));
+  return draw(page.locator(`#${view.tema} .frames`));
 }
 
-/** In as few colours as a reference has: each to the nearest of 32 steps, which no eye misses, in half the bytes. */
+/** Draws an element in the reference's colours: each channel rounded to 32 steps, which halves the file's size. */
 export async function draw(what: Locator): Promise<PNG> {
   const png = PNG.sync.read(await what.screenshot({ animations: 'disabled' }));
   const { data } = png;
@@ -79,13 +79,13 @@ export async function writeReference(name: string, png: PNG): Promise<void> {
 }
 
 /**
- * Another smoothing of edges is faint wherever it is, and leaves as much ink on a spot as before. What has moved is loud
- * in a few pixels of some tile; what has another colour changes a tile's average.
+ * Thresholds of a change. Another smoothing of edges is faint and keeps a tile's average; a moved element differs strongly
+ * in some pixels of a tile; another colour changes a tile's average.
  */
 const MOVED = { threshold: 0.3, tile: 16, pixels: 8 };
 const RECOLOURED = { tile: 32, levels: 5 };
 
-/** What has changed, for a person, and an image of it; undefined where nothing has. */
+/** Describes the visible difference, with an image of it; undefined where there is none. */
 export function compare(actual: PNG, reference: PNG): { problem: string; image: Buffer } | undefined {
   const { width, height } = reference;
   if (actual.width !== width || actual.height !== height)
@@ -113,7 +113,7 @@ export function compare(actual: PNG, reference: PNG): { problem: string; image: 
   return { problem: `looks different at ${where.join(' and ')}`, image: PNG.sync.write(diff) };
 }
 
-/** An image's tiles, each with the sum over its pixels. */
+/** Divides an image into tiles, each with the sum of a value over its pixels. */
 function tiles(
   { width, height }: { width: number; height: number },
   size: number,

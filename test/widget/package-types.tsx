@@ -1,4 +1,4 @@
-// Compiled against the packed types, never run: package.test.ts. Each line that must be refused says so.
+// Compiled against the packed types by package.test.ts and never run. Lines that must not compile are marked.
 import { PsaCheckout, type PsaCheckoutEventMap } from '@psa/checkout';
 import type { Payout, PsaPayouts } from '@psa/checkout/payouts';
 import type {} from '@psa/checkout/react';
@@ -6,7 +6,7 @@ import type {} from '@psa/checkout/react';
 const element = document.querySelector('psa-checkout');
 const own: PsaCheckout | null = element;
 export const phases: 'paid' | undefined = own?.phase === 'paid' ? own.phase : undefined;
-// @ts-expect-error the server alone says so
+// @ts-expect-error the status is read-only
 if (element) element.status = 'PAID';
 
 element?.addEventListener('psa-error', ({ detail }) => detail.code === 'unsafe_url');

@@ -1,4 +1,4 @@
-// @psa/checkout as somebody gets it who installs it: the tarball of `npm pack`, unpacked.
+// @psa/checkout as it is installed: the tarball of `npm pack`, unpacked.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
@@ -17,7 +17,7 @@ let packed: string;
 let tarball: Buffer;
 
 beforeAll(async () => {
-  // Beside what the tests have installed, so that it finds lit, react and vue as it would in a shop.
+  // Inside the tests' node_modules, so that it resolves lit, react and vue as in a shop.
   await mkdir(here('../node_modules/.cache'), { recursive: true });
   shop = await mkdtemp(here('../node_modules/.cache/shop-'));
   await run('npm', ['pack', '--silent', '--pack-destination', shop], { cwd: widget });
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(shop, { recursive: true, force: true }));
 
-it('packs what its exports name, and nothing of the demo or the sources', async () => {
+it('the package contains the files that its exports name, and neither demo nor sources', async () => {
   const files = await readdir(packed, { recursive: true });
   expect(files.filter((file) => /demo|\bsrc\b|tsconfig|vite/.test(file))).toEqual([]);
   expect(files).toEqual(
@@ -46,15 +46,15 @@ it('packs what its exports name, and nothing of the demo or the sources', async 
   expect(await readFile(join(packed, 'LICENSE'), 'utf8')).toBe(await readFile(here('../../LICENSE'), 'utf8'));
 });
 
-it('leaves publint without a word', async () => {
+it('publint reports nothing on the package', async () => {
   const { messages } = await publint({ pkgDir: packed, level: 'suggestion', strict: true, pack: false });
   expect(messages).toEqual([]);
 });
 
-it('has types that are right wherever ES modules are loaded', async () => {
+it('the package’s types resolve in every ES module resolution', async () => {
   const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
   if (!analysis.types) throw new Error('no types');
-  // It is ESM alone; what knows neither that nor `exports` is out.
+  // The package is ESM alone, so resolutions without ESM or `exports` do not count.
   const problems = analysis.problems.filter((problem) => {
     const place = { resolutionKind: '', resolutionOption: '', ...problem };
     return !/node10|node16-cjs/.test(place.resolutionKind + place.resolutionOption);
@@ -65,7 +65,7 @@ it('has types that are right wherever ES modules are loaded', async () => {
   );
 });
 
-it('has types for React, Vue and whoever uses the DOM, which find mistakes', async () => {
+it('the package’s types for React, Vue and the DOM reject mistakes', async () => {
   await cp(here('recipes'), shop, { recursive: true });
   for (const file of ['package-types.tsx', 'package-types.vue']) await cp(here(file), join(shop, file));
   const compilerOptions = {
@@ -76,7 +76,7 @@ it('has types for React, Vue and whoever uses the DOM, which find mistakes', asy
     strict: true,
     exactOptionalPropertyTypes: true,
     noEmit: true,
-    // Else most of the time goes by over React's and the DOM's own.
+    // Checking React's and the DOM's declarations would take most of the time.
     skipLibCheck: true,
     types: [],
   };
@@ -94,7 +94,7 @@ it('has types for React, Vue and whoever uses the DOM, which find mistakes', asy
   });
 }, 120_000);
 
-it('is importable on a server, every part of it', async () => {
+it('every entry of the package can be imported on a server', async () => {
   const { exports } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
   const checkout = ['.', './define', './standalone'];
@@ -106,8 +106,8 @@ it('is importable on a server, every part of it', async () => {
     ).toBe(payouts.includes(name) ? "[ 'PsaPayouts' ]" : "[ 'PsaCheckout' ]");
 });
 
-it('registers the element with /define alone, and once', async () => {
-  const told = await inNode(`
+it('the element is registered by /define alone, and once', async () => {
+  const output = await inNode(`
     const known = new Map();
     globalThis.customElements = { get: (name) => known.get(name), define: (name, type) => known.set(name, type) };
     const { PsaCheckout } = await import('@psa/checkout');
@@ -120,7 +120,7 @@ it('registers the element with /define alone, and once', async () => {
     await import(new URL('./node_modules/@psa/checkout/dist/define.js?again', 'file://' + process.cwd() + '/'));
     console.log(before, guarded, known.get('psa-checkout') === PsaCheckout);
   `);
-  expect(told).toBe('0 true true');
+  expect(output).toBe('0 true true');
 });
 
 it.each([
@@ -136,7 +136,7 @@ it.each([
     'payouts/events.d.ts',
     'payouts totalCount phase connection error labels renewToken refresh retry showNew focus',
   ],
-])('describes %s as it is', async (type, entry, eventTypes, shown) => {
+])('the manifest describes %s as it is', async (type, entry, eventTypes, shown) => {
   const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
   const names = (list: { name: string }[]) => list.map(({ name }) => name).sort();
   const isIt = ({ name }: { name: string }) => name === type;
@@ -161,7 +161,7 @@ it.each([
   ['PsaCheckout', ['psa-checkout.md']],
   ['PsaPayouts', ['psa-payouts.md', 'psa-checkout.md']],
 ])(
-  'documents every attribute, event, part, slot, state and custom property of %s',
+  'the documents name every attribute, event, part, slot, state and custom property of %s',
   async (type, documents) => {
     const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
     const declarations = manifest.modules.flatMap(
@@ -181,14 +181,14 @@ it.each([
   },
 );
 
-it('has a document with the recipes that are tested', async () => {
+it('the document of recipes contains the tested recipes', async () => {
   const document = await readFile(join(packed, 'docs/recipes.md'), 'utf8');
   const recipes = (await readdir(here('recipes'))).filter((file) => file !== 'tsconfig.json');
   for (const recipe of recipes)
     expect(document).toContain(await readFile(join(here('recipes'), recipe), 'utf8'));
 });
 
-it('packs every file and heading that its documents link to', async () => {
+it('the package contains every file and heading that its documents link to', async () => {
   const documents = (await readdir(packed, { recursive: true })).filter((file) => file.endsWith('.md'));
   const headings = async (file: string) =>
     [...(await readFile(join(packed, file), 'utf8')).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
@@ -213,7 +213,7 @@ it('packs every file and heading that its documents link to', async () => {
   expect(broken).toEqual([]);
 });
 
-it('has a README of at most 150 lines', async () => {
+it('the README has at most 150 lines', async () => {
   const lines = (await readFile(join(packed, 'README.md'), 'utf8')).trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(150);
 });

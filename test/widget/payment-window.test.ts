@@ -7,13 +7,13 @@ describe('the address of a payment page', () => {
     'http://localhost:4000/checkout/A',
     'http://127.0.0.1/checkout/A',
     'http://[::1]:4000/checkout/A',
-  ])('may be %s', (url) => {
+  ])('the payment page may be at %s', (url) => {
     expect(safeUrl(url)).toBe(url);
   });
 
   it.each([
     'http://pay.example/checkout/A',
-    // What stands before an @ is no host.
+    // The part before an @ is not the host.
     'http://localhost:1@pay.example/checkout/A',
     'http://localhost.pay.example/',
     'javascript:alert(1)',
@@ -22,7 +22,7 @@ describe('the address of a payment page', () => {
     '//pay.example',
     '',
     null,
-  ])('may not be %j', (url) => {
+  ])('the payment page may not be at %j', (url) => {
     expect(safeUrl(url)).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { createPayoutList, firstPage, type PayoutView } from '../../widget/src/p
 
 const NEWEST_FIRST: PayoutView = { statuses: [], sort: '-requested' };
 
-/** Number 1 is the oldest. */
+/** Creates a payout; number 1 is the oldest. */
 function payout(number: number, values: Partial<Payout> = {}): Payout {
   return {
     id: `p${number}`,
@@ -56,24 +56,27 @@ function listOf(numbers: number[], view = NEWEST_FIRST, more = false, total = nu
 
 const ids = (list: ReturnType<typeof createPayoutList>) => list.shown.map(({ id }) => id).join(' ');
 
-describe('a list that is read again behind a gap', () => {
+describe('a list after a gap in the stream', () => {
   test.each([
-    ['moves', false],
-    ['stands still', true],
-  ])('shows the payouts as the server has them, and none that it lost, where it %s', (_, still) => {
-    const list = listOf([3, 2, 1]);
-    list.apply(payout(2, { version: 3, status: 'COMPLETED' }), 'PENDING');
-    list.arrange(false);
-    list.restart(NEWEST_FIRST, page([payout(2), payout(1)]));
-    list.arrange(still);
-    expect(ids(list)).toBe('p2 p1');
-    expect(list.shown[0]).toMatchObject({ status: 'PENDING', version: 1 });
-    expect(list.get('p3')).toBeUndefined();
-  });
+    ['is not frozen', false],
+    ['is frozen', true],
+  ])(
+    'a list after a gap shows the payouts as the server has them, and none that it lost, where it %s',
+    (_, still) => {
+      const list = listOf([3, 2, 1]);
+      list.apply(payout(2, { version: 3, status: 'COMPLETED' }), 'PENDING');
+      list.arrange(false);
+      list.restart(NEWEST_FIRST, page([payout(2), payout(1)]));
+      list.arrange(still);
+      expect(ids(list)).toBe('p2 p1');
+      expect(list.shown[0]).toMatchObject({ status: 'PENDING', version: 1 });
+      expect(list.get('p3')).toBeUndefined();
+    },
+  );
 });
 
-describe('a change', () => {
-  test('of a payout that is shown happens where it stands', () => {
+describe('an update', () => {
+  test('an update of a shown payout is applied in place', () => {
     const list = listOf([3, 2, 1]);
     expect(list.apply(payout(2, { version: 2, status: 'DENIED' }), 'PENDING')).toBe('changed');
     list.arrange(true);
@@ -82,9 +85,9 @@ describe('a change', () => {
   });
 
   test.each([
-    ['older', 1],
+    ['an older', 1],
     ['the same', 2],
-  ])('of %s version is none', (_, version) => {
+  ])('an update with %s version is ignored', (_, version) => {
     const list = listOf([]);
     list.apply(payout(1, { version: 2, status: 'COMPLETED' }), 'PENDING');
     expect(list.apply(payout(1, { version, status: 'PENDING' }), null)).toBeUndefined();
@@ -92,7 +95,7 @@ describe('a change', () => {
     expect(list.shown[0]?.status).toBe('COMPLETED');
   });
 
-  test('whatever order versions come in, the newest holds', () => {
+  test('the newest version wins, whatever the order of updates', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5], { minLength: 1 }), (versions) => {
         const list = listOf([1]);
@@ -103,7 +106,7 @@ describe('a change', () => {
     );
   });
 
-  test('that ends a payout takes it off a list of the open ones, once nobody is in the way', () => {
+  test('a completed payout leaves a list of pending ones once the order is not frozen', () => {
     const list = listOf([2, 1], { statuses: ['PENDING'], sort: '-requested' });
     list.apply(payout(2, { version: 2, status: 'COMPLETED' }), 'PENDING');
     list.arrange(true);
@@ -113,13 +116,13 @@ describe('a change', () => {
     expect(list.total).toBe(1);
   });
 
-  test('that brings a payout onto a filtered list puts it where the server would have it', () => {
+  test('an update that makes a payout match the filter inserts it at its place in the server’s order', () => {
     const view: PayoutView = { statuses: ['DENIED'], sort: '-requested' };
     const list = createPayoutList();
     const denied = { status: 'DENIED' as const };
     list.start(view, page([payout(9, denied), payout(5, denied)], { hasNextPage: true }, 7));
     list.apply(payout(7, { version: 2, ...denied }), 'PENDING');
-    // Behind what is loaded: its page will bring it.
+    // Behind the loaded payouts: a later page contains it.
     list.apply(payout(3, { version: 2, ...denied }), 'PENDING');
     list.arrange(false);
     expect(ids(list)).toBe('p9 p7 p5');
@@ -131,7 +134,7 @@ describe('a change', () => {
 });
 
 describe('a new payout', () => {
-  test('comes on top', () => {
+  test('a new payout is inserted at the top', () => {
     const list = listOf([2, 1]);
     expect(list.apply(payout(3), null)).toBe('new');
     list.arrange(false);
@@ -139,7 +142,7 @@ describe('a new payout', () => {
     expect(list.total).toBe(3);
   });
 
-  test('waits while the rows have to stand still', () => {
+  test('a new payout waits while the order is frozen', () => {
     const list = listOf([2, 1]);
     list.apply(payout(3), null);
     list.apply(payout(4), null);
@@ -149,14 +152,14 @@ describe('a new payout', () => {
     expect([ids(list), list.waiting]).toEqual(['p4 p3 p2 p1', 0]);
   });
 
-  test('comes on top too where its time is not known', () => {
+  test('a new payout without a time is inserted at the top', () => {
     const list = listOf([2, 1]);
     list.apply(payout(3, { requestedAt: null }), null);
     list.arrange(false);
     expect(ids(list)).toBe('p3 p2 p1');
   });
 
-  test('oldest first comes at the end, which moves nobody; but not before what is still to load', () => {
+  test('a new payout is appended to a list that is oldest first, after the pages that are still to load', () => {
     const view: PayoutView = { statuses: [], sort: 'requested' };
     const list = createPayoutList();
     list.start(view, page([payout(2), payout(1)], { hasPreviousPage: true }, 4));
@@ -168,7 +171,7 @@ describe('a new payout', () => {
     expect([ids(list), list.waiting]).toEqual(['p1 p2 p3 p4 p5', 0]);
   });
 
-  test('that was told while its page was on the way is not lost', () => {
+  test('a new payout that arrives during a request for its page is not lost', () => {
     const list = listOf([2, 1]);
     list.apply(payout(3), null);
     list.start(NEWEST_FIRST, page([payout(2), payout(1)]));
@@ -178,7 +181,7 @@ describe('a new payout', () => {
 });
 
 describe('the next page', () => {
-  test('is appended, also while the rows stand still and others wait', () => {
+  test('the next page is appended while the order is frozen', () => {
     const list = listOf([4, 3], NEWEST_FIRST, true, 4);
     list.apply(payout(5), null);
     list.arrange(true);
@@ -187,30 +190,30 @@ describe('the next page', () => {
     expect([ids(list), list.waiting]).toEqual(['p4 p3 p2 p1', 1]);
   });
 
-  test('is asked for from where the last one ended', () => {
+  test('the next page is requested after the last one', () => {
     const filtered: PayoutView = { statuses: ['DENIED'], sort: '-requested' };
     expect(firstPage(filtered, 50)).toEqual({ first: 50, filter: { status: ['DENIED'] } });
-    expect(listOf([2, 1], filtered, true).next(50)).toEqual({
+    expect(listOf([2, 1], filtered, true).nextPage(50)).toEqual({
       first: 50,
       after: 'end',
       filter: { status: ['DENIED'] },
     });
     const oldest: PayoutView = { statuses: [], sort: 'requested' };
     expect(firstPage(oldest, 50)).toEqual({ last: 50 });
-    expect(listOf([2, 1], oldest).next(20)).toEqual({ last: 20, before: 'start' });
+    expect(listOf([2, 1], oldest).nextPage(20)).toEqual({ last: 20, before: 'start' });
   });
 });
 
-describe('an order that the server does not have', () => {
-  test('sorts what is loaded, and says that it is not all', () => {
+describe('an order that the server does not offer', () => {
+  test('an order by amount sorts the loaded rows and reports that more exist', () => {
     const list = listOf([3, 9, 5], NEWEST_FIRST, true, 40);
     expect(list.sort({ statuses: [], sort: 'amount' })).toBe(true);
     list.arrange(false);
     expect(ids(list)).toBe('p3 p5 p9');
-    expect([list.sortedHere, list.complete, list.loaded, list.total]).toEqual([true, false, 3, 40]);
+    expect([list.sortedLocally, list.complete, list.loaded, list.total]).toEqual([true, false, 3, 40]);
   });
 
-  test('by status goes from what is open to what is over', () => {
+  test('an order by status goes from pending to denied', () => {
     const statuses: PayoutStatus[] = ['DENIED', 'PENDING', 'COMPLETED', 'PROCESSING'];
     const list = createPayoutList();
     list.start(
@@ -222,17 +225,17 @@ describe('an order that the server does not have', () => {
   });
 
   test.each<[string, PayoutView]>([
-    ['oldest first', { statuses: [], sort: 'requested' }],
+    ['the oldest first', { statuses: [], sort: 'requested' }],
     ['another filter', { statuses: ['DENIED'], sort: '-requested' }],
-  ])('%s needs a page of its own', (_, view) => {
+  ])('a view with %s needs a first page of its own', (_, view) => {
     expect(listOf([2, 1]).sort(view)).toBe(false);
   });
 });
 
-test('what can still change is asked for again, the newest hundred of it', () => {
+test('the newest hundred payouts that can still change are polled', () => {
   const list = listOf(Array.from({ length: 150 }, (_, index) => 150 - index));
   list.apply(payout(150, { version: 2, status: 'COMPLETED', final: true }), 'PENDING');
-  expect(list.open()).toHaveLength(100);
-  expect(list.open()).toContain('p149');
-  expect(list.open()).not.toContain('p150');
+  expect(list.openIds()).toHaveLength(100);
+  expect(list.openIds()).toContain('p149');
+  expect(list.openIds()).not.toContain('p150');
 });

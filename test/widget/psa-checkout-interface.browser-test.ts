@@ -5,23 +5,23 @@ import {
   act,
   change,
   checkout,
-  connection_,
+  connectionChange,
   eachOnAFreshPage,
   event,
   failure,
   fakeWindow,
   part,
   place,
-  told,
+  readScenario,
   url,
 } from './component.ts';
 import type { Scenario } from './fake-server.ts';
 import { waitFor } from './patience.ts';
 
-// Every member of the element's interface, in the order of its table; what each does at length is in the tests beside.
+// Every member of the element's interface, in the order of its documentation; the other files test details.
 eachOnAFreshPage();
 
-/** As a page writes it: by attributes alone. */
+/** Creates an element as markup does, by attributes alone. */
 async function written(attributes: Record<string, string>): Promise<PsaCheckout> {
   const element = document.createElement('psa-checkout');
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -37,7 +37,7 @@ async function token(): Promise<string> {
   return scenario.token;
 }
 
-/** Brings it into a phase by what a server may do. */
+/** Brings an element into a phase by answers of the server. */
 async function bring(phase: string, attributes: object = {}): Promise<PsaCheckout> {
   const hold = phase === 'creating';
   const { element } = await checkout(
@@ -55,7 +55,7 @@ async function bring(phase: string, attributes: object = {}): Promise<PsaCheckou
 const PHASES = ['idle', 'creating', 'pending', 'paid', 'expired', 'refunded', 'failed', 'error'];
 
 describe('attributes', () => {
-  it('endpoint, token, amount-cents and mode say what is paid, where, and how it opens', async () => {
+  it('the attributes endpoint, token, amount-cents and mode determine the payment and its window', async () => {
     const open = vi.spyOn(window, 'open').mockReturnValue(fakeWindow() as unknown as Window);
     const given = await token();
     const element = await written({
@@ -66,14 +66,14 @@ describe('attributes', () => {
     });
     await element.start();
     expect(element.payment?.amountCents).toBe(1234);
-    expect((await told({ token: given } as Scenario)).starts[0]?.valueCents).toBe(1234);
+    expect((await readScenario({ token: given } as Scenario)).starts[0]?.valueCents).toBe(1234);
     expect(open).toHaveBeenCalledExactlyOnceWith('about:blank', '_blank', '');
   });
 
   it.each([
     ['popup', 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130', 1],
     ['redirect', 'Mozilla/5.0 (iPhone) AppleWebKit Instagram 300.0', 0],
-  ])('mode="auto" is %s', async (mode, agent, windows) => {
+  ])('mode="auto" resolves to %s', async (mode, agent, windows) => {
     vi.spyOn(navigator, 'userAgent', 'get').mockReturnValue(agent);
     const open = vi.spyOn(window, 'open').mockReturnValue(fakeWindow() as unknown as Window);
     const element = await written({ endpoint: `${url}/graphql`, token: await token() });
@@ -89,7 +89,7 @@ describe('attributes', () => {
     ['ws', 'live'],
     ['sse', 'live'],
     ['poll', 'polling'],
-  ])('transport="%s" takes that way alone', async (transport, connection) => {
+  ])('transport="%s" uses that transport alone', async (transport, connection) => {
     const element = await written({
       endpoint: `${url}/graphql`,
       token: await token(),
@@ -100,13 +100,13 @@ describe('attributes', () => {
     element.addEventListener('psa-connection-change', ({ detail }: CustomEventInit) =>
       ways.push(detail.transport),
     );
-    const connected = connection_(element, connection);
+    const connected = connectionChange(element, connection);
     await element.start();
     expect((await connected).detail).toEqual({ connection, transport });
     expect(ways.filter((way) => way !== undefined && way !== transport)).toEqual([]);
   });
 
-  it('order-code with payment-token follows a payment that exists', async () => {
+  it('order-code and payment-token follow an existing payment', async () => {
     const { element } = await checkout();
     await element.start();
     const { orderCode = '' } = element.payment ?? {};
@@ -121,7 +121,7 @@ describe('attributes', () => {
     expect(other.payment?.orderCode).toBe(orderCode);
   });
 
-  it('locale speaks pt-BR, en and es, else the language of the page around it', async () => {
+  it('locale selects pt-BR, en or es, by default the page’s language', async () => {
     const says = async (attributes: Record<string, string>, lang: string) => {
       document.documentElement.lang = lang;
       const element = await written({ endpoint: '/graphql', token: 'psa_ct_any', ...attributes });
@@ -141,7 +141,7 @@ describe('attributes', () => {
     expect(await says({}, 'es-MX')).toBe(es);
   });
 
-  it('resume-key finds the payment again though the token is another at each load', async () => {
+  it('resume-key finds the payment again under another token', async () => {
     const first = await place(await token(), { resumeKey: 'order-7' });
     await first.start();
     const { orderCode } = first.payment ?? {};
@@ -160,7 +160,7 @@ describe('attributes', () => {
     expect(other.payment).toBeUndefined();
   });
 
-  it('disabled can be written, set and seen', async () => {
+  it('disabled is a reflected attribute', async () => {
     const element = await written({ endpoint: `${url}/graphql`, token: await token(), disabled: '' });
     expect(element.disabled).toBe(true);
     expect(part(element, 'button')?.matches(':disabled')).toBe(true);
@@ -172,7 +172,7 @@ describe('attributes', () => {
 });
 
 describe('properties', () => {
-  it('customer is sent along, labels override any text', async () => {
+  it('customer is sent with the payment, and labels replace texts', async () => {
     const { element, scenario } = await checkout();
     element.customer = { name: 'Ana', email: 'ana@example.com', externalId: '7' };
     element.labels = { creating: 'Um instante', pending: 'À espera' };
@@ -183,16 +183,16 @@ describe('properties', () => {
     });
     await element.start();
     await waitFor(() => expect(said).toEqual(['Um instante', 'À espera']));
-    expect((await told(scenario)).starts[0]).toMatchObject({
+    expect((await readScenario(scenario)).starts[0]).toMatchObject({
       customer: { name: 'Ana', email: 'ana@example.com', externalId: '7' },
     });
   });
 
-  it('payment, status, phase, connection, error and expiresAt tell what is, and cannot be set', async () => {
+  it('payment, status, phase, connection, error and expiresAt are read-only', async () => {
     const { element } = await checkout();
     const read = () => [element.payment, element.status, element.phase, element.connection, element.error];
     expect(read()).toEqual([undefined, undefined, 'idle', 'idle', undefined]);
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
     expect(element.payment).toMatchObject({ status: 'PENDING', amountCents: 4990, version: 1 });
@@ -204,7 +204,7 @@ describe('properties', () => {
 });
 
 describe('methods', () => {
-  it('start() creates, and openCheckout() shows the page again', async () => {
+  it('start() creates a payment, and openCheckout() shows its page again', async () => {
     const open = vi.spyOn(window, 'open').mockReturnValue(null);
     const { element } = await checkout({}, { mode: 'popup' });
     element.openCheckout();
@@ -217,13 +217,13 @@ describe('methods', () => {
     expect(opened.location.replace).toHaveBeenCalledWith(element.payment?.checkoutUrl);
   });
 
-  it('refresh() asks the server now', async () => {
+  it('refresh() reads the payment from the server', async () => {
     const { element, scenario } = await checkout();
     await element.refresh();
     await element.start();
-    const { reads } = await told(scenario);
+    const { reads } = await readScenario(scenario);
     await element.refresh();
-    expect((await told(scenario)).reads).toBe(reads + 1);
+    expect((await readScenario(scenario)).reads).toBe(reads + 1);
   });
 
   it.each(PHASES)('retry() does what the phase %s needs', async (phase) => {
@@ -231,12 +231,12 @@ describe('methods', () => {
     const before = element.payment?.orderCode;
     void element.retry();
     await element.updateComplete;
-    // A new attempt where one is over, nothing where one goes on or has succeeded.
+    // A new attempt after a failed one; nothing during a pending payment or after success.
     expect(element.phase).toBe(/expired|failed|error/.test(phase) ? 'creating' : phase);
     if (/pending|paid|refunded/.test(phase)) expect(element.payment?.orderCode).toBe(before);
   });
 
-  it.each(PHASES)('reset() gives the button back from %s', async (phase) => {
+  it.each(PHASES)('reset() returns to the button from %s', async (phase) => {
     const element = await bring(phase);
     element.reset();
     await element.updateComplete;
@@ -245,7 +245,7 @@ describe('methods', () => {
     expect(part(element, 'button')?.getAttribute('aria-busy')).toBeNull();
   });
 
-  it.each(PHASES)('focus() puts the focus inside when %s', async (phase) => {
+  it.each(PHASES)('focus() moves the focus into the element when %s', async (phase) => {
     const element = await bring(phase);
     element.focus();
     expect(document.activeElement).toBe(element);
@@ -254,7 +254,7 @@ describe('methods', () => {
 });
 
 describe('events', () => {
-  it('bubble and cross the borders of shadow trees, and two can be cancelled', async () => {
+  it('events bubble and are composed, and two can be cancelled', async () => {
     const outer = document.createElement('div');
     const inner = outer.attachShadow({ mode: 'open' });
     document.body.append(outer);
@@ -287,7 +287,7 @@ describe('events', () => {
     await change(element, 'FAILED');
     await element.retry();
     await change(element, 'PAID');
-    // Nobody follows a payment that has succeeded; who looks again sees what has become of it.
+    // A paid payment is not followed any more; refresh() reads the refund.
     await act(element, { values: { status: 'REFUNDED' } });
     await element.refresh();
     listening.abort();
@@ -318,11 +318,11 @@ describe('events', () => {
     });
   });
 
-  it('tell a status once, with the one before', async () => {
+  it('psa-status-change fires once for each status, with the previous one', async () => {
     const { element } = await checkout();
-    const told: unknown[] = [];
+    const changes: unknown[] = [];
     element.addEventListener('psa-status-change', ({ detail }: CustomEventInit) =>
-      told.push([detail.previous, detail.status]),
+      changes.push([detail.previous, detail.status]),
     );
     await element.start();
     await element.refresh();
@@ -330,7 +330,7 @@ describe('events', () => {
     await element.refresh();
     await change(element, 'PAID');
     await element.refresh();
-    expect(told).toEqual([
+    expect(changes).toEqual([
       [undefined, 'PENDING'],
       ['PENDING', 'EXPIRED'],
       ['EXPIRED', 'PAID'],
@@ -338,13 +338,13 @@ describe('events', () => {
   });
 });
 
-describe('for style sheets', () => {
-  it.each(PHASES)('the custom state %s holds alone', async (phase) => {
+describe('styling', () => {
+  it.each(PHASES)('the custom state %s is set alone', async (phase) => {
     const element = await bring(phase);
     expect(PHASES.filter((name) => element.matches(`:state(${name})`))).toEqual([phase]);
   });
 
-  it('every part is there where it has something to show', async () => {
+  it('every part exists in some phase', async () => {
     const parts = new Set<string>();
     for (const phase of PHASES) {
       const element = await bring(phase);
@@ -380,7 +380,7 @@ describe('for style sheets', () => {
     ['--psa-padding', '7px', 'pending', 'padding-top'],
     ['--psa-font-family', 'psa-test', 'idle', 'font-family'],
     ['--psa-focus-ring-color', 'rgb(1, 2, 3)', 'idle', 'outline-color'],
-  ])('%s is taken from the page around it', async (name, value, phase, properties) => {
+  ])('%s is inherited from the page', async (name, value, phase, properties) => {
     const element = await bring(phase);
     element.focus();
     const seen = () =>
@@ -392,12 +392,12 @@ describe('for style sheets', () => {
     const taken = seen();
     document.body.style.removeProperty(name);
     expect(before).not.toContain(value);
-    // From the one for spacing others are reckoned.
+    // The spacing is used in calculations, so its own value appears nowhere.
     if (name === '--psa-spacing') expect(taken).not.toEqual(before);
     else expect(taken).toContain(value);
   });
 
-  it('--psa-popup-width and --psa-popup-height measure the window', async () => {
+  it('--psa-popup-width and --psa-popup-height set the size of the popup', async () => {
     const open = vi.spyOn(window, 'open').mockReturnValue(null);
     const { element } = await checkout({}, { mode: 'popup' });
     element.style.setProperty('--psa-popup-width', '333px');
@@ -414,7 +414,7 @@ describe('slots', () => {
     ['footer', 'idle'] as const,
     ['footer', 'paid'] as const,
     ['popup-blocked', 'pending'] as const,
-  ])('%s is shown when %s', async (name, phase) => {
+  ])('the slot %s is shown when %s', async (name, phase) => {
     vi.spyOn(window, 'open').mockReturnValue(null);
     const element = await bring(phase, { mode: name === 'popup-blocked' ? 'popup' : 'redirect' });
     const child = document.createElement('span');
@@ -426,7 +426,7 @@ describe('slots', () => {
     expect(child.getBoundingClientRect().width).toBeGreaterThan(0);
   });
 
-  it('the default one is the label, and has words of its own where it is empty', async () => {
+  it('the default slot is the label, with a fallback text', async () => {
     const { element } = await checkout();
     expect(part(element, 'label')?.querySelector('slot')?.assignedNodes()[0]?.textContent).toBe(
       'Pagar R$ 49,90',
@@ -478,14 +478,14 @@ describe('error codes', () => {
         }),
     ],
     ['unknown', true, answers({ __typename: 'NewError', code: 'SOMETHING_NEW', message: 'no' })],
-  ])('%s, which trying again may mend: %s', async (code, retryable, scenario, prepare) => {
+  ])('the code %s is reported, retryable: %s', async (code, retryable, scenario, prepare) => {
     const { element } = await checkout(scenario);
     prepare?.(element);
     const failed = event(element, 'psa-error');
     void element.start();
     const { detail } = await failed;
     expect(detail).toEqual({ code, message: expect.stringMatching(/./), retryable });
-    // What was called off is no error to look at.
+    // An aborted start is no error to show.
     if (code === 'aborted') return expect(element.error).toBeUndefined();
     expect(element.error).toMatchObject({ code, retryable });
     await element.updateComplete;

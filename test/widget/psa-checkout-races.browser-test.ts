@@ -4,22 +4,22 @@ import {
   act,
   change,
   checkout,
-  connection_,
+  connectionChange,
   eachOnAFreshPage,
   event,
   failure,
   fakeWindow,
   part,
   place,
-  told,
+  readScenario,
   url,
 } from './component.ts';
 import { waitFor } from './patience.ts';
 
-// What comes at the wrong moment: two calls at once, answers that nobody waits for any more, a page that changes its mind.
+// Races: concurrent calls, late answers, and pages that change attributes during a request.
 eachOnAFreshPage();
 
-/** Holds back the next request of this kind until it is let go. */
+/** Holds the next request of a kind until it is released. */
 function holdNext(kind: 'query' | 'mutation'): { asked: Promise<void>; letGo: () => void } {
   const real = window.fetch;
   let letGo: () => void = () => undefined;
@@ -39,10 +39,10 @@ function holdNext(kind: 'query' | 'mutation'): { asked: Promise<void>; letGo: ()
 }
 
 const starts = async (scenario: { token: string }) =>
-  (await told(scenario as never)).starts.map(({ attemptId }) => attemptId);
+  (await readScenario(scenario as never)).starts.map(({ attemptId }) => attemptId);
 
-describe('starting', () => {
-  it('begins anew in the very moment in which it was reset', async () => {
+describe('start()', () => {
+  it('start() begins a new attempt immediately after reset()', async () => {
     const { element, scenario } = await checkout();
     const held = holdNext('mutation');
     const errors: string[] = [];
@@ -67,7 +67,7 @@ describe('starting', () => {
     expect(element.phase).toBe('pending');
   });
 
-  it('is tried again by a page that does so as soon as it hears of the error', async () => {
+  it('retry() in the listener of psa-error starts another request', async () => {
     const { element, scenario } = await checkout({
       start: { errors: [failure('INTERNAL_SERVER_ERROR')], times: 2 },
     });
@@ -79,14 +79,14 @@ describe('starting', () => {
     expect(new Set(await starts(scenario)).size).toBe(1);
   });
 
-  it('happens once for a page that calls start() while it is told of the start', async () => {
+  it('start() in a listener of its own start has no effect', async () => {
     const { element, scenario } = await checkout();
     element.addEventListener('psa-phase-change', () => void element.start());
     await element.start();
     expect(await starts(scenario)).toHaveLength(1);
   });
 
-  it('is remembered though it came before the element was first drawn', async () => {
+  it('start() before the first render is remembered', async () => {
     const { element: other, scenario } = await checkout();
     other.remove();
     const element = document.createElement('psa-checkout');
@@ -100,7 +100,7 @@ describe('starting', () => {
     expect(again.payment?.orderCode).toBe(element.payment?.orderCode);
   });
 
-  it('takes the token that was set just before, and not the other’s attempt', async () => {
+  it('start() uses a token that was set just before, with an attempt of its own', async () => {
     const { element, scenario: first } = await checkout({ start: { status: 503 } });
     const { element: other, scenario: second } = await checkout();
     other.remove();
@@ -114,7 +114,7 @@ describe('starting', () => {
     expect((await place(second.token)).phase).toBe('pending');
   });
 
-  it('ends under its own token where the page has meanwhile set another', async () => {
+  it('start() finishes under its token although the page has set another one', async () => {
     const { element, scenario } = await checkout();
     const { element: other, scenario: second } = await checkout();
     other.remove();
@@ -132,7 +132,7 @@ describe('starting', () => {
     expect(element.phase).toBe('pending');
   });
 
-  it('does not happen to a disabled one', async () => {
+  it('start() does nothing on a disabled element', async () => {
     const { element, scenario } = await checkout({}, { disabled: true });
     await element.start();
     part(element, 'button')?.click();
@@ -140,7 +140,7 @@ describe('starting', () => {
     expect(await starts(scenario)).toHaveLength(0);
   });
 
-  it('makes another attempt after an error where the page has changed the amount', async () => {
+  it('retry() makes a new attempt after the page has changed the amount', async () => {
     const { element, scenario } = await checkout({ start: { status: 503, times: 1 } }, { amountCents: 1000 });
     await element.start();
     element.amountCents = 2000;
@@ -151,7 +151,7 @@ describe('starting', () => {
 });
 
 describe('a late answer', () => {
-  it('about the payment before does not touch this one', async () => {
+  it('a late answer about the previous payment does not affect the current one', async () => {
     const { element, scenario } = await checkout();
     await element.start();
     await change(element, 'EXPIRED');
@@ -161,17 +161,17 @@ describe('a late answer', () => {
     await held.asked;
     await element.retry();
     expect(element.payment?.orderCode).not.toBe(old);
-    const { reads } = await told(scenario);
-    // The question about the old one is no reason not to ask about this one.
+    const { reads } = await readScenario(scenario);
+    // A pending request about the old payment does not replace one about the current payment.
     await element.refresh();
-    expect((await told(scenario)).reads).toBe(reads + 1);
+    expect((await readScenario(scenario)).reads).toBe(reads + 1);
     held.letGo();
     await asked;
     expect(element.phase).toBe('pending');
     expect(element.payment?.orderCode).not.toBe(old);
   });
 
-  it('does not bring a payment back that was put back', async () => {
+  it('a late answer after reset() is ignored', async () => {
     const { element } = await checkout();
     await element.start();
     const held = holdNext('query');
@@ -184,18 +184,18 @@ describe('a late answer', () => {
     expect(element.payment).toBeUndefined();
   });
 
-  it('is asked for once, however many ask', async () => {
+  it('concurrent calls of refresh() send one request', async () => {
     const { element, scenario } = await checkout({}, { transport: 'ws' });
     await element.start();
-    const { reads } = await told(scenario);
+    const { reads } = await readScenario(scenario);
     await Promise.all([element.refresh(), element.refresh(), element.refresh()]);
-    expect((await told(scenario)).reads).toBe(reads + 1);
+    expect((await readScenario(scenario)).reads).toBe(reads + 1);
   });
 });
 
-describe('a page that resets at once', () => {
+describe('reset() in a listener', () => {
   it.each(['psa-phase-change', 'psa-status-change', 'psa-paid'])(
-    'when it hears %s gets its button back',
+    'reset() in a listener of %s returns to the button',
     async (name) => {
       const { element, scenario } = await checkout();
       await element.start();
@@ -210,7 +210,7 @@ describe('a page that resets at once', () => {
     },
   );
 
-  it('while the payment is open closes its window', async () => {
+  it('reset() closes the window of a pending payment', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     const opened = fakeWindow();
     vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
@@ -219,7 +219,7 @@ describe('a page that resets at once', () => {
     expect(opened.close).toHaveBeenCalledOnce();
   });
 
-  it('when the payment is made closes its window', async () => {
+  it('reset() in a listener of psa-created closes the window', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     const opened = fakeWindow();
     vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
@@ -231,10 +231,10 @@ describe('a page that resets at once', () => {
   });
 });
 
-describe('the end of a token', () => {
-  it('of the payment’s is mended by a click: the same attempt gives another', async () => {
+describe('an expired token', () => {
+  it('an expired payment token is renewed by a click with the same attempt', async () => {
     const { element, scenario } = await checkout();
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
     const { orderCode } = element.payment ?? {};
@@ -243,14 +243,14 @@ describe('the end of a token', () => {
     expect((await failed).detail).toMatchObject({ code: 'unauthorized', retryable: true });
     await element.updateComplete;
     part(element, 'retry-button')?.click();
-    await connection_(element, 'live');
+    await connectionChange(element, 'live');
     expect(element.payment?.orderCode).toBe(orderCode);
     const [first, second] = await starts(scenario);
     expect(second).toBe(first);
     await change(element, 'PAID');
   });
 
-  it('is final where the page has nothing to start with, and mended by another payment-token', async () => {
+  it('an expired payment token without a checkout token is final until the page sets another one', async () => {
     const { element } = await checkout();
     await element.start();
     const { orderCode = '' } = element.payment ?? {};
@@ -268,7 +268,7 @@ describe('the end of a token', () => {
     expect(other.phase).toBe('pending');
   });
 
-  it('is final where the page has come by another checkout token, which would start another payment', async () => {
+  it('an expired payment token is final under another checkout token, which would start another payment', async () => {
     const { element, scenario } = await checkout({}, { resumeKey: 'a cart' });
     await element.start();
     const { orderCode = '' } = element.payment ?? {};
@@ -284,7 +284,7 @@ describe('the end of a token', () => {
     expect(await starts(scenario)).toHaveLength(1);
   });
 
-  it('of the shop’s ends in an error that no click can mend', async () => {
+  it('an expired checkout token ends in an error that is not retryable', async () => {
     const { element } = await checkout();
     element.token = 'psa_ct_that_has_ended_long_ago';
     const failed = event(element, 'psa-error');
@@ -294,62 +294,62 @@ describe('the end of a token', () => {
 });
 
 describe('the connection', () => {
-  it('is let go when the page goes into the back/forward cache, and taken up when it comes out', async () => {
+  it('the connection is closed for the back/forward cache and reopened after it', async () => {
     const { element, scenario } = await checkout();
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
-    const idle = connection_(element, 'idle');
+    const idle = connectionChange(element, 'idle');
     dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
     await idle;
-    const again = connection_(element, 'live');
+    const again = connectionChange(element, 'live');
     dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
     await again;
-    expect((await told(scenario)).subscriptions).toHaveLength(2);
+    expect((await readScenario(scenario)).subscriptions).toHaveLength(2);
   });
 
-  it('is opened once by a page that has just been loaded', async () => {
+  it('the connection is opened once on a page that has just been loaded', async () => {
     const { element, scenario } = await checkout();
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     dispatchEvent(new PageTransitionEvent('pageshow'));
     await live;
-    const { subscriptions, reads } = await told(scenario);
+    const { subscriptions, reads } = await readScenario(scenario);
     expect(subscriptions).toHaveLength(1);
     expect(reads).toBe(0);
   });
 
-  it('is asked over again when the page comes into sight, and opened anew when the network is back', async () => {
+  it('the payment is read when the page becomes visible, and the connection reopened when the network is back', async () => {
     const { element, scenario } = await checkout();
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-    await waitFor(async () => expect((await told(scenario)).reads).toBe(1));
-    const again = connection_(element, 'live');
+    await waitFor(async () => expect((await readScenario(scenario)).reads).toBe(1));
+    const again = connectionChange(element, 'live');
     dispatchEvent(new Event('online'));
     await again;
-    expect((await told(scenario)).subscriptions).toHaveLength(2);
+    expect((await readScenario(scenario)).subscriptions).toHaveLength(2);
   });
 
-  it('leaves nothing behind: an element taken away asks no more', async () => {
+  it('a removed element sends no more requests', async () => {
     const { element, scenario } = await checkout();
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
     element.remove();
     expect(element.connection).toBe('idle');
-    const before = await told(scenario);
+    const before = await readScenario(scenario);
     const fetched = vi.spyOn(window, 'fetch');
     for (const type of ['online', 'pageshow', 'visibilitychange', 'offline']) dispatchEvent(new Event(type));
-    // What it would ask, it would ask before this one.
-    expect(await told(scenario)).toEqual(before);
+    // Any request of the element would arrive before this one.
+    expect(await readScenario(scenario)).toEqual(before);
     expect(fetched).toHaveBeenCalledOnce();
   });
 
-  it('that was refused is not tried again because the element is moved', async () => {
+  it('a refused connection is not retried because the element is moved', async () => {
     const { element, scenario } = await checkout();
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
     const failed = event(element, 'psa-error');
@@ -360,10 +360,10 @@ describe('the connection', () => {
     document.body.append(element);
     expect(element.connection).toBe('idle');
     expect(errors).not.toHaveBeenCalled();
-    expect((await told(scenario)).subscriptions).toHaveLength(1);
+    expect((await readScenario(scenario)).subscriptions).toHaveLength(1);
   });
 
-  it('goes on over polling though a proxy answers with a page of its own', async () => {
+  it('polling continues although a proxy answers with a page of its own', async () => {
     const { element } = await checkout({}, { transport: 'poll' });
     const real = window.fetch;
     let pages = 0;
@@ -371,24 +371,24 @@ describe('the connection', () => {
       if (!String(init?.body).includes('"query ') || pages++ > 0) return real(input, init);
       return new Response('<h1>404</h1>', { status: 404 });
     });
-    const polling = connection_(element, 'polling');
+    const polling = connectionChange(element, 'polling');
     await element.start();
     await polling;
     expect(element.phase).toBe('pending');
   });
 
-  it('takes every way where the page names none', async () => {
+  it('every transport is tried where the page names none', async () => {
     const { element } = await checkout();
     element.setAttribute('transport', 'sse');
     element.removeAttribute('transport');
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     expect((await live).detail.transport).toBe('ws');
   });
 });
 
-describe('moving about', () => {
-  it('goes on where it stood when it is moved in the document, at any moment', async () => {
+describe('removed and moved elements', () => {
+  it('an element that is moved in the document at any moment resumes', async () => {
     const { element, scenario } = await checkout();
     const place = () => {
       const parent = document.createElement('div');
@@ -411,7 +411,7 @@ describe('moving about', () => {
     expect(await starts(scenario)).toHaveLength(1);
   });
 
-  it('does not take another product’s payment while its token is still to come', async () => {
+  it('an element without a token does not adopt another product’s payment', async () => {
     const { element, scenario } = await checkout();
     await element.start();
     await change(element, 'PAID');
@@ -429,7 +429,7 @@ describe('moving about', () => {
     expect(scenario.token).not.toBe(second.token);
   });
 
-  it('shows no other payment on a page whose address names one that is not known here', async () => {
+  it('a page whose address names an unknown payment shows no other one', async () => {
     const { element } = await checkout();
     await element.start();
     await change(element, 'PAID');
@@ -444,12 +444,12 @@ describe('moving about', () => {
     expect(await thanks('?psa_order_code=PSA-9999-NONE')).toBeUndefined();
     expect(await thanks(`?psa_order_code=${element.payment?.orderCode}`)).toBe(element.payment?.orderCode);
     expect(await thanks('?')).toBe(element.payment?.orderCode);
-    // Only this tab's storage has it, for the other is denied.
+    // Only sessionStorage has it, as where localStorage is denied.
     localStorage.clear();
     expect(await thanks(`?psa_order_code=${element.payment?.orderCode}`)).toBe(element.payment?.orderCode);
   });
 
-  it('does not call a paid payment cancelled because the address still does', async () => {
+  it('a paid payment is not shown as cancelled although the address says so', async () => {
     const { element, scenario } = await checkout();
     await element.start();
     await change(element, 'PAID');
@@ -463,7 +463,7 @@ describe('moving about', () => {
     held.letGo();
   });
 
-  it('does not watch the window of an element that was taken away', async () => {
+  it('the window of a removed element is not watched', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     const opened = fakeWindow();
     const closed = vi.fn(() => false);
@@ -486,7 +486,7 @@ describe('moving about', () => {
     }
   });
 
-  it('opens another window where the first looks closed, as one with an opener policy does', async () => {
+  it('openCheckout() opens another window where the first one looks closed', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     const [first, second] = [fakeWindow(), fakeWindow()];
     const open = vi.spyOn(window, 'open').mockReturnValueOnce(first as unknown as Window);

@@ -6,15 +6,15 @@ import {
   act,
   change,
   checkout,
-  connection_,
+  connectionChange,
   eachOnAFreshPage,
   event,
   failure,
   fakeWindow,
   part,
   place,
+  readScenario,
   settledLook,
-  told,
   url,
 } from './component.ts';
 import { waitFor } from './patience.ts';
@@ -22,15 +22,15 @@ import { waitFor } from './patience.ts';
 eachOnAFreshPage();
 
 describe('a click', () => {
-  it('pays once, however often it comes', async () => {
+  it('any number of clicks starts one payment', async () => {
     const { element, scenario } = await checkout();
     await Promise.all([element.start(), element.start(), element.start()]);
     await element.start();
-    expect((await told(scenario)).starts).toHaveLength(1);
+    expect((await readScenario(scenario)).starts).toHaveLength(1);
     expect(element.phase).toBe('pending');
   });
 
-  it('makes another attempt after a conflict, of the same base', async () => {
+  it('a click after a conflict makes another attempt of the same base', async () => {
     const { element, scenario } = await checkout({
       start: {
         result: { __typename: 'IdempotencyError', code: 'IDEMPOTENCY_CONFLICT', message: 'no' },
@@ -40,71 +40,74 @@ describe('a click', () => {
     await element.start();
     expect(element.error).toMatchObject({ code: 'conflict', retryable: true });
     await element.retry();
-    const ids = (await told(scenario)).starts.map(({ attemptId }) => attemptId);
+    const ids = (await readScenario(scenario)).starts.map(({ attemptId }) => attemptId);
     expect(ids).toEqual([ids[0], `${ids[0]}.2`]);
     expect(element.phase).toBe('pending');
   });
 
-  it('sends an attempt id that was kept before the request', async () => {
+  it('the attempt id is stored before the request', async () => {
     const { element, scenario } = await checkout({ start: { hold: true } });
     void element.start();
     const [id] = Object.keys(sessionStorage).filter((name) => name.endsWith(scenario.token.slice(-12)));
     expect(JSON.parse(sessionStorage.getItem(id ?? '') ?? '{}').base).toMatch(/^[0-9a-z]{22,}$/);
   });
 
-  it('asks with the same attempt id again after an error', async () => {
+  it('a retry after an error sends the same attempt id', async () => {
     const { element, scenario } = await checkout({
       start: { errors: [failure('INTERNAL_SERVER_ERROR')], times: 1 },
     });
     await element.start();
     expect(element.error).toMatchObject({ code: 'server', retryable: true });
     await element.retry();
-    const { starts } = await told(scenario);
+    const { starts } = await readScenario(scenario);
     expect(starts).toHaveLength(2);
     expect(starts[1]?.attemptId).toBe(starts[0]?.attemptId);
     expect(element.phase).toBe('pending');
   });
 
-  it('keeps the base of the attempt id in a retry after an expiry', async () => {
+  it('a retry after an expiry keeps the base of the attempt id', async () => {
     const { element, scenario } = await checkout();
     await element.start();
     await change(element, 'EXPIRED');
     await element.retry();
     await change(element, 'FAILED');
     await element.retry();
-    const ids = (await told(scenario)).starts.map(({ attemptId }) => attemptId);
+    const ids = (await readScenario(scenario)).starts.map(({ attemptId }) => attemptId);
     expect(ids).toEqual([ids[0], `${ids[0]}.2`, `${ids[0]}.3`]);
   });
 
-  it('goes on to a new attempt when this visit’s payment has expired unseen', async () => {
+  it('a click makes a new attempt when this visit’s payment has expired unseen', async () => {
     const { element, scenario } = await checkout();
     await element.start();
     await act(element, { silent: true, values: { status: 'EXPIRED', version: 2 } });
     element.reset();
     await element.start();
-    expect((await told(scenario)).starts.at(-1)?.attemptId).toMatch(/\.2$/);
+    expect((await readScenario(scenario)).starts.at(-1)?.attemptId).toMatch(/\.2$/);
     expect(element.phase).toBe('pending');
   });
 
-  it('can be stopped by the page', async () => {
+  it('the page can prevent the start of a payment', async () => {
     const { element, scenario } = await checkout();
     element.addEventListener('psa-before-start', (event) => event.preventDefault());
     await element.start();
     expect(element.phase).toBe('idle');
-    expect((await told(scenario)).starts).toHaveLength(0);
+    expect((await readScenario(scenario)).starts).toHaveLength(0);
   });
 
-  it('sends amount and customer', async () => {
+  it('a click sends amount and customer', async () => {
     const { element, scenario } = await checkout();
     element.amountCents = 1234;
     element.customer = { name: 'Ana' };
     await element.start();
-    expect((await told(scenario)).starts[0]).toMatchObject({ valueCents: 1234, customer: { name: 'Ana' } });
+    expect((await readScenario(scenario)).starts[0]).toMatchObject({
+      valueCents: 1234,
+      customer: { name: 'Ana' },
+    });
   });
 });
 
 describe('the payment page', () => {
-  it('opens in a window that is opened empty in the click, and cut off from its opener', async () => {
+  it('the payment page opens in a window that is opened empty in the click, without an opener', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     const opened = fakeWindow();
     const open = vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
@@ -115,7 +118,7 @@ describe('the payment page', () => {
     expect(opened.opener).toBeNull();
   });
 
-  it('is a real link where the window was blocked', async () => {
+  it('a real link to the payment page replaces a blocked window', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     vi.spyOn(window, 'open').mockReturnValue(null);
     const blocked = event(element, 'psa-popup-blocked');
@@ -127,7 +130,7 @@ describe('the payment page', () => {
     expect(element.shadowRoot?.querySelector('slot[name="popup-blocked"]')).not.toBeNull();
   });
 
-  it('does not take a closed window for a cancelled payment', async () => {
+  it('a closed window does not cancel the payment', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     const opened = fakeWindow();
     vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
@@ -141,7 +144,7 @@ describe('the payment page', () => {
   });
 
   it.each(['http://pay.example/x', 'javascript:alert(1)', 'data:text/html,x', '/relative'])(
-    'is not opened at %s',
+    'the payment page is not opened at %s',
     async (checkoutUrl) => {
       const { element } = await checkout({ checkoutUrl }, { mode: 'popup' });
       const opened = fakeWindow();
@@ -153,7 +156,7 @@ describe('the payment page', () => {
     },
   );
 
-  it('leaves the page only where the page lets it', async () => {
+  it('the page can prevent the redirect to the payment page', async () => {
     const { element } = await checkout({}, { mode: 'redirect' });
     const leaving = event(element, 'psa-before-redirect');
     await element.start();
@@ -165,10 +168,10 @@ describe('following', () => {
   it.each([
     ['a WebSocket', {}, 'ws', 'live'],
     ['an event stream where there is no WebSocket', { ws: 'refuse' }, 'sse', 'live'],
-    ['polling where there is neither', { ws: 'refuse', sse: 'refuse' }, 'poll', 'polling'],
-  ] as const)('goes over %s', async (_, behaviour, transport, connection) => {
+    ['polling where neither is available', { ws: 'refuse', sse: 'refuse' }, 'poll', 'polling'],
+  ] as const)('the element follows over %s', async (_, behaviour, transport, connection) => {
     const { element } = await checkout(behaviour);
-    const connected = connection_(element, connection);
+    const connected = connectionChange(element, connection);
     await element.start();
     expect((await connected).detail).toEqual({ connection, transport });
     const paid = event(element, 'psa-paid');
@@ -177,10 +180,10 @@ describe('following', () => {
     expect(element.connection).toBe('idle');
   });
 
-  it('gives a socket that hangs three seconds, whether it opens or not', async () => {
+  it('a socket that hangs is left after three seconds', async () => {
     const { element: opens } = await checkout({ ws: 'hang' });
     const { element: neverOpens } = await checkout({}, { endpoint: `${url}/graphql?swallowed` });
-    const connected = [opens, neverOpens].map((element) => connection_(element, 'live'));
+    const connected = [opens, neverOpens].map((element) => connectionChange(element, 'live'));
     await Promise.all([opens.start(), neverOpens.start()]);
     expect((await Promise.all(connected)).map(({ detail }) => detail.transport)).toEqual(['sse', 'sse']);
   });
@@ -188,61 +191,61 @@ describe('following', () => {
   it.each([
     ['ws', 17_000],
     ['sse', 45_000],
-  ] as const)('leaves a dead %s connection, and opens another', async (transport, afterMs) => {
+  ] as const)('a dead %s connection is replaced', async (transport, afterMs) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const { element, scenario } = await checkout({ ws: 'mute' }, { transport });
-      const live = connection_(element, 'live');
+      const live = connectionChange(element, 'live');
       await element.start();
       await live;
       await act(element, { deaf: true, values: { status: 'EXPIRED' } });
-      const lost = connection_(element, 'reconnecting');
+      const lost = connectionChange(element, 'reconnecting');
       const expired = event(element, 'psa-expired');
       await vi.advanceTimersByTimeAsync(afterMs);
       await lost;
       await vi.advanceTimersByTimeAsync(2_000);
       await expired;
-      expect((await told(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, 'c1']);
+      expect((await readScenario(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, 'c1']);
     } finally {
       vi.useRealTimers();
     }
   });
 
-  it('asks for the state anew where the server has forgotten its cursor', async () => {
+  it('the state is read again where the cursor has expired', async () => {
     const { element, scenario } = await checkout({}, { transport: 'ws' });
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
     const heard = waitFor(() => expect(element.payment?.version).toBe(2));
     await act(element, { cursor: 'expired', values: { description: 'x' } });
     await heard;
-    const again = connection_(element, 'live');
+    const again = connectionChange(element, 'live');
     await act(element, { drop: 1013 });
     await again;
     await waitFor(async () =>
-      expect((await told(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, null]),
+      expect((await readScenario(scenario)).subscriptions.map(({ after }) => after)).toEqual([null, null]),
     );
     expect(element.phase).toBe('pending');
   });
 
-  it('comes back after a lost socket with the cursor of the last update', async () => {
+  it('a lost socket is reopened with the cursor of the last update', async () => {
     const { element, scenario } = await checkout();
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
-    const again = connection_(element, 'live');
+    const again = connectionChange(element, 'live');
     await act(element, { drop: 1013 });
     await again;
-    const { subscriptions } = await told(scenario);
+    const { subscriptions } = await readScenario(scenario);
     expect(subscriptions).toEqual([
       { transport: 'ws', after: null },
       { transport: 'ws', after: 'c1' },
     ]);
   });
 
-  it('stops with unauthorized where the token has ended', async () => {
+  it('following stops with unauthorized where the token has expired', async () => {
     const { element } = await checkout();
-    const live = connection_(element, 'live');
+    const live = connectionChange(element, 'live');
     await element.start();
     await live;
     const failed = event(element, 'psa-error');
@@ -251,7 +254,7 @@ describe('following', () => {
     expect(element.phase).toBe('error');
   });
 
-  it('never goes back', async () => {
+  it('a paid payment never becomes pending again', async () => {
     const { element } = await checkout({}, { transport: 'sse' });
     await element.start();
     await change(element, 'PAID');
@@ -262,12 +265,12 @@ describe('following', () => {
     expect(element.phase).toBe('paid');
   });
 
-  it('listens on after an expiry: it may be paid late', async () => {
+  it('an expired payment is still followed, because it may be paid late', async () => {
     const { element } = await checkout();
     await element.start();
     await change(element, 'EXPIRED');
     expect(element.connection).toBe('live');
-    // A new attempt is offered, with a line that says so.
+    // The panel offers a new attempt.
     expect(part(element, 'hint')?.textContent?.trim()).toContain('tente de novo');
     expect(part(element, 'retry-button')?.checkVisibility()).toBe(true);
     const paid = event(element, 'psa-paid');
@@ -276,7 +279,7 @@ describe('following', () => {
     expect(element.phase).toBe('paid');
   });
 
-  it('counts down by its own clock and asks the server at 0:00', async () => {
+  it('the countdown ignores the device’s date, and at 0:00 the server is asked', async () => {
     const { element } = await checkout({ expiresInSeconds: 1 });
     vi.spyOn(Date, 'now').mockReturnValue(0);
     await element.start();
@@ -288,8 +291,8 @@ describe('following', () => {
   });
 });
 
-describe('coming back', () => {
-  it('finds the payment again after a reload, and shows a receipt until reset()', async () => {
+describe('finding a payment again', () => {
+  it('a reload finds the payment again, and the receipt stays until reset()', async () => {
     const { element, scenario } = await checkout();
     await element.start();
     await change(element, 'PAID');
@@ -299,11 +302,11 @@ describe('coming back', () => {
     again.reset();
     expect(again.phase).toBe('idle');
     await again.start();
-    const [first, second] = (await told(scenario)).starts;
+    const [first, second] = (await readScenario(scenario)).starts;
     expect(second?.attemptId).not.toContain(first?.attemptId);
   });
 
-  it('finds it without any attribute on the page at successUrl', async () => {
+  it('the page at successUrl finds the payment without any attribute', async () => {
     const { element } = await checkout();
     await element.start();
     const { orderCode } = element.payment ?? {};
@@ -318,18 +321,18 @@ describe('coming back', () => {
     expect(thanks.phase).toBe('pending');
   });
 
-  it('takes the cancel link as a hint', async () => {
+  it('the cancel link is a hint, and the payment stays pending', async () => {
     const { element, scenario } = await checkout();
     await element.start();
     history.replaceState(null, '', `?psa_order_code=${element.payment?.orderCode}&psa_cancelled=1`);
     element.remove();
     const again = await place(scenario.token);
-    await connection_(again, 'live');
+    await connectionChange(again, 'live');
     expect(again.phase).toBe('pending');
     expect(part(again, 'hint')?.textContent).toContain('ainda está aberto');
   });
 
-  it('does not collide with another product’s payment', async () => {
+  it('payments of two products do not collide', async () => {
     const first = await checkout();
     const second = await checkout();
     await first.element.start();
@@ -338,7 +341,7 @@ describe('coming back', () => {
     expect(second.element.payment?.orderCode).not.toBe(first.element.payment?.orderCode);
   });
 
-  it('follows a payment that the page names', async () => {
+  it('the element follows a payment that the page names', async () => {
     const { element } = await checkout();
     await element.start();
     const { orderCode = '' } = element.payment ?? {};
@@ -352,7 +355,7 @@ describe('coming back', () => {
     expect(other.status).toBe('PENDING');
   });
 
-  it('survives being mounted twice, as frameworks do in strict mode', async () => {
+  it('an element that is mounted twice, as in strict mode, starts one payment', async () => {
     const { element, scenario } = await checkout();
     const started = element.start();
     element.remove();
@@ -360,9 +363,9 @@ describe('coming back', () => {
     await started;
     element.remove();
     document.body.append(element);
-    await connection_(element, 'live');
+    await connectionChange(element, 'live');
     await change(element, 'PAID');
-    expect((await told(scenario)).starts).toHaveLength(1);
+    expect((await readScenario(scenario)).starts).toHaveLength(1);
   });
 });
 
@@ -377,7 +380,7 @@ describe('errors', () => {
     ['IdempotencyError', 'IDEMPOTENCY_CONFLICT', 'conflict', true],
     ['RateLimitError', 'RATE_LIMITED', 'rate_limited', true],
     ['UpstreamError', 'UPSTREAM_UNAVAILABLE', 'server', true],
-  ])('tells %s with %s as %s', async (__typename, code, expected, retryable) => {
+  ])('%s with the code %s is reported as %s', async (__typename, code, expected, retryable) => {
     const { element } = await checkout({
       start: { result: { __typename, code, message: 'no', retryAfterSeconds: 7 } },
     });
@@ -397,7 +400,7 @@ describe('errors', () => {
     [{ errors: [failure('BAD_USER_INPUT')] }, 'invalid_input'],
     [{ status: 503 }, 'server'],
     [{ status: 403 }, 'unauthorized'],
-  ])('tells %j as %s', async (start, expected) => {
+  ])('the response %j is reported as %s', async (start, expected) => {
     const { element } = await checkout({ start });
     await element.start();
     expect(element.error?.code).toBe(expected);
@@ -411,11 +414,11 @@ describe('errors', () => {
 
   it.each([
     ['no currency', { ...PAYMENT, currency: undefined }],
-    ['a currency that is none', { ...PAYMENT, currency: 'reais' }],
-    ['an amount that is no number', { ...PAYMENT, amountCents: '49,90' }],
-    ['an instant that is none', { ...PAYMENT, status: 'PAID', paidAt: 'today' }],
-    ['nothing in it', null],
-  ])('shows that it failed where a payment has %s, and pays at the next try', async (_, cardPayment) => {
+    ['an invalid currency', { ...PAYMENT, currency: 'reais' }],
+    ['an amount that is not a number', { ...PAYMENT, amountCents: '49,90' }],
+    ['an invalid instant', { ...PAYMENT, status: 'PAID', paidAt: 'today' }],
+    ['no members', null],
+  ])('a payment with %s is reported as an error, and a retry pays', async (_, cardPayment) => {
     const result = { __typename: 'StartCheckoutSuccess', cardPayment, paymentToken: 'pay-1' };
     const { element } = await checkout({ start: { result, times: 1 } });
     await element.start();
@@ -427,10 +430,10 @@ describe('errors', () => {
   });
 
   it.each(['ws', 'sse', 'poll'] as const)(
-    'shows that it failed where an update over %s is no payment',
+    'an update over %s that is no payment is reported as an error',
     async (transport) => {
       const { element } = await checkout({}, { transport });
-      const connected = connection_(element, transport === 'poll' ? 'polling' : 'live');
+      const connected = connectionChange(element, transport === 'poll' ? 'polling' : 'live');
       await element.start();
       await connected;
       const failed = event(element, 'psa-error');
@@ -442,14 +445,14 @@ describe('errors', () => {
     },
   );
 
-  it('tells a server that cannot be reached as network', async () => {
+  it('an unreachable server is reported as network', async () => {
     const { element } = await checkout();
     element.endpoint = 'http://localhost:1/graphql';
     await element.start();
     expect(element.error).toMatchObject({ code: 'network', retryable: true });
   });
 
-  it('needs an endpoint and a token', async () => {
+  it('an element without endpoint and token is not configured', async () => {
     const element = document.createElement('psa-checkout');
     document.body.append(element);
     await element.start();
@@ -457,7 +460,7 @@ describe('errors', () => {
   });
 });
 
-describe('for everyone', () => {
+describe('accessibility and languages', () => {
   const shown: [string, (element: PsaCheckout) => Promise<unknown>][] = [
     ['idle', async () => undefined],
     ['disabled', async (element) => Object.assign(element, { disabled: true })],
@@ -469,7 +472,7 @@ describe('for everyone', () => {
     ['error', (element) => Object.assign(element, { endpoint: 'http://localhost:1/graphql' }).start()],
   ];
   for (const scheme of inject('axeSchemes'))
-    it.each(shown)(`has nothing for axe to find when %s, ${scheme}`, async (_, bring) => {
+    it.each(shown)(`axe finds nothing when %s, ${scheme}`, async (_, bring) => {
       document.documentElement.style.colorScheme = scheme;
       document.body.style.background = scheme === 'dark' ? '#0e1014' : '#fff';
       const { element } = await checkout();
@@ -479,7 +482,7 @@ describe('for everyone', () => {
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`)).toEqual([]);
     });
 
-  it('says each state once, in a live region, and keeps the focus inside', async () => {
+  it('each state is announced once in a live region, and the focus stays inside', async () => {
     const { element } = await checkout();
     element.focus();
     const status = part(element, 'status');
@@ -503,7 +506,7 @@ describe('for everyone', () => {
     expect(said.length).toBe(3);
   });
 
-  it('shows its phase as a custom state', async () => {
+  it('the phase is a custom state', async () => {
     const { element } = await checkout();
     expect(element.matches(':state(idle)')).toBe(true);
     await element.start();
@@ -512,7 +515,7 @@ describe('for everyone', () => {
     expect(element.matches(':state(idle)')).toBe(false);
   });
 
-  it('speaks the language of the page, and words of the page’s choice', async () => {
+  it('locale and labels determine the texts', async () => {
     const { element } = await checkout();
     element.locale = 'en';
     element.labels = { cancel: 'Never mind' };

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
-import { openPageStand } from './page-stand.ts';
+import { openPageFixture } from './page-fixture.ts';
 
-// What needs a real page: headers, reloads, navigations, popups and the built files as a merchant loads them.
+// Tests that need a real page: headers, reloads, navigations, popups and the built files as a merchant loads them.
 const STRICT =
   "default-src 'none'; script-src 'self'; style-src 'none'; connect-src 'self' ws:; require-trusted-types-for 'script'; trusted-types lit-html";
 const SHOP =
   '<!doctype html><html lang="pt-BR"><title>Loja</title><script type="module" src="/widget/psa-checkout.js?v=2"></script><body></body></html>';
 
-const stand = openPageStand({
-  '/loja': { body: SHOP, headers: { 'content-security-policy': STRICT } },
-  '/obrigado': { body: SHOP },
+const fixture = openPageFixture({
+  '/shop': { body: SHOP, headers: { 'content-security-policy': STRICT } },
+  '/thank-you': { body: SHOP },
 });
-const { scenario, told, until, connected, act } = stand;
+const { scenario, readScenario, until, connected, act } = fixture;
 
 describe('on a merchant’s page', () => {
-  it('loads its chunks beside itself, once, whatever query its address has', async () => {
-    const { page } = stand;
+  it('the script loads its chunks once, whatever query its address has', async () => {
+    const { page } = fixture;
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
     const { token } = await scenario();
@@ -34,8 +34,8 @@ describe('on a merchant’s page', () => {
     ]);
   });
 
-  it('asks for a chunk again that did not load the first time', async () => {
-    const { page } = stand;
+  it('a chunk that did not load is requested again', async () => {
+    const { page } = fixture;
     let refused = 0;
     await page.route('**/psa-checkout.payment.js', (route) => {
       refused++;
@@ -48,8 +48,8 @@ describe('on a merchant’s page', () => {
     expect(refused).toBe(1);
   });
 
-  it('says so, and can be tried again, when that chunk never loads', async () => {
-    const { page } = stand;
+  it('a chunk that never loads is reported, and can be retried', async () => {
+    const { page } = fixture;
     await page.route('**/psa-checkout.payment.js*', (route) => route.abort());
     const { token } = await scenario();
     await shop(token, 'redirect', true);
@@ -62,11 +62,11 @@ describe('on a merchant’s page', () => {
   });
 });
 
-describe('on a merchant’s page, where windows are blocked that no click asked for', () => {
-  stand.inBrowser();
+describe('on a merchant’s page with a popup blocker', () => {
+  fixture.inBrowser();
 
-  it('works under a strict CSP with Trusted Types, without a word in the console', async () => {
-    const { page } = stand;
+  it('the element works under a strict CSP with Trusted Types, without a console message', async () => {
+    const { page } = fixture;
     const { token } = await scenario();
     await shop(token, 'popup');
     const [popup] = await Promise.all([page.waitForEvent('popup'), page.click('psa-checkout')]);
@@ -75,13 +75,13 @@ describe('on a merchant’s page, where windows are blocked that no click asked 
     expect(await popup.evaluate(() => opener)).toBeNull();
     await act({ values: { status: 'PAID' } });
     await until('paid');
-    expect(stand.problems).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 
-  it('gives a link where the browser blocks the popup', async () => {
-    const { page, context, server } = stand;
+  it('a link replaces a popup that the browser blocks', async () => {
+    const { page, context, server } = fixture;
     const { token } = await scenario();
-    // From an init script, for page.evaluate counts as the payer's own click, and the blocker lets it through.
+    // From an init script, because page.evaluate counts as a click and passes the blocker.
     await page.addInitScript((token) => {
       addEventListener('DOMContentLoaded', async () => {
         const element = document.createElement('psa-checkout');
@@ -92,33 +92,33 @@ describe('on a merchant’s page, where windows are blocked that no click asked 
         void element.start();
       });
     }, token);
-    await page.goto(`${server.url}/loja`);
+    await page.goto(`${server.url}/shop`);
     await until('pending');
     expect(context.pages()).toHaveLength(1);
     const [popup] = await Promise.all([context.waitForEvent('page'), page.click('psa-checkout [part=link]')]);
     await popup.waitForURL(/\/checkout\/PSA-/);
   });
 
-  it('pays once on a double click', async () => {
-    const { page, context } = stand;
+  it('a double click starts one payment and opens one window', async () => {
+    const { page, context } = fixture;
     const { token } = await scenario();
     await shop(token, 'popup');
     await page.dblclick('psa-checkout');
     await until('pending');
-    expect((await told(token)).starts).toHaveLength(1);
+    expect((await readScenario(token)).starts).toHaveLength(1);
     expect(context.pages()).toHaveLength(2);
   });
 });
 
-describe('coming back', () => {
-  it('goes through the payment page and back, and believes the server alone', async () => {
-    const { page, server } = stand;
+describe('returning', () => {
+  it('the return from the payment page shows the server’s status, paid or not', async () => {
+    const { page, server } = fixture;
     const { token } = await scenario();
     await shop(token, 'redirect');
     await page.click('psa-checkout');
     await page.waitForURL(/\/checkout\/PSA-/);
     const orderCode = page.url().split('/').pop() ?? '';
-    await page.goto(`${server.url}/obrigado?psa_order_code=${orderCode}`);
+    await page.goto(`${server.url}/thank-you?psa_order_code=${orderCode}`);
     await page.evaluate(() => document.body.append(document.createElement('psa-checkout')));
     await until('pending');
     await act({ values: { status: 'PAID' } });
@@ -128,8 +128,8 @@ describe('coming back', () => {
     await until('paid');
   });
 
-  it('follows on after a reload, with the same attempt', async () => {
-    const { page } = stand;
+  it('a reload resumes the same attempt', async () => {
+    const { page } = fixture;
     const { token } = await scenario();
     await shop(token, 'popup');
     await page.click('psa-checkout');
@@ -139,11 +139,11 @@ describe('coming back', () => {
     await connected('live');
     await act({ values: { status: 'PAID' } });
     await until('paid');
-    expect((await told(token)).starts).toHaveLength(1);
+    expect((await readScenario(token)).starts).toHaveLength(1);
   });
 
-  it('follows on when the network is back', async () => {
-    const { page, context } = stand;
+  it('following resumes when the network is back', async () => {
+    const { page, context } = fixture;
     const { token } = await scenario();
     await shop(token, 'popup');
     await page.click('psa-checkout');
@@ -156,13 +156,13 @@ describe('coming back', () => {
   });
 });
 
-it('can be imported on a server', async () => {
+it('psa-checkout can be imported on a server', async () => {
   await expect(import('../../widget/src/define.ts')).resolves.toHaveProperty('PsaCheckout');
 });
 
 async function shop(token: string, mode: string, stay = false): Promise<void> {
-  const { page, server } = stand;
-  await page.goto(`${server.url}/loja`);
+  const { page, server } = fixture;
+  await page.goto(`${server.url}/shop`);
   await page.evaluate(
     ({ token, mode, stay }) => {
       const element = document.createElement('psa-checkout') as PsaCheckout;

@@ -18,17 +18,17 @@ afterEach(() => {
 });
 
 describe('the first page', () => {
-  it('shows the newest on top, and follows from where it stood', async () => {
+  it('the first page shows the newest payouts on top, and the stream follows from its cursor', async () => {
     const { element, world } = await table({ count: 120 });
     expect(codes(element).slice(0, 3)).toEqual(['SAQ-000120', 'SAQ-000119', 'SAQ-000118']);
     expect(element.payouts).toHaveLength(50);
     expect(text(element, 'footer')).toBe('50 de 120 saques');
-    const { asked, subscriptions } = await told(world);
+    const { asked, subscriptions } = await readWorld(world);
     expect(asked).toEqual([{ name: 'PayoutsStart', variables: { first: 50 } }]);
     expect(subscriptions).toMatchObject([{ transport: 'ws', after: 'u0' }]);
   });
 
-  it('is a grid that says how many rows there are, and which of them these are', async () => {
+  it('the table is a grid with row count, row indexes and sort order', async () => {
     const { element } = await table({ count: 120 });
     const grid = element.shadowRoot!.querySelector('table')!;
     expect(grid.getAttribute('role')).toBe('grid');
@@ -39,7 +39,7 @@ describe('the first page', () => {
     expect(grid.querySelector('[aria-sort]')?.getAttribute('aria-sort')).toBe('descending');
   });
 
-  it('says what each status means for the money', async () => {
+  it('each status is shown with its meaning for the money', async () => {
     const { element } = await table({ count: 6 });
     const says = rows(element).map((row) => words(row.querySelector('.status')));
     expect(says.slice(0, 3)).toEqual([
@@ -50,7 +50,7 @@ describe('the first page', () => {
     expect(says[4]).toBe('Negado O banco de destino recusou');
   });
 
-  it('shows no fee where it is unknown', async () => {
+  it('an unknown fee is not shown', async () => {
     const { element } = await table({ count: 2 });
     const fee = (index: number) => rows(element)[index]?.querySelector('.amount small')?.textContent ?? null;
     expect(fee(0)).toContain('1,00');
@@ -61,7 +61,7 @@ describe('the first page', () => {
     expect(fee(1)).toContain('1,00');
   });
 
-  it('of none says so, and the page may say it in its own words', async () => {
+  it('an account without payouts shows a text, which the page can replace', async () => {
     const { element } = await table({ count: 0 });
     expect(text(element, 'empty')).toBe('Nenhum saque ainda.');
     expect(element.matches(':state(empty)')).toBe(true);
@@ -70,7 +70,7 @@ describe('the first page', () => {
     await shows(() => codes(element), ['SAQ-000001']);
   });
 
-  it('is a skeleton until it is there', async () => {
+  it('a skeleton is shown until the first page is loaded', async () => {
     const { element } = await table({ fail: { times: 1, hold: true } }, {}, 'loading');
     expect(part(element, 'skeleton')).not.toBeNull();
     expect(text(element, 'footer')).toBe('Carregando…');
@@ -78,8 +78,8 @@ describe('the first page', () => {
   });
 });
 
-describe('a change', () => {
-  it('happens where the payout stands, is lit up and told', async () => {
+describe('an update', () => {
+  it('an update changes the row in place, highlights it and is announced', async () => {
     const { element } = await table({ count: 5 });
     const heard = event(element, 'psa-payout-update');
     await act(element, { change: { number: 5, values: { status: 'COMPLETED' } } });
@@ -90,14 +90,14 @@ describe('a change', () => {
     await shows(() => announced(element), expect.stringMatching(/^Saque de R\$\s[\d,]+: concluído\.$/));
   });
 
-  it('is lit up without a fade where motion is not wanted', async () => {
+  it('the highlight does not fade with reduced motion', async () => {
     const { element } = await table({ count: 5 });
     vi.spyOn(window, 'matchMedia').mockReturnValue({ matches: true } as MediaQueryList);
     await act(element, { change: { number: 5, values: { status: 'COMPLETED' } } });
     await shows(() => rows(element)[0]?.getAnimations()[0]?.effect?.getTiming().easing, 'steps(1)');
   });
 
-  it('never goes back to an older version', async () => {
+  it('an older version is ignored', async () => {
     const { element } = await table({ count: 5 });
     await act(element, { change: { number: 5, values: { status: 'COMPLETED', version: 7 } } });
     await act(element, { change: { number: 5, values: { status: 'PROCESSING', version: 6 } } });
@@ -106,7 +106,7 @@ describe('a change', () => {
     expect(rows(element)[0]?.querySelector('.state')?.textContent).toBe('Concluído');
   });
 
-  it('of many payouts is told in one sentence', async () => {
+  it('updates of many payouts are announced in one sentence', async () => {
     const { element } = await table({ count: 9 });
     await act(element, { add: {} });
     await act(element, { add: {} });
@@ -116,14 +116,14 @@ describe('a change', () => {
 });
 
 describe('a new payout', () => {
-  it('comes on top where nobody is in the way', async () => {
+  it('a new payout appears at the top', async () => {
     const { element } = await table({ count: 5 });
     await act(element, { add: {} });
     await shows(() => codes(element)[0], 'SAQ-000006');
     expect(text(element, 'footer')).toBe('6 saques');
   });
 
-  it('waits while somebody points at the table, and comes when they leave', async () => {
+  it('a new payout waits while the pointer is over the table', async () => {
     const { element } = await table({ count: 5 });
     point(element, 'pointerenter');
     await act(element, { add: {} });
@@ -135,7 +135,7 @@ describe('a new payout', () => {
     expect(button(element, 'new-button').disabled).toBe(true);
   });
 
-  it('waits while the rows are scrolled, and is shown by its button, from the top', async () => {
+  it('a new payout waits while the rows are scrolled, and its button scrolls to the top', async () => {
     const { element } = await table({ count: 120 });
     scroll(element, 900);
     await shows(() => codes(element).includes('SAQ-000101'), true);
@@ -149,7 +149,7 @@ describe('a new payout', () => {
     expect(element.shadowRoot?.activeElement?.getAttribute('aria-rowindex')).toBe('2');
   });
 
-  it('waits while the keyboard is on a row', async () => {
+  it('a new payout waits while the keyboard is on a row', async () => {
     const { element } = await table({ count: 5 });
     press('ArrowDown', await focused(element));
     await act(element, { add: {} });
@@ -159,14 +159,14 @@ describe('a new payout', () => {
 });
 
 describe('many payouts', () => {
-  it('are loaded page by page as one scrolls', async () => {
+  it('pages are loaded as the table is scrolled', async () => {
     const { element, world } = await table({ count: 130 }, { pageSize: 40 });
     for (const loaded of [80, 120, 130]) {
       scroll(element, 1e6);
       await shows(() => element.payouts.length, loaded);
     }
     expect(text(element, 'footer')).toBe('130 saques');
-    const { asked } = await told(world);
+    const { asked } = await readWorld(world);
     expect(asked.map(({ variables }) => variables)).toEqual([
       { first: 40 },
       { first: 40, after: '91' },
@@ -175,7 +175,7 @@ describe('many payouts', () => {
     ]);
   });
 
-  it('in their thousands cost no more in the document than those that can be seen', {
+  it('only the visible rows of 10,000 are in the document', {
     timeout: 20_000,
   }, async () => {
     const { element } = await table({ count: 100_000 }, { sort: 'amount' });
@@ -201,7 +201,7 @@ describe('many payouts', () => {
       await frame();
       await element.updateComplete;
       count();
-      // What can be seen is there: no blank between the first and the last row in sight.
+      // All visible rows are drawn: the drawn rows cover the whole scroll container.
       const box = scroller(element).getBoundingClientRect();
       const boxes = rows(element).map((row) => row.getBoundingClientRect());
       expect(Math.min(...boxes.map(({ top }) => top))).toBeLessThanOrEqual(box.top + 60);
@@ -212,7 +212,7 @@ describe('many payouts', () => {
     expect(most.nodes).toBeLessThanOrEqual(700);
   });
 
-  it('that did not load can be asked for again', async () => {
+  it('a page that did not load can be retried', async () => {
     const { element } = await table({
       count: 130,
       fail: { code: 'INTERNAL_SERVER_ERROR', times: 1 },
@@ -225,21 +225,21 @@ describe('many payouts', () => {
   });
 });
 
-describe('an order', () => {
-  it('by time is the server’s both ways', async () => {
+describe('the order of the rows', () => {
+  it('an order by time is the server’s, in both directions', async () => {
     const { element, world } = await table({ count: 130 });
     const heard = event(element, 'psa-sort-change');
     sortBy(element, 'Pedido');
     expect((await heard).detail).toEqual({ sort: 'requested' });
     await shows(() => codes(element)[0], 'SAQ-000001');
-    expect((await told(world)).asked.at(-1)?.variables).toEqual({ last: 50 });
+    expect((await readWorld(world)).asked.at(-1)?.variables).toEqual({ last: 50 });
     expect(element.shadowRoot?.querySelector('[aria-sort]')?.getAttribute('aria-sort')).toBe('ascending');
     scroll(element, 1e6);
     await shows(() => element.payouts.length, 100);
     expect(element.payouts.at(-1)?.code).toBe('SAQ-000100');
   });
 
-  it('by amount loads the rest of what is not much, so that it is the order of all', async () => {
+  it('an order by amount loads the remaining pages of a short list', async () => {
     const { element } = await table({ count: 230 });
     sortBy(element, 'Valor');
     await shows(() => element.payouts.length, 230);
@@ -250,7 +250,7 @@ describe('an order', () => {
 });
 
 describe('a filter', () => {
-  it('asks the server, and keeps to it as payouts change', async () => {
+  it('a filter is applied by the server and to later updates', async () => {
     const { element, world } = await table({ count: 100 });
     const heard = event(element, 'psa-filter-change');
     filter(element, 'Negado');
@@ -258,7 +258,7 @@ describe('a filter', () => {
     await shows(() => text(element, 'footer'), '20 saques');
     filter(element, 'Pendente');
     await shows(() => text(element, 'footer'), '21 saques');
-    expect((await told(world)).asked.at(-1)?.variables).toEqual({
+    expect((await readWorld(world)).asked.at(-1)?.variables).toEqual({
       first: 50,
       filter: { status: ['PENDING', 'DENIED'] },
     });
@@ -270,7 +270,7 @@ describe('a filter', () => {
     expect(element.statuses).toBe('');
   });
 
-  it('that was asked for while the element was taken out holds when it is back', async () => {
+  it('a filter that was chosen before the element was removed applies when it is back', async () => {
     const { element } = await table({ count: 10 });
     filter(element, 'Negado');
     await element.updateComplete;
@@ -279,7 +279,7 @@ describe('a filter', () => {
     await shows(() => codes(element), ['SAQ-000007', 'SAQ-000002']);
   });
 
-  it('is an attribute as well, and says when it finds nothing', async () => {
+  it('a filter is an attribute too, and shows a text where it matches nothing', async () => {
     const { element } = await table({ count: 1 }, { statuses: 'DENIED COMPLETED' });
     expect(text(element, 'empty')).toBe('Nenhum saque com este estado.');
     const pressed = [...element.shadowRoot!.querySelectorAll('[part=filter][aria-pressed=true]')];
@@ -288,7 +288,7 @@ describe('a filter', () => {
 });
 
 describe('the keyboard', () => {
-  it('goes from row to row, to either end and by pages, and chooses', async () => {
+  it('the keyboard moves by rows, pages and to both ends, and selects', async () => {
     const { element } = await table({ count: 60 });
     const at = () => element.shadowRoot?.activeElement?.querySelector('.code')?.textContent;
     let target = await focused(element);
@@ -314,7 +314,7 @@ describe('the keyboard', () => {
     expect([...element.shadowRoot!.querySelectorAll('tbody [tabindex="0"]')]).toEqual([target]);
   });
 
-  it('keeps its place when its row is scrolled away', async () => {
+  it('the keyboard keeps its place when its row is scrolled away', async () => {
     const { element } = await table({ count: 120 });
     press('ArrowDown', await focused(element));
     await shows(() => element.shadowRoot?.activeElement?.getAttribute('aria-rowindex'), '3');
@@ -324,7 +324,7 @@ describe('the keyboard', () => {
     await shows(() => element.shadowRoot?.activeElement?.getAttribute('aria-rowindex'), '4');
   });
 
-  it('sorts and filters by buttons', async () => {
+  it('the table sorts and filters by buttons', async () => {
     const { element } = await table({ count: 3 });
     const names = [...element.shadowRoot!.querySelectorAll('button:not(:disabled)')].map((each) =>
       each.textContent?.trim(),
@@ -341,7 +341,7 @@ describe('the keyboard', () => {
     ]);
   });
 
-  it('a click chooses a row as well', async () => {
+  it('a click selects a row', async () => {
     const { element } = await table({ count: 3 });
     const heard = event(element, 'psa-payout-select');
     rows(element)[1]?.querySelector('b')?.click();
@@ -353,39 +353,43 @@ describe('the connection', () => {
   it.each([
     ['an event stream', { ws: 'refuse' }, 'live', 'sse'],
     ['polling', { ws: 'refuse', sse: 'refuse' }, 'polling', undefined],
-  ] as const)('goes over %s where there is nothing better', async (_, behaviour, connection, transport) => {
-    const { element, world } = await table({ count: 60, ...behaviour });
-    await shows(() => element.connection, connection);
-    if (transport) await shows(async () => (await told(world)).subscriptions.at(-1)?.transport, transport);
-    await act(element, { change: { number: 20, values: { status: 'DENIED' } } });
-    await act(element, { add: {} });
-    await shows(() => codes(element)[0], 'SAQ-000061', 5_000);
-    await shows(() => element.payouts.find(({ code }) => code === 'SAQ-000020')?.status, 'DENIED');
-    expect(element.totalCount).toBe(61);
-  });
+  ] as const)(
+    'the table follows over %s where nothing better is available',
+    async (_, behaviour, connection, transport) => {
+      const { element, world } = await table({ count: 60, ...behaviour });
+      await shows(() => element.connection, connection);
+      if (transport)
+        await shows(async () => (await readWorld(world)).subscriptions.at(-1)?.transport, transport);
+      await act(element, { change: { number: 20, values: { status: 'DENIED' } } });
+      await act(element, { add: {} });
+      await shows(() => codes(element)[0], 'SAQ-000061', 5_000);
+      await shows(() => element.payouts.find(({ code }) => code === 'SAQ-000020')?.status, 'DENIED');
+      expect(element.totalCount).toBe(61);
+    },
+  );
 
-  it('comes back after a loss with the cursor of the last update, and misses nothing', async () => {
+  it('a lost connection is reopened with the cursor of the last update', async () => {
     const { element, world } = await table({ count: 3 });
     await act(element, { change: { number: 3, values: { status: 'PROCESSING' } } });
     await shows(() => rows(element)[0]?.querySelector('.state')?.textContent, 'Em processamento');
     await act(element, { drop: true });
     await act(element, { change: { number: 3, values: { status: 'COMPLETED' } } });
     await shows(() => rows(element)[0]?.querySelector('.state')?.textContent, 'Concluído', 5_000);
-    expect((await told(world)).subscriptions.map(({ after }) => after)).toEqual(['u0', 'u1']);
+    expect((await readWorld(world)).subscriptions.map(({ after }) => after)).toEqual(['u0', 'u1']);
   });
 
-  it('reads all anew where what it missed is no longer kept', async () => {
+  it('the list is loaded again where the cursor has expired', async () => {
     const { element, world } = await table({ count: 3 });
     await post('/world', { token: world.token, forgotten: true });
     await act(element, { add: {}, silent: true });
     await act(element, { drop: true });
-    await vi.waitFor(async () => expect((await told(world)).asked.length).toBeGreaterThan(1), 5_000);
+    await vi.waitFor(async () => expect((await readWorld(world)).asked.length).toBeGreaterThan(1), 5_000);
     await post('/world', { token: world.token, forgotten: false });
     await shows(() => codes(element)[0], 'SAQ-000004', 5_000);
     await shows(() => element.connection, 'live', 5_000);
   });
 
-  it('that is gone is said, and what is shown stays', async () => {
+  it('a lost connection is shown, and the rows stay', async () => {
     const { element } = await table({ count: 3 });
     dispatchEvent(new Event('offline'));
     await shows(() => text(element, 'connection'), 'Sem conexão');
@@ -395,7 +399,7 @@ describe('the connection', () => {
     await shows(() => text(element, 'connection'), 'Ao vivo');
   });
 
-  it('goes on when the element is moved in the document', async () => {
+  it('an element that is moved in the document resumes', async () => {
     const { element } = await table({ count: 3 });
     const home = document.createElement('div');
     document.body.append(home);
@@ -408,22 +412,25 @@ describe('the connection', () => {
 });
 
 describe('a token', () => {
-  it('that ends is renewed by the page, and the rows go on from where they stood', async () => {
+  it('an expired token is renewed by renewToken, and the stream resumes', async () => {
     const { element, world } = await table({ count: 3 });
     const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
     element.renewToken = vi.fn(async () => token);
     await act(element, { expire: true });
     await vi.waitFor(async () =>
-      expect((await told({ ...world, token })).subscriptions.at(-1)).toMatchObject({ token, after: 'u0' }),
+      expect((await readWorld({ ...world, token })).subscriptions.at(-1)).toMatchObject({
+        token,
+        after: 'u0',
+      }),
     );
     expect(element.renewToken).toHaveBeenCalledOnce();
     expect(element.token).toBe(token);
     await act(element, { add: {} });
     await shows(() => codes(element)[0], 'SAQ-000004');
-    expect((await told({ ...world, token })).asked).toHaveLength(1);
+    expect((await readWorld({ ...world, token })).asked).toHaveLength(1);
   });
 
-  it('that ends may be answered by a listener with another one', async () => {
+  it('a listener of psa-token-expired can set another token', async () => {
     const { element, world } = await table({ count: 3 });
     const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
     element.addEventListener('psa-token-expired', () => {
@@ -434,7 +441,7 @@ describe('a token', () => {
     await shows(() => element.connection, 'live');
   });
 
-  it('of another account shows nothing of the one before', async () => {
+  it('a token of another account shows no row of the previous one', async () => {
     const { element } = await table({ count: 3 });
     const { token } = await post<PayoutsWorld>('/world', { count: 1 });
     element.token = token;
@@ -444,7 +451,7 @@ describe('a token', () => {
     expect(element.payouts).toHaveLength(1);
   });
 
-  it('that is taken away takes the rows with it', async () => {
+  it('an element whose token is removed shows no rows', async () => {
     const { element } = await table({ count: 3 });
     element.token = undefined;
     await shows(() => element.phase, 'idle');
@@ -452,7 +459,7 @@ describe('a token', () => {
     expect(codes(element)).toHaveLength(0);
   });
 
-  it('that is renewed too late does not come in place of the one that the page has given meanwhile', async () => {
+  it('a late renewal does not replace a token that the page has set meanwhile', async () => {
     const { element, world } = await table({ count: 3 });
     const late = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
     const other = await post<PayoutsWorld>('/world', { count: 1 });
@@ -476,7 +483,7 @@ describe('a token', () => {
     expect(codes(element)).toEqual(['SAQ-000001']);
   });
 
-  it('that ends for good is said, and the rows stay until there is another', async () => {
+  it('an expired token that is not renewed is reported, and the rows stay', async () => {
     const { element, world } = await table({ count: 3 });
     const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
     const heard = event(element, 'psa-error');
@@ -492,7 +499,7 @@ describe('a token', () => {
     expect(part(element, 'error')).toBeNull();
   });
 
-  it('that is new and does not read either is not asked for for ever', async () => {
+  it('a renewed token that is refused is not renewed again', async () => {
     const renewToken = vi.fn(async () => `wrong-${Math.random()}`);
     const { element } = await table({}, { token: 'wrong', renewToken }, 'error');
     expect(renewToken).toHaveBeenCalledOnce();
@@ -502,7 +509,7 @@ describe('a token', () => {
 });
 
 describe('an error', () => {
-  it('at the start is said, and the table comes by itself when it is over', async () => {
+  it('an error at the start is shown, and the table loads by itself after it', async () => {
     const { element } = await table({ fail: { code: 'INTERNAL_SERVER_ERROR', times: 1 } }, {}, 'error');
     expect(text(element, 'error')).toContain('Algo não funcionou do lado do servidor.');
     expect(element.matches(':state(error)')).toBe(true);
@@ -510,7 +517,7 @@ describe('an error', () => {
     expect(codes(element)).toHaveLength(3);
   });
 
-  it('too many questions are waited out', async () => {
+  it('a rate limit is waited out', async () => {
     const { element } = await table({
       count: 130,
       fail: { code: 'RATE_LIMITED', times: 1, retryAfterSeconds: 1 },
@@ -520,7 +527,7 @@ describe('an error', () => {
     await shows(() => element.payouts.length, 100, 5_000);
   });
 
-  it('without an endpoint there is nothing to do', async () => {
+  it('an element without an endpoint is idle', async () => {
     const element = document.createElement('psa-payouts');
     document.body.append(element);
     await element.updateComplete;
@@ -528,17 +535,17 @@ describe('an error', () => {
   });
 });
 
-describe('words', () => {
+describe('texts', () => {
   it.each([
     ['en', 'Requested', /^50 of 1,200 payouts$/],
     ['es', 'Solicitado', /^50 de 1200 retiros$/],
-  ])('come in %s, with its numbers', async (locale, column, footer) => {
+  ])('texts and numbers are in the language %s', async (locale, column, footer) => {
     const { element } = await table({ count: 1_200 }, { locale });
     await shows(() => text(element, 'header')?.includes(column), true);
     await shows(() => text(element, 'footer'), expect.stringMatching(footer));
   });
 
-  it('can each be overridden', async () => {
+  it('labels replace single texts', async () => {
     const { element } = await table(
       { count: 1 },
       { labels: { payouts: 'Transferências', PENDING: 'A caminho' } },
@@ -548,14 +555,14 @@ describe('words', () => {
   });
 });
 
-describe.each(inject('axeSchemes'))('axe finds nothing in %s colours', (colorScheme) => {
+describe.each(inject('axeSchemes'))('accessibility in %s colours', (colorScheme) => {
   it.each([
     ['ready', { count: 120 }, {}, 'ready'],
     ['empty', { count: 0 }, {}, 'ready'],
     ['loading', { fail: { times: 1, hold: true } }, {}, 'loading'],
     ['refused', {}, { token: 'wrong' }, 'error'],
     ['sorted, from right to left', { count: 1_200 }, { sort: '-amount', locale: 'en', dir: 'rtl' }, 'ready'],
-  ] as const)('when %s', async (_, world, properties, phase) => {
+  ] as const)('axe finds nothing in a table that is %s', async (_, world, properties, phase) => {
     document.documentElement.style.colorScheme = colorScheme;
     const { element } = await table(world, properties, phase);
     point(element, 'pointerenter');
@@ -588,7 +595,7 @@ function act(element: PsaPayouts, what: Omit<PayoutsAct, 'token'>): Promise<unkn
   return post('/act', { token: element.token, ...what });
 }
 
-function told({ token }: PayoutsWorld): Promise<PayoutsWorld> {
+function readWorld({ token }: PayoutsWorld): Promise<PayoutsWorld> {
   return post('/world', { token });
 }
 
@@ -613,7 +620,7 @@ const part = (element: PsaPayouts, name: string) =>
 const button = (element: PsaPayouts, name: string) => part(element, name) as HTMLButtonElement;
 const text = (element: PsaPayouts, name: string) => words(part(element, name));
 
-/** The text of a node as it is read: elements stand apart, though no space lies between them in the markup. */
+/** The text of a node as a reader sees it, with a space between elements. */
 function words(node: Node | null | undefined): string | undefined {
   const read = (child: Node): string => {
     if (child instanceof Element) return ` ${[...child.childNodes].map(read).join('')} `;
@@ -624,7 +631,8 @@ function words(node: Node | null | undefined): string | undefined {
 const scroller = (element: PsaPayouts) => part(element, 'scroller')!;
 const rows = (element: PsaPayouts) => [...element.shadowRoot!.querySelectorAll<HTMLElement>('tbody tr')];
 const codes = (element: PsaPayouts) => rows(element).map((row) => row.querySelector('.code')?.textContent);
-const announced = (element: PsaPayouts) => element.shadowRoot!.querySelector('[data-told]')?.textContent;
+const announced = (element: PsaPayouts) =>
+  element.shadowRoot!.querySelector('[data-announcement]')?.textContent;
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
 function topOf(element: PsaPayouts, code: string): number | undefined {
@@ -640,7 +648,7 @@ function point(element: PsaPayouts, type: 'pointerenter' | 'pointerleave'): void
   part(element, 'base')?.dispatchEvent(new PointerEvent(type));
 }
 
-/** The row that Tab would come to. */
+/** Focuses the row that Tab reaches. */
 async function focused(element: PsaPayouts): Promise<Element> {
   const row = element.shadowRoot!.querySelector<HTMLElement>('tbody [tabindex="0"]')!;
   row.focus();

@@ -5,7 +5,7 @@ import { launchBrowser } from '../support/browser.ts';
 import { startFakePayouts } from './fake-payouts.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
-// What needs a real page: its headers, a real mouse, and the built file as a merchant loads it.
+// Tests that need a real page: its headers, a real mouse, and the built file as a merchant loads it.
 const standalone = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
 
 const STRICT =
@@ -43,14 +43,14 @@ beforeEach(async () => {
 });
 afterEach(() => page.close());
 
-it('works under a strict CSP with Trusted Types, rows in their places, without a word in the console', async () => {
+it('the table works under a strict CSP with Trusted Types, with all rows in place and no console message', async () => {
   await open({ count: 400 });
   await page.hover('psa-payouts tbody tr');
   for (let wheel = 0; wheel < 8; wheel++) {
     await page.mouse.wheel(0, 2_000);
     await page.waitForFunction(settled);
   }
-  // Each row stands where its number says, though only those in sight are in the document.
+  // Each drawn row is at the position of its index, although only visible rows are in the document.
   const places = await page.evaluate(() => {
     const root = document.querySelector('psa-payouts')!.shadowRoot!;
     const body = root.querySelector('tbody')!.getBoundingClientRect();
@@ -70,7 +70,7 @@ it('works under a strict CSP with Trusted Types, rows in their places, without a
   ]);
 });
 
-it('never moves a row under a real mouse, and the way to the new ones is there', async () => {
+it('no row moves under a real mouse, and a button shows the new ones', async () => {
   const token = await open({ count: 30 });
   const row = page.locator('psa-payouts tbody tr').nth(2);
   await row.hover();
@@ -79,12 +79,12 @@ it('never moves a row under a real mouse, and the way to the new ones is there',
   const waiting = page.getByRole('button', { name: '1 new' });
   await waiting.waitFor();
   expect(await row.locator('.code').textContent()).toBe(code);
-  // On the way to the button the mouse stays in the table.
+  // The mouse stays in the table on its way to the button.
   await waiting.click();
   await page.locator('psa-payouts tbody tr').first().getByText('SAQ-000031').waitFor();
 });
 
-it('scrolls with the page where the page is what scrolls', async () => {
+it('the table draws its visible rows where the page scrolls', async () => {
   await open({ count: 60 }, '--psa-max-block-size', 'none');
   await page.waitForFunction(settled);
   const count = () => page.locator('psa-payouts tbody tr').count();
@@ -96,7 +96,7 @@ it('scrolls with the page where the page is what scrolls', async () => {
   expect(await count()).toBeLessThan(40);
 });
 
-it('can be reached by Tab, one row of all', async () => {
+it('Tab reaches the buttons and one row', async () => {
   await open({ count: 60 });
   const names: (string | null | undefined)[] = [];
   for (let press = 0; press < 9; press++) {
@@ -115,11 +115,11 @@ it('can be reached by Tab, one row of all', async () => {
   ]);
 });
 
-it('can be imported on a server', async () => {
+it('psa-payouts can be imported on a server', async () => {
   await expect(import('../../widget/src/payouts/define.ts')).resolves.toHaveProperty('PsaPayouts');
 });
 
-/** Nothing is on its way, and what has to be drawn is. */
+/** Tells whether no request is in progress and all rows are drawn. */
 async function settled(): Promise<boolean> {
   const element = document.querySelector('psa-payouts');
   await element?.updateComplete;

@@ -1,4 +1,4 @@
-// The recipes of widget/docs/recipes.md, as they stand there, on the built package.
+// The recipes of widget/docs/recipes.md, unchanged, on the built package.
 import '@angular/compiler';
 import { createComponent, inputBinding, provideZonelessChangeDetection } from '@angular/core';
 import { createApplication } from '@angular/platform-browser';
@@ -33,27 +33,27 @@ afterEach(async () => {
   document.body.replaceChildren();
 });
 
-it('pays once with React 19, mounted twice by its strict mode', async () => {
+it('the recipe for React 19 pays once, mounted twice by strict mode', async () => {
   const root = createRoot(box());
   end = () => root.unmount();
   root.render(createElement(StrictMode, null, createElement(Pay, { endpoint, token })));
   await pays();
 });
 
-it('pays once with Vue 3', async () => {
+it('the recipe for Vue 3 pays once', async () => {
   const app = createApp(VuePay, { endpoint, token });
   end = () => app.unmount();
   app.mount(box());
   await pays();
 });
 
-it('pays once with Svelte 5', async () => {
+it('the recipe for Svelte 5 pays once', async () => {
   const pay = mount(SveltePay, { target: box(), props: { endpoint, token } });
   end = () => unmount(pay);
   await pays();
 });
 
-it('pays once with Angular', async () => {
+it('the recipe for Angular pays once', async () => {
   const app = await createApplication({ providers: [provideZonelessChangeDetection()] });
   end = () => app.destroy();
   const pay = createComponent(AngularPay, {
@@ -65,7 +65,7 @@ it('pays once with Angular', async () => {
   await pays();
 });
 
-/** Properties arrive, a click pays once, and the event comes back into the framework. */
+/** Checks that properties reach the element, a click pays once, and its event reaches the framework. */
 async function pays(): Promise<void> {
   await waitUntil(() => document.querySelector('psa-checkout')?.shadowRoot?.querySelector('.button'));
   const element = document.querySelector('psa-checkout');

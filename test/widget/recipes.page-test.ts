@@ -26,7 +26,7 @@ beforeAll(async () => {
     pages: {
       '/plain': served(plain),
       '/hashed': served(hashed),
-      // A byte has changed on its way.
+      // A chunk whose hash does not match.
       '/forged': served(hashed.replace(/(payment\.js(\?again)?": "sha384-)..../g, '$1AAAA')),
     },
   });
@@ -40,7 +40,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-it.each(['plain', 'hashed'])('pays on a %s page', async (name) => {
+it.each(['plain', 'hashed'])('the recipe pays on a %s page', async (name) => {
   const page = await open(name);
   await page.getByRole('button').click();
   await page.waitForFunction(() => document.querySelector('psa-checkout')?.phase === 'pending');
@@ -53,7 +53,7 @@ it.each(['plain', 'hashed'])('pays on a %s page', async (name) => {
   await page.context().close();
 });
 
-it('loads no chunk that is not the one of the hash', async () => {
+it('a chunk with another hash is not loaded', async () => {
   const page = await open('forged');
   await page.getByRole('button').click();
   await page.waitForFunction(() => document.querySelector('psa-checkout')?.phase === 'error');

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const size = fileURLToPath(new URL('../../widget/scripts/size.mjs', import.meta.url));
 
-test('the bundle that was built weighs no more than its gate allows', async () => {
+test('the built bundles are within their size gates', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [size]);
   expect(stdout).toMatch(/^psa-checkout: initial \d+ of 15000, with both transports \d+ of 20500/m);
   expect(stdout).toMatch(/^psa-payouts: initial \d+ of 18500/m);

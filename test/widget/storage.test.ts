@@ -11,7 +11,7 @@ import {
   saveVisit,
 } from '../../widget/src/storage.ts';
 
-/** As much of Storage as the module uses, with its keys enumerable as in a browser. */
+/** Implements the members of Storage that the module uses, with enumerable keys as in a browser. */
 function storage(): Storage {
   const store = Object.create({
     getItem: (name: string) => (Object.hasOwn(store, name) ? store[name] : null),
@@ -31,8 +31,8 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-describe('what a page remembers', () => {
-  it('makes attempt ids of 128 random bits that a retry extends', () => {
+describe('stored visits', () => {
+  it('an attempt id has 128 random bits, and a retry extends it', () => {
     const visit = newVisit();
     expect(visit.base).toMatch(/^[0-9a-z]{22,}$/);
     expect(newVisit().base).not.toBe(visit.base);
@@ -40,7 +40,7 @@ describe('what a page remembers', () => {
     expect(attemptId({ ...visit, attempt: 3 })).toBe(`${visit.base}.3`);
   });
 
-  it('finds a visit again by its key, and the last key of the tab', () => {
+  it('a visit is found by its key, and the tab knows its last key', () => {
     const visit = newVisit();
     saveVisit('caneca', visit);
     expect(loadVisit('caneca')).toEqual(visit);
@@ -48,7 +48,7 @@ describe('what a page remembers', () => {
     expect(lastKey()).toBe('caneca');
   });
 
-  it('finds a payment by its order code in another tab, for its own key alone', () => {
+  it('a payment is found by its order code in another tab, for its own key alone', () => {
     saveVisit('caneca', { ...newVisit(), orderCode: 'PSA-1', paymentToken: 'pay-1' });
     vi.stubGlobal('sessionStorage', storage());
     expect(findVisit('PSA-1')).toMatchObject({ paymentToken: 'pay-1', key: 'caneca' });
@@ -56,7 +56,7 @@ describe('what a page remembers', () => {
     expect(findVisit('PSA-1', 'rede')).toBeUndefined();
   });
 
-  it('keeps the way back for a day', () => {
+  it('a visit is found by its order code for a day', () => {
     vi.useFakeTimers({ now: 0 });
     saveVisit('a', { ...newVisit(), orderCode: 'PSA-1', payment: {} as CardPayment });
     vi.setSystemTime(25 * 3_600_000);
@@ -66,7 +66,7 @@ describe('what a page remembers', () => {
     vi.useRealTimers();
   });
 
-  it('forgets a visit everywhere', () => {
+  it('a forgotten visit is removed from all storage', () => {
     saveVisit('caneca', { ...newVisit(), orderCode: 'PSA-1' });
     forgetVisit('caneca');
     expect(loadVisit('caneca')).toBeUndefined();
@@ -74,7 +74,7 @@ describe('what a page remembers', () => {
     expect(lastKey()).toBeUndefined();
   });
 
-  it('remembers in memory where storage is denied', () => {
+  it('visits are kept in memory where storage is denied', () => {
     const denied = () => {
       throw new DOMException('denied', 'SecurityError');
     };
@@ -87,7 +87,7 @@ describe('what a page remembers', () => {
     expect(loadVisit('caneca')).toBeUndefined();
   });
 
-  it('makes different keys for different tokens without keeping the token', () => {
+  it('different tokens have different keys, which do not contain the token', () => {
     const token = 'psa_ct_0123456789abcdefghijklmnopqrstuvwxyz';
     expect(keyOf(token)).not.toBe(keyOf(`${token.slice(0, -1)}A`));
     expect(keyOf(token).length).toBeLessThan(token.length / 2);

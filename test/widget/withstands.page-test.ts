@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import { firstInSample } from '../support/scale.ts';
-import { openPageStand } from './page-stand.ts';
+import { openPageFixture } from './page-fixture.ts';
 
-// The hard conditions, each on whole pages in a real browser. widget/docs/what-it-withstands.md lists them.
+// Hard conditions, each on whole pages in a real browser. widget/docs/what-it-withstands.md lists them.
 const SCRIPT = '<script type="module" src="{{url}}/widget/psa-checkout.js"></script>';
 const head = `<!doctype html><html lang="pt-BR"><title>Loja</title>${SCRIPT}`;
-/** The element stands in the page's HTML, as a merchant writes it. */
+/** The element in the page's HTML, as a merchant writes it. */
 const ELEMENT =
   '<psa-checkout endpoint="{{url}}/graphql" token="{{token}}" mode="{{mode}}">Pagar R$ 49,90</psa-checkout>';
 
-const stand = openPageStand({
-  '/compra': { body: `${head}${ELEMENT}` },
-  '/obrigado': { body: `${head}<psa-checkout></psa-checkout>` },
-  '/quadro': { body: `${head}<iframe src="{{url}}/compra?token={{token}}&mode={{mode}}"></iframe>` },
-  '/areia': {
-    body: `${head}<iframe sandbox="allow-scripts {{allow}}" src="{{url}}/compra?token={{token}}&mode={{mode}}"></iframe>`,
+const fixture = openPageFixture({
+  '/product': { body: `${head}${ELEMENT}` },
+  '/thank-you': { body: `${head}<psa-checkout></psa-checkout>` },
+  '/frame': { body: `${head}<iframe src="{{url}}/product?token={{token}}&mode={{mode}}"></iframe>` },
+  '/sandbox': {
+    body: `${head}<iframe sandbox="allow-scripts {{allow}}" src="{{url}}/product?token={{token}}&mode={{mode}}"></iframe>`,
   },
-  '/duas-vezes': {
-    body: `${head}<script type="module" src="{{url}}/widget/psa-checkout.js?outra"></script>${ELEMENT}`,
+  '/twice': {
+    body: `${head}<script type="module" src="{{url}}/widget/psa-checkout.js?other"></script>${ELEMENT}`,
   },
 });
-/** What pages do to everything on them: resets, debugging, a theme of the nineties. Whether and where the element is shown is theirs. */
+/** Hostile page styles: resets, debugging rules, extreme themes. They leave visibility and position of the element alone. */
 const HOSTILE = `
   body, body * { all: unset !important }
   body, body *, body *::before, body *::after {
@@ -42,104 +42,104 @@ const HOSTILE = `
   psa-checkout:not(#none):not(#none) { color: red !important; font: 90px fantasy !important; line-height: 9 !important }
   :host, :host(psa-checkout), :host *, ::slotted(*) { display: none !important; color: red !important }
 `;
-const { until, connected, act, told } = stand;
+const { until, connected, act, readScenario } = fixture;
 
-/** A page with the element, of a payment that the server treats like this. */
-async function shop(given: Parameters<typeof stand.scenario>[0] = {}, mode = 'popup'): Promise<string> {
-  const { token } = await stand.scenario(given);
-  await stand.page.goto(`${stand.server.url}/compra?token=${token}&mode=${mode}`);
+/** Opens a page with the element, for a scenario of the fake server. */
+async function shop(given: Parameters<typeof fixture.scenario>[0] = {}, mode = 'popup'): Promise<string> {
+  const { token } = await fixture.scenario(given);
+  await fixture.page.goto(`${fixture.server.url}/product?token=${token}&mode=${mode}`);
   return token;
 }
 
 const button = 'psa-checkout [part=button]';
 const status = (name: string) => ({ values: { status: name } });
 const element = <T>(read: (checkout: PsaCheckout) => T): Promise<T> =>
-  stand.page.evaluate(`(${read})(document.querySelector('psa-checkout'))`) as Promise<T>;
+  fixture.page.evaluate(`(${read})(document.querySelector('psa-checkout'))`) as Promise<T>;
 
 describe('a reload', () => {
-  it('before the click changes nothing', async () => {
+  it('a reload before the click changes nothing', async () => {
     const token = await shop();
-    await stand.page.reload();
-    await stand.page.click(button);
+    await fixture.page.reload();
+    await fixture.page.click(button);
     await until('pending');
-    expect((await told(token)).starts).toHaveLength(1);
+    expect((await readScenario(token)).starts).toHaveLength(1);
   });
 
   it.each([
     ['the request was lost', { hold: true }, 1],
     ['the answer was lost', { lost: true }, 2],
-  ] as const)('while the payment is created, and %s, pays once', async (_, start, starts) => {
+  ] as const)('a reload while the payment is created, when %s, pays once', async (_, start, starts) => {
     const token = await shop({ start });
-    const asked = stand.page.waitForRequest((request) => request.method() === 'POST');
-    await stand.page.click(button);
+    const asked = fixture.page.waitForRequest((request) => request.method() === 'POST');
+    await fixture.page.click(button);
     const { attemptId } = JSON.parse((await asked).postData() ?? '').variables.input;
     await until('creating');
-    await stand.page.reload();
+    await fixture.page.reload();
     await until('idle');
-    await stand.scenario({ token, start: null });
-    await stand.page.click(button);
+    await fixture.scenario({ token, start: null });
+    await fixture.page.click(button);
     await until('pending');
-    const sent = (await told(token)).starts;
+    const sent = (await readScenario(token)).starts;
     expect(sent.map((input) => input.attemptId)).toEqual(Array(starts).fill(attemptId));
   });
 
-  it('at every stage of a payment’s life shows that stage, and follows on', async () => {
+  it('a reload at every stage of a payment shows that stage and resumes', async () => {
     await shop();
-    await stand.page.click(button);
+    await fixture.page.click(button);
     for (const stage of ['PENDING', 'EXPIRED', 'PAID', 'REFUNDED']) {
-      // Changed behind the back of a page that may not follow any more.
+      // The page may not follow any more, so the reload must find the new stage.
       if (stage === 'PENDING') await until('pending');
       else await act(status(stage));
-      await stand.page.reload();
+      await fixture.page.reload();
       await until(stage.toLowerCase());
-      expect(await stand.page.locator(button).count()).toBe(0);
+      expect(await fixture.page.locator(button).count()).toBe(0);
       if (stage === 'PENDING' || stage === 'EXPIRED') await connected('live');
     }
   });
 
-  it('shows a failed payment again', async () => {
+  it('a reload shows a failed payment again', async () => {
     await shop();
-    await stand.page.click(button);
+    await fixture.page.click(button);
     await connected('live');
     await act(status('FAILED'));
     await until('failed');
-    await stand.page.reload();
+    await fixture.page.reload();
     await until('failed');
   });
 
-  it('after an error asks with the same attempt', async () => {
+  it('a reload after an error retries the same attempt', async () => {
     const token = await shop({ start: { status: 503, times: 1 } });
-    await stand.page.click(button);
+    await fixture.page.click(button);
     await until('error');
-    await stand.page.reload();
+    await fixture.page.reload();
     await until('idle');
-    await stand.page.click(button);
+    await fixture.page.click(button);
     await until('pending');
-    const { starts } = await told(token);
+    const { starts } = await readScenario(token);
     expect(starts).toHaveLength(2);
     expect(starts[1]?.attemptId).toBe(starts[0]?.attemptId);
   });
 });
 
-/** A payment that the page follows live. Returns its order code. */
+/** Starts a payment and waits until it is followed live. Returns its order code. */
 async function startPayment() {
   await shop();
-  await stand.page.click(button);
+  await fixture.page.click(button);
   await connected('live');
   return element((checkout) => checkout.payment?.orderCode);
 }
 
 describe('the tab', () => {
-  it('goes on where it stood after it was discarded', async () => {
-    const { page, context } = stand;
+  it('a discarded tab finds its payment again', async () => {
+    const { page, context } = fixture;
     const orderCode = await startPayment();
-    // What the browser does to save memory: it ends the page's process, and loads the page again when it is shown.
+    // Discards the tab, as browsers do to save memory: the process ends, and the page is loaded again when it is shown.
     const devtools = await context.newCDPSession(page);
     await devtools.send('Page.enable');
     const gone = new Promise((resolve) => page.once('crash', resolve));
     devtools.send('Page.crash').catch(() => undefined);
     await gone;
-    await fetch(`${stand.server.url}/act`, {
+    await fetch(`${fixture.server.url}/act`, {
       method: 'POST',
       body: JSON.stringify({ orderCode, ...status('PAID') }),
     });
@@ -156,31 +156,31 @@ describe('the tab', () => {
     expect(result.value).toBe(orderCode);
   });
 
-  it('shows the same as another tab with the same payment', async () => {
-    const { context } = stand;
+  it('two tabs with one payment show the same', async () => {
+    const { context } = fixture;
     const orderCode = await startPayment();
     const other = await context.newPage();
-    await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await other.goto(`${fixture.server.url}/thank-you?psa_order_code=${orderCode}`);
     await connected('live', other);
     await act(status('PAID'));
     await until('paid');
     await until('paid', other);
-    expect((await stand.heard()).filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
+    expect((await fixture.heard()).filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
     await element((checkout) => checkout.reset());
     await other.reload();
     await until('paid', other);
   });
 
-  it('asks when the device wakes up past the expiry', async () => {
-    const { page, context } = stand;
+  it('a device that wakes up after the expiry reads the payment', async () => {
+    const { page, context } = fixture;
     await shop();
     await page.click(button);
     await connected('live');
     const devtools = await context.newCDPSession(page);
     const orderCode = await element((checkout) => checkout.payment?.orderCode);
     await devtools.send('Page.setWebLifecycleState', { state: 'frozen' });
-    // Its connection has died, and nobody could tell it so.
-    await fetch(`${stand.server.url}/act`, {
+    // The connection dies without a close.
+    await fetch(`${fixture.server.url}/act`, {
       method: 'POST',
       body: JSON.stringify({ orderCode, deaf: true, ...status('EXPIRED') }),
     });
@@ -190,17 +190,17 @@ describe('the tab', () => {
   });
 });
 
-describe('in a browser as people have it', () => {
-  stand.inBrowser();
+describe('in a full browser', () => {
+  fixture.inBrowser();
 
   it.each(firstInSample([true, false]))(
-    'comes back by the back button, from the browser’s cache: %s',
+    'the back button finds the payment again, with the back/forward cache: %s',
     async (cached) => {
-      const { page, server } = stand;
+      const { page, server } = fixture;
       await page.addInitScript(() => {
         addEventListener('pageshow', ({ persisted }) => Object.assign(window, { persisted }));
       });
-      // A page whose window is still open is not kept in the cache.
+      // A page whose popup is still open does not enter the cache.
       const token = await shop({}, cached ? 'redirect' : 'popup');
       await page.click(button);
       if (cached) {
@@ -208,25 +208,25 @@ describe('in a browser as people have it', () => {
         await page.goBack({ waitUntil: 'commit' });
       }
       await connected('live');
-      // Followed as it is: an open connection must not keep it out of the cache.
-      await page.goto(`${server.url}/obrigado`);
+      // The open connection must not keep the page out of the cache.
+      await page.goto(`${server.url}/thank-you`);
       await connected('live');
       await act(status('PAID'));
       await until('paid');
       await page.goBack({ waitUntil: 'commit' });
       await until('paid');
       expect(await page.evaluate('persisted')).toBe(cached);
-      expect((await told(token)).starts).toHaveLength(1);
+      expect((await readScenario(token)).starts).toHaveLength(1);
     },
   );
 
-  it('follows the payment in the payment’s own tab too, when that comes back to the shop', async () => {
-    const { page } = stand;
+  it('the payment’s own tab follows it too after its return to the shop', async () => {
+    const { page } = fixture;
     await shop({}, 'tab');
     const [tab] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
     await tab.waitForURL(/\/checkout\/PSA-/);
     const orderCode = tab.url().split('/').pop();
-    await tab.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await tab.goto(`${fixture.server.url}/thank-you?psa_order_code=${orderCode}`);
     await until('pending', tab);
     await connected('live', tab);
     await act(status('PAID'));
@@ -234,11 +234,11 @@ describe('in a browser as people have it', () => {
     await until('paid');
   });
 
-  it('of another site’s page it pays in a window', async () => {
-    const { page, server } = stand;
-    const { token } = await stand.scenario();
-    await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/quadro?token=${token}&mode=popup`);
-    const frame = page.frame({ url: /compra/ });
+  it('an element in a frame of another site’s page pays in a window', async () => {
+    const { page, server } = fixture;
+    const { token } = await fixture.scenario();
+    await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/frame?token=${token}&mode=popup`);
+    const frame = page.frame({ url: /product/ });
     if (!frame) throw new Error('no frame');
     const [popup] = await Promise.all([page.waitForEvent('popup'), frame.click(button)]);
     await popup.waitForURL(/\/checkout\/PSA-/);
@@ -249,8 +249,8 @@ describe('in a browser as people have it', () => {
 });
 
 describe('the network', () => {
-  it('may be gone at the click, and back at the next', async () => {
-    const { page, context } = stand;
+  it('a click without a network fails, and a retry pays when it is back', async () => {
+    const { page, context } = fixture;
     const token = await shop();
     await context.setOffline(true);
     await page.click(button);
@@ -261,13 +261,13 @@ describe('the network', () => {
     await context.setOffline(false);
     await page.click('psa-checkout [part=retry-button]');
     await until('pending');
-    expect((await told(token)).starts).toHaveLength(1);
+    expect((await readScenario(token)).starts).toHaveLength(1);
   });
 });
 
 describe('the clock', () => {
-  it.each(firstInSample([-365, 365]))('of the device may be wrong by %i days', async (days) => {
-    const { page, context } = stand;
+  it.each(firstInSample([-365, 365]))('the device’s clock may be wrong by %i days', async (days) => {
+    const { page, context } = fixture;
     await context.addInitScript((days) => {
       const RealDate = Date;
       const now = () => RealDate.now() + days * 86_400_000;
@@ -280,11 +280,11 @@ describe('the clock', () => {
     await shop();
     await page.click(button);
     await connected('live');
-    // Half an hour, in whatever words.
+    // Half an hour, in any unit.
     expect(await page.locator('psa-checkout [part=timer]').textContent()).toMatch(/^\s*(30|29)\b/);
     const orderCode = await element((checkout) => checkout.payment?.orderCode);
     const other = await context.newPage();
-    await other.goto(`${stand.server.url}/obrigado?psa_order_code=${orderCode}`);
+    await other.goto(`${fixture.server.url}/thank-you?psa_order_code=${orderCode}`);
     await until('pending', other);
     await act(status('PAID'));
     await until('paid');
@@ -292,22 +292,22 @@ describe('the clock', () => {
 });
 
 describe('a window', () => {
-  it('may be closed while the payment is created', async () => {
-    const { page } = stand;
+  it('a window may be closed while the payment is created', async () => {
+    const { page } = fixture;
     const token = await shop({ start: { hold: true } });
     const [popup] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
     await popup.close();
-    await stand.scenario({ token, start: null });
+    await fixture.scenario({ token, start: null });
     await element((checkout) => checkout.reset());
     await page.click(button);
     await until('pending');
-    expect(stand.problems).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 });
 
 describe('a payment page', () => {
-  it('may have an opener policy, by which it looks closed while it is open', async () => {
-    const { page, server } = stand;
+  it('a payment page with an opener policy looks closed, and is still followed', async () => {
+    const { page, server } = fixture;
     await shop({ checkoutUrl: `${server.url}/checkout/PSA-1?coop` });
     const [popup] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
     await popup.waitForURL(/\?coop/);
@@ -321,28 +321,28 @@ describe('a payment page', () => {
 
 describe('in a frame', () => {
   it.each(firstInSample(['localhost', '127.0.0.1']))(
-    'leaves the whole page at %s, for the payment page lets itself into no frame',
+    'an element in a frame at %s redirects the whole page',
     async (host) => {
-      const { page, server } = stand;
-      const { token } = await stand.scenario();
-      await page.goto(`${server.url.replace('localhost', host)}/quadro?token=${token}&mode=redirect`);
-      await page.frame({ url: /compra/ })?.click(button);
+      const { page, server } = fixture;
+      const { token } = await fixture.scenario();
+      await page.goto(`${server.url.replace('localhost', host)}/frame?token=${token}&mode=redirect`);
+      await page.frame({ url: /product/ })?.click(button);
       await page.waitForURL(/\/checkout\/PSA-/);
     },
   );
 
-  it('in a sandbox, without any storage, it pays and is mounted again', async () => {
-    const { page, server } = stand;
-    const { token } = await stand.scenario();
+  it('an element in a sandbox without storage pays and is mounted again', async () => {
+    const { page, server } = fixture;
+    const { token } = await fixture.scenario();
     await page.goto(
-      `${server.url}/areia?token=${token}&mode=popup&allow=allow-popups allow-popups-to-escape-sandbox`,
+      `${server.url}/sandbox?token=${token}&mode=popup&allow=allow-popups allow-popups-to-escape-sandbox`,
     );
-    const frame = page.frame({ url: /compra/ });
+    const frame = page.frame({ url: /product/ });
     if (!frame) throw new Error('no frame');
     const [popup] = await Promise.all([page.waitForEvent('popup'), frame.click(button)]);
     await popup.waitForURL(/\/checkout\/PSA-/);
     await connected('live', frame);
-    // A framework shows the page anew: another element, the same token.
+    // A framework mounts another element with the same token.
     await frame.evaluate(() => {
       const old = document.querySelector('psa-checkout');
       old?.replaceWith(old.cloneNode(true));
@@ -350,47 +350,47 @@ describe('in a frame', () => {
     await until('pending', frame);
     await act(status('PAID'), frame);
     await until('paid', frame);
-    expect(stand.problems).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 
   it.each(firstInSample(['popup', 'redirect']))(
-    'in a sandbox that lets it open nothing it says so: %s',
+    'an element in a sandbox without popups reports the blocked window: %s',
     async (mode) => {
-      const { page, server } = stand;
-      const { token } = await stand.scenario();
-      await page.goto(`${server.url}/areia?token=${token}&mode=${mode}`);
-      const frame = page.frame({ url: /compra/ });
+      const { page, server } = fixture;
+      const { token } = await fixture.scenario();
+      await page.goto(`${server.url}/sandbox?token=${token}&mode=${mode}`);
+      const frame = page.frame({ url: /product/ });
       if (!frame) throw new Error('no frame');
       await frame.click(button);
       await until('pending', frame);
-      expect((await stand.heard(frame)).map(({ name }) => name)).toContain('psa-popup-blocked');
+      expect((await fixture.heard(frame)).map(({ name }) => name)).toContain('psa-popup-blocked');
     },
   );
 });
 
 describe('the page', () => {
-  it('may load the script twice', async () => {
-    const { token } = await stand.scenario();
-    await stand.page.goto(`${stand.server.url}/duas-vezes?token=${token}&mode=popup`);
-    await stand.page.waitForLoadState();
-    await stand.page.click(button);
+  it('a page may load the script twice', async () => {
+    const { token } = await fixture.scenario();
+    await fixture.page.goto(`${fixture.server.url}/twice?token=${token}&mode=popup`);
+    await fixture.page.waitForLoadState();
+    await fixture.page.click(button);
     await until('pending');
-    expect((await told(token)).starts).toHaveLength(1);
-    expect(stand.problems).toEqual([]);
+    expect((await readScenario(token)).starts).toHaveLength(1);
+    expect(fixture.problems).toEqual([]);
   });
 
-  it('may be in a browser without custom elements', async () => {
-    await stand.context.addInitScript(() => {
+  it('a browser without custom elements shows the label', async () => {
+    await fixture.context.addInitScript(() => {
       Object.defineProperty(window, 'customElements', { value: undefined });
     });
     await shop();
-    await stand.page.waitForLoadState();
-    expect(stand.problems).toEqual([]);
-    expect(await stand.page.locator('psa-checkout').textContent()).toBe('Pagar R$ 49,90');
+    await fixture.page.waitForLoadState();
+    expect(fixture.problems).toEqual([]);
+    expect(await fixture.page.locator('psa-checkout').textContent()).toBe('Pagar R$ 49,90');
   });
 
-  it('may have filled all storage there is', async () => {
-    const { page } = stand;
+  it('a page may have filled all storage', async () => {
+    const { page } = fixture;
     await shop();
     await page.evaluate(() => {
       for (const store of [sessionStorage, localStorage])
@@ -409,13 +409,13 @@ describe('the page', () => {
       old?.replaceWith(old.cloneNode(true));
     });
     await until('pending');
-    expect(stand.problems).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 
-  it('may have style sheets that are hostile to everything', async () => {
-    const { page } = stand;
+  it('hostile style sheets do not change the element', async () => {
+    const { page } = fixture;
     await shop();
-    // What is still arriving looks different at each moment.
+    // Without animations, which would change the styles between two reads.
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.setViewportSize({ width: 390, height: 844 });
     await page.addStyleTag({ content: 'body { margin: 0 }' });
@@ -423,7 +423,7 @@ describe('the page', () => {
       element((checkout) =>
         [...(checkout.shadowRoot?.querySelectorAll('*') ?? [])].map((inner) => {
           const style = getComputedStyle(inner);
-          // What turns turns on.
+          // The spinner's rotation changes with time.
           const own = [...style].filter((name) => name !== 'rotate');
           return [inner.localName, ...own.map((name) => `${name}: ${style.getPropertyValue(name)}`)];
         }),

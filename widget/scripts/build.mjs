@@ -1,5 +1,5 @@
-// Builds dist: `pages` is what the server serves, to pages of its own and to those of others; `package` is what is packed
-// for npm. Without an argument it builds both. The parts share no file, so that two processes may build one each. With
+// Builds dist: `pages` are the files that the server serves (the script-tag bundles and the demo), `package` those that are
+// packed for npm. Without an argument it builds both. The parts share no file, so two processes may build one each. With
 // `--watch` the pages are built again at each change.
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -13,13 +13,13 @@ process.chdir(fileURLToPath(new URL('../', import.meta.url)));
 const PARTS = {
   async pages() {
     await Promise.all([
-      // In this order, for the first empties the folder of both.
+      // In this order, because the first empties the folder of both.
       vite('standalone').then(() => vite('standalone-payouts')),
       vite('demo'),
     ]);
   },
   async package() {
-    // What no build makes any more must not be packed.
+    // Files of earlier builds must not be packed.
     for (const name of existsSync('dist') ? readdirSync('dist') : [])
       if (!['standalone', 'demo'].includes(name)) rmSync(`dist/${name}`, { recursive: true });
     await Promise.all([

@@ -1,4 +1,4 @@
-// Prints a document of the widget (`node scripts/docs.mjs docs/recipes.md`) with the parts that nobody copies by hand: the
+// Prints a document of the widget (`node scripts/docs.mjs docs/recipes.md`) with its generated parts: the
 // recipes, which are files that the tests run, and the hashes of the script-tag bundle, which must be built before.
 // `npm run regenerate` writes it.
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ const [document] = process.argv.slice(2);
 if (!document) throw new Error('Name the document, such as README.md.');
 const complete = readFileSync(new URL(document, WIDGET), 'utf8')
   .replace(/(<!-- recipe: (\S+) -->\n\n```\w+\n)[\s\S]*?(?=```)/g, (all, head, name) =>
-    // A packed widget has no tests beside it.
+    // The packed widget comes without the tests.
     existsSync(new URL(name, RECIPES)) ? head + readFileSync(new URL(name, RECIPES), 'utf8') : all,
   )
   .replace(
@@ -27,7 +27,7 @@ function scriptTag(element) {
   const chunks = readdirSync(BUNDLE).filter(
     (name) => name.startsWith(`${element}.`) && /\.\w+\.js$/.test(name),
   );
-  // A chunk that did not load is requested once more, under an address that the browser does not know yet.
+  // A chunk that did not load is retried under an address that the browser has not cached; see import-again.ts.
   const lines = chunks
     .sort()
     .flatMap((name) =>

@@ -1,8 +1,8 @@
-// Fails when a script-tag bundle grows beyond what docs/sizes.md promises. Sizes are gzip, as a page downloads them.
+// Fails when a script-tag bundle exceeds the size that docs/sizes.md promises. Sizes are gzip, as a page downloads them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
-/** What is downloaded at first, and all that may come after it but languages. */
+/** The most bytes of the first download, and of all downloads without languages. */
 const GATES = {
   'psa-checkout': { initial: 15_000, total: 20_500 },
   'psa-payouts': { initial: 18_500, total: 18_500 },
@@ -10,9 +10,9 @@ const GATES = {
 const folder = new URL('../dist/standalone/', import.meta.url);
 const read = (name) => readFileSync(new URL(name, folder));
 
-for (const [element, gate] of Object.entries(GATES)) weigh(element, gate);
+for (const [element, gate] of Object.entries(GATES)) checkSize(element, gate);
 
-function weigh(element, gate) {
+function checkSize(element, gate) {
   const entry = `${element}.js`;
   const files = readdirSync(folder).filter((name) => name.startsWith(`${element}.`) && name.endsWith('.js'));
   if (!files.includes(entry)) throw new Error('no dist/standalone: run the build first');
@@ -22,11 +22,11 @@ function weigh(element, gate) {
 
   for (const [name, bytes] of sizes) console.log(`${name.padEnd(30)} ${bytes} B gzip`);
 
-  // A chunk that imports the entry would load all of it twice where a page adds a query to the entry's address.
-  const back = files.filter(
+  // A chunk that imports the entry would load it twice where a page adds a query to the entry's address.
+  const circular = files.filter(
     (name) => name !== entry && new RegExp(`from\\s*["'\`]\\./${entry}`).test(read(name).toString()),
   );
-  if (back.length > 0) throw new Error(`these chunks import the entry: ${back.join(', ')}`);
+  if (circular.length > 0) throw new Error(`these chunks import the entry: ${circular.join(', ')}`);
 
   const initial = sizes.get(entry);
   const total = sum(files.filter((name) => !languages.includes(name)));

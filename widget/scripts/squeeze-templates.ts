@@ -1,7 +1,7 @@
 import { transform as squeezeStyles } from 'lightningcss';
 import { type Plugin, parseSync, Visitor } from 'vite';
 
-/** Takes the indentation out of html`` and css`` templates, which no minifier of JavaScript touches. */
+/** Removes the indentation from html`` and css`` templates, which minifiers of JavaScript leave as they are. */
 export function squeezeTemplates(): Plugin {
   return {
     name: 'squeeze-templates',
@@ -14,7 +14,7 @@ export function squeezeTemplates(): Plugin {
           const texts = quasis.map(({ value }) => value.raw);
           const squeezed = tag.name === 'html' ? squeezeMarkup(texts) : texts.map(squeezeCss);
           quasis.forEach(({ start, end, value }, at) => {
-            // Some parsers count the backtick and `${` in, some do not.
+            // Parsers differ in whether the positions include the backtick and `${`.
             const from = code.indexOf(value.raw, start);
             if (from <= end)
               edits.push({ start: from, end: from + value.raw.length, text: squeezed[at] ?? '' });
@@ -31,8 +31,8 @@ export function squeezeTemplates(): Plugin {
 }
 
 /**
- * The texts between a template's expressions. A line break between two tags or expressions is layout and goes; one
- * beside a word stands for a space, as it does in HTML.
+ * Minifies the texts between a template's expressions. A line break between two tags or expressions is layout and is
+ * removed; one beside a word becomes a space, as in HTML.
  */
 function squeezeMarkup(texts: readonly string[]): string[] {
   let inside: 'text' | 'tag' | '"' | "'" = 'text';
@@ -54,12 +54,12 @@ function squeezeMarkup(texts: readonly string[]): string[] {
   );
 }
 
-/** A tag, an expression, or the template's own end. */
+/** Tells whether white space borders on a tag, an expression or the template's end. */
 function isEdge(character: string | undefined): boolean {
   return character === undefined || character === '<' || character === '>';
 }
 
-/** Custom properties that begin with `--_` are the element's own, so one letter names them as well. */
+/** Minifies styles. Custom properties that begin with `--_` are private to the element, so they get one-letter names. */
 function squeezeCss(text: string): string {
   const { code } = squeezeStyles({ filename: 'styles.css', code: Buffer.from(text), minify: true });
   const names = [...new Set(text.match(/--_\w+/g))];

@@ -2,7 +2,7 @@ import type { CustomerInput } from './operations.ts';
 import type { CheckoutMode } from './payment-window.ts';
 import type { Labels, PsaCheckout } from './psa-checkout.ts';
 
-/** What markup can give `<psa-checkout>`, by the names of markup; the last two are properties that have no attribute. */
+/** The attributes of `<psa-checkout>` for typed markup; the last two are properties without an attribute. */
 export interface PsaCheckoutAttributes {
   endpoint?: string | undefined;
   token?: string | undefined;

@@ -5,10 +5,10 @@ import {
   type CheckoutErrorCode,
   type CheckoutEvent,
   type CheckoutPhase,
-  followable,
   INITIAL,
+  isDecided,
+  isFollowable,
   reduce,
-  settled,
 } from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
@@ -36,22 +36,22 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   paymentToken?: string | undefined;
   resumeKey?: string | undefined;
   customer?: CustomerInput | undefined;
-  /** Said in the empty window while the payment is created. */
+  /** The text of the empty window while the payment is created. */
   readonly openingText: string;
 }
 
 type PaymentChunk = typeof import('./payment.ts');
 
-/** Phases in which a payment exists or is on its way, so that none is created. */
+/** Phases in which a payment exists or is being created, so that a click creates none. */
 const STARTED: readonly CheckoutPhase[] = ['creating', 'pending', 'paid', 'refunded'];
 
 /** Starts a payment, opens its page, follows it to its end, and finds it again after a reload. */
 export class CheckoutController implements ReactiveController {
   state = INITIAL;
   connection: CheckoutConnection = 'idle';
-  /** A payment was found that the server has not told about yet. */
+  /** Whether a payment was found whose state the server has not sent yet. */
   resuming = false;
-  /** What comes with the first payment; see payment.ts. */
+  /** The chunk that the first payment loads; see payment.ts. */
   chunk: PaymentChunk | undefined;
 
   readonly #host: CheckoutHost;
@@ -63,12 +63,12 @@ export class CheckoutController implements ReactiveController {
   #creating: AbortController | undefined;
   #following: AbortController | undefined;
   #refreshing: Promise<void> | undefined;
-  /** The status that this page's events have told last. */
-  #announced: CardPaymentStatus | undefined;
-  /** By the monotonic clock: the device's date may be wrong, and may be set while the payer pays. */
+  /** The status of the last event that this page received. */
+  #lastEventStatus: CardPaymentStatus | undefined;
+  /** On the monotonic clock: the device's date may be wrong, and may be set while the payer pays. */
   #deadlineMs: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #askedAtZero = 0;
+  #readsAfterDeadline = 0;
 
   constructor(host: CheckoutHost) {
     this.#host = host;
@@ -80,17 +80,17 @@ export class CheckoutController implements ReactiveController {
     const { signal } = this.#connected;
     for (const type of ['visibilitychange', 'pageshow', 'pagehide', 'online', 'offline'])
       addEventListener(type, this.#wake, { signal });
-    // Moved in the document, or mounted twice by a framework's strict mode: go on where it stood.
+    // Moved in the document, or mounted twice by a framework's strict mode: resumes where it stopped.
     if (this.#visit) this.#resume();
   }
 
   hostDisconnected(): void {
     this.#connected?.abort();
-    this.#unfollow();
-    // A payment on its way is not aborted: the server may have made it already, and its answer is kept for later.
+    this.#stopFollowing();
+    // A request that creates a payment is not aborted: the server may have created it already, and the answer is stored.
   }
 
-  /** Whole seconds until the payment expires, by the server's clock; undefined until the server has told. */
+  /** Whole seconds until the payment expires, by the server's clock; undefined before its first answer. */
   get remainingSeconds(): number | undefined {
     if (this.#deadlineMs === undefined) return undefined;
     return Math.max(0, Math.ceil((this.#deadlineMs - performance.now()) / 1000));
@@ -100,54 +100,55 @@ export class CheckoutController implements ReactiveController {
     return safeUrl(this.state.payment?.checkoutUrl);
   }
 
-  /** Finds the payment of this page again, by the attributes, the address or what this tab remembers. */
+  /** Finds the payment of this page again: by the attributes, the address or this tab's storage. */
   restore(): void {
     if (this.#starting) {
-      // What the page has changed meanwhile holds from then on.
+      // Attributes that the page changes in the meantime apply after the start.
       void this.#starting.then(() => this.restore());
       return;
     }
     const { orderCode, paymentToken, endpoint, resumeKey, token } = this.#host;
-    const own = resumeKey || (token ? keyOf(token) : undefined);
+    const ownKey = resumeKey || (token ? keyOf(token) : undefined);
     const address = new URLSearchParams(location.search);
-    const returned = address.get('psa_order_code');
-    const held = this.#key;
-    // An element that has an endpoint and no token is one whose token is still to come.
-    this.#key = own ?? orderCode ?? (endpoint ? '' : (lastKey() ?? ''));
+    const returnedOrderCode = address.get('psa_order_code');
+    const previousKey = this.#key;
+    // An element with an endpoint and no token receives its token later.
+    this.#key = ownKey ?? orderCode ?? (endpoint ? '' : (lastKey() ?? ''));
     let visit = loadVisit(this.#key);
     if (orderCode) {
       if (visit?.orderCode !== orderCode) visit = findVisit(orderCode);
       if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
-    } else if (returned) {
-      const found = findVisit(returned, own);
-      // Both may be there: after a retry in this tab the address still names the payment before.
+    } else if (returnedOrderCode) {
+      const found = findVisit(returnedOrderCode, ownKey);
+      // Both may exist: after a retry in this tab the address still names the previous payment.
       if (found && !(visit?.base === found.base && visit.attempt > found.attempt)) {
         visit = found;
         this.#key = found.key;
-      } else if (!found && !own && visit?.orderCode !== returned) {
-        // The page is about a payment that is not known here: another one's receipt would be taken for its.
+      } else if (!found && !ownKey && visit?.orderCode !== returnedOrderCode) {
+        // The page is about a payment that is unknown here: the receipt of another one would mislead.
         visit = undefined;
       }
     }
     if (
       this.#visit &&
-      held === this.#key &&
+      previousKey === this.#key &&
       visit?.orderCode === this.#visit.orderCode &&
       visit?.paymentToken === this.#visit.paymentToken
     )
       return;
-    this.#unfollow();
-    this.#announced = this.#deadlineMs = undefined;
+    this.#stopFollowing();
+    this.#lastEventStatus = this.#deadlineMs = undefined;
     this.#visit = visit;
     this.#apply({ type: 'reset' });
     if (!visit?.orderCode || !visit.paymentToken) return;
     if (visit.payment) this.#apply({ type: 'answered', payment: visit.payment });
-    if (address.has('psa_cancelled') && returned === visit.orderCode) this.#apply({ type: 'cancelled' });
+    if (address.has('psa_cancelled') && returnedOrderCode === visit.orderCode)
+      this.#apply({ type: 'cancelled' });
     this.resuming = !visit.payment;
     this.#resume();
   }
 
-  /** Loads what a payment needs; as soon as a click is likely, so that it need not wait. */
+  /** Loads the payment chunk. Called as soon as a click is likely, so that the click does not wait for it. */
   async load(): Promise<PaymentChunk> {
     if (!this.chunk) {
       this.chunk = await importAgain(() => import('./payment.ts'));
@@ -156,11 +157,11 @@ export class CheckoutController implements ReactiveController {
     return this.chunk;
   }
 
-  /** To be called in a click. One payment, however often: the second call gets the first one's promise. */
+  /** Starts a payment; must be called in a click. Concurrent calls share one promise and one payment. */
   start(): Promise<void> {
     if (!this.#starting) {
       const started = this.#create().finally(() => {
-        // After reset() another may have taken its place.
+        // After reset() another start may be running.
         if (this.#starting === started) this.#starting = undefined;
       });
       this.#starting = started;
@@ -168,16 +169,16 @@ export class CheckoutController implements ReactiveController {
     return this.#starting;
   }
 
-  /** Shows the payment page (again). To be called in a click. */
+  /** Shows the payment page again; must be called in a click. */
   openCheckout(): void {
     const { payment } = this.state;
     const url = this.checkoutUrl;
     if (!payment || !url || this.state.phase !== 'pending' || this.#window?.focus()) return;
     const mode = resolveMode(this.#host.mode);
-    this.#show(mode, mode === 'redirect' ? undefined : this.#openWindow(mode), payment);
+    this.#showPaymentPage(mode, mode === 'redirect' ? undefined : this.#openWindow(mode), payment);
   }
 
-  /** The link is a real one, so that no blocker can take it; a popup that is still open is only brought forward. */
+  /** Handles a click on the link: focuses a popup that is still open, else lets the link open, which no blocker stops. */
   onLink = (event: Event): void => {
     if (this.#window?.focus()) event.preventDefault();
     else {
@@ -186,25 +187,25 @@ export class CheckoutController implements ReactiveController {
     }
   };
 
-  /** Asks the server once, now. */
+  /** Reads the payment from the server once, now. */
   refresh(): Promise<void> {
     if (!this.#refreshing) {
-      const asked = this.#ask().finally(() => {
-        if (this.#refreshing === asked) this.#refreshing = undefined;
+      const refreshing = this.#refreshOnce().finally(() => {
+        if (this.#refreshing === refreshing) this.#refreshing = undefined;
       });
-      this.#refreshing = asked;
+      this.#refreshing = refreshing;
     }
     return this.#refreshing;
   }
 
-  /** After an expiry or a failure a new attempt, after an error the same one again. To be called in a click. */
+  /** Starts a new attempt after an expiry or a failure, and retries the same one after an error. Must be called in a click. */
   retry(): Promise<void> {
     const { phase, payment, error } = this.state;
     if (
       error &&
       !(error.code === 'unauthorized' && error.retryable) &&
       this.#visit?.orderCode &&
-      (!payment || followable(payment))
+      (!payment || isFollowable(payment))
     ) {
       if (payment) this.#apply({ type: 'answered', payment });
       else {
@@ -217,7 +218,7 @@ export class CheckoutController implements ReactiveController {
     return phase === 'error' || phase === 'expired' || phase === 'failed' ? this.start() : Promise.resolve();
   }
 
-  /** Back to the button. A payment that is still open stays this visit's: the next click finds it again. */
+  /** Returns to the button. An open payment stays with this visit: the next click finds it again. */
   reset(): void {
     const { payment } = this.state;
     if (this.#creating) {
@@ -225,17 +226,18 @@ export class CheckoutController implements ReactiveController {
       this.#creating = this.#starting = undefined;
       this.#emitError(failure('aborted', 'reset while the payment was being created'));
     }
-    this.#unfollow();
+    this.#stopFollowing();
     this.#window?.close();
     const visit = this.#visit;
     forgetVisit(this.#key);
     this.#visit = undefined;
     if (visit && payment?.status !== 'PAID' && payment?.status !== 'REFUNDED') {
       const { base, attempt, valueCents, payment: last } = visit;
-      this.#visit = last && isOver(last) ? { base, attempt: attempt + 1 } : { base, attempt, valueCents };
+      this.#visit =
+        last && needsNewAttempt(last) ? { base, attempt: attempt + 1 } : { base, attempt, valueCents };
       saveVisit(this.#key, this.#visit);
     }
-    this.#window = this.#announced = this.#deadlineMs = undefined;
+    this.#window = this.#lastEventStatus = this.#deadlineMs = undefined;
     this.resuming = false;
     this.#apply({ type: 'reset' });
   }
@@ -247,24 +249,24 @@ export class CheckoutController implements ReactiveController {
     const endpoint = this.#endpoint();
     const { token, customer, amountCents: valueCents } = host;
     if (!endpoint || !token) {
-      // With which come the words for it.
+      // The chunk contains the text of the error.
       await this.load().catch(() => undefined);
-      this.#refuse(failure('not_configured', 'endpoint and token are required'));
+      this.#fail(failure('not_configured', 'endpoint and token are required'));
       return;
     }
     let visit = this.#visit ?? loadVisit(this.#key) ?? newVisit();
     if (
-      (visit.payment && isOver(visit.payment)) ||
+      (visit.payment && needsNewAttempt(visit.payment)) ||
       (visit.valueCents !== undefined && visit.valueCents !== valueCents)
     )
       visit = nextAttempt(visit);
     visit = { ...visit, valueCents, endpoint, startedBy: keyOf(token) };
-    // Kept before it is used: a reload in the middle of the request must come back with the same id.
-    this.#keep(visit);
-    this.#unfollow();
+    // Saved before the request: a reload during it must retry with the same attempt id.
+    this.#saveVisit(visit);
+    this.#stopFollowing();
     const mode = resolveMode(host.mode);
     const opened = mode === 'redirect' ? undefined : this.#openWindow(mode);
-    this.#deadlineMs = this.#announced = undefined;
+    this.#deadlineMs = this.#lastEventStatus = undefined;
     this.#apply({ type: 'started' });
     this.#creating = new AbortController();
     const { signal } = this.#creating;
@@ -274,17 +276,17 @@ export class CheckoutController implements ReactiveController {
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
         const { cardPayment, paymentToken } = await startCheckout({ endpoint, token, input, signal });
         visit = { ...visit, orderCode: cardPayment.orderCode, paymentToken, payment: cardPayment };
-        // This visit's earlier payment may have expired while nobody looked: the click asks for one to pay.
-        if (isOver(cardPayment) && tries < 3) {
+        // This visit's earlier payment may have expired unseen: the click wants one that can be paid.
+        if (needsNewAttempt(cardPayment) && tries < 3) {
           visit = nextAttempt(visit);
-          this.#keep(visit);
+          this.#saveVisit(visit);
           continue;
         }
-        this.#keep(visit);
+        this.#saveVisit(visit);
         this.#creating = undefined;
-        this.#answered(cardPayment);
+        this.#applyAnswer(cardPayment);
         this.#emit('psa-created', { payment: cardPayment });
-        if (this.state.phase === 'pending') this.#show(mode, opened, cardPayment);
+        if (this.state.phase === 'pending') this.#showPaymentPage(mode, opened, cardPayment);
         else opened?.close();
         break;
       }
@@ -292,12 +294,12 @@ export class CheckoutController implements ReactiveController {
     } catch (error) {
       opened?.close();
       if (signal.aborted) return;
-      const refusal = asError(error);
-      // The server holds this id with another input, so that input's payment exists; the next try is a new attempt.
-      if (refusal.code === 'conflict') this.#keep(nextAttempt(visit));
-      // Over before the page hears of it, which may try again at once.
+      const refusal = asCheckoutError(error);
+      // The server knows this id with another input, so a payment of that input exists; the next click is a new attempt.
+      if (refusal.code === 'conflict') this.#saveVisit(nextAttempt(visit));
+      // Cleared before the event: the page may retry in its listener.
       this.#creating = this.#starting = undefined;
-      this.#refuse(refusal);
+      this.#fail(refusal);
     }
   }
 
@@ -305,11 +307,15 @@ export class CheckoutController implements ReactiveController {
     return PaymentWindow.open(mode, this.#host, this.#host.openingText);
   }
 
-  #show(mode: 'popup' | 'tab' | 'redirect', opened: PaymentWindow | undefined, payment: CardPayment): void {
+  #showPaymentPage(
+    mode: 'popup' | 'tab' | 'redirect',
+    opened: PaymentWindow | undefined,
+    payment: CardPayment,
+  ): void {
     const url = safeUrl(payment.checkoutUrl);
     if (!url) {
       opened?.close();
-      this.#refuse(failure('unsafe_url', 'checkoutUrl is not https'));
+      this.#fail(failure('unsafe_url', 'checkoutUrl is not https'));
     } else if (mode === 'redirect' && !this.#emit('psa-before-redirect', { url, payment }, true)) {
       return;
     } else if (opened) {
@@ -322,7 +328,7 @@ export class CheckoutController implements ReactiveController {
       this.#apply({ type: 'opened' });
       this.#emit('psa-checkout-open', { payment });
     } else if (mode !== 'redirect' || !open(url, '_top')) {
-      // The payment page lets itself into no frame, so it is the whole page that is left.
+      // The payment page refuses to be framed, so the whole page navigates.
       this.#apply({ type: 'blocked' });
       this.#emit('psa-popup-blocked', { url, payment });
     }
@@ -331,11 +337,11 @@ export class CheckoutController implements ReactiveController {
   #resume(): void {
     const { payment } = this.state;
     if (this.#starting || this.state.error || !this.#visit?.orderCode) return;
-    if (!payment || followable(payment)) void this.#follow();
+    if (!payment || isFollowable(payment)) void this.#follow();
     else void this.refresh();
   }
 
-  async #ask(): Promise<void> {
+  async #refreshOnce(): Promise<void> {
     const visit = this.#visit;
     const endpoint = this.#endpoint();
     if (!visit?.orderCode || !visit.paymentToken || !endpoint) return;
@@ -344,23 +350,23 @@ export class CheckoutController implements ReactiveController {
       const { readPayment } = await this.load();
       const { signal } = new AbortController();
       const { cardPayment } = await readPayment({ endpoint, token, orderCode, signal });
-      if (orderCode === this.#visit?.orderCode) this.#answered(cardPayment);
+      if (orderCode === this.#visit?.orderCode) this.#applyAnswer(cardPayment);
     } catch (thrown) {
-      const error = asError(thrown);
-      if (!error.retryable && orderCode === this.#visit?.orderCode) this.#lose(error);
+      const error = asCheckoutError(thrown);
+      if (!error.retryable && orderCode === this.#visit?.orderCode) this.#failFollowing(error);
     }
   }
 
-  /** Follows until a final state, an end of the token, or the next call. */
+  /** Follows the payment until a final state, the end of its token, or the next call. */
   async #follow(): Promise<void> {
-    this.#unfollow();
+    this.#stopFollowing();
     const { orderCode, paymentToken: token } = this.#visit ?? {};
     const endpoint = this.#endpoint();
     if (!orderCode || !token || !endpoint || !this.#host.isConnected) return;
     this.#following = new AbortController();
     const { signal } = this.#following;
     this.#tick();
-    this.#connect('connecting');
+    this.#setConnection('connecting');
     try {
       const { followPayment } = await this.load();
       const error = await followPayment({
@@ -369,61 +375,61 @@ export class CheckoutController implements ReactiveController {
         orderCode,
         transport: this.#host.transport,
         signal,
-        onUpdate: ({ cardPayment }) => signal.aborted || this.#answered(cardPayment),
-        onConnection: (connection, transport) => signal.aborted || this.#connect(connection, transport),
+        onUpdate: ({ cardPayment }) => signal.aborted || this.#applyAnswer(cardPayment),
+        onConnection: (connection, transport) => signal.aborted || this.#setConnection(connection, transport),
       });
       if (!error || signal.aborted) return;
-      this.#lose(error);
+      this.#failFollowing(error);
     } catch {
-      // The chunk could not be loaded, twice: the payment goes on, so does asking for it.
+      // The chunk did not load, twice. The payment may still be paid, so following is retried.
       if (signal.aborted) return;
-      this.#connect('reconnecting');
+      this.#setConnection('reconnecting');
       this.#timer = setTimeout(() => signal.aborted || this.#follow(), 5_000);
     }
   }
 
-  #unfollow(): void {
+  #stopFollowing(): void {
     this.#following?.abort();
     this.#following = this.#refreshing = undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#connect('idle');
+    this.#setConnection('idle');
   }
 
-  /** The one door for what the server says about the payment. */
-  #answered(answer: CardPayment): void {
+  /** Applies an answer of the server; every answer about the payment passes here. */
+  #applyAnswer(answer: CardPayment): void {
     this.resuming = false;
     this.#apply({ type: 'answered', payment: answer });
     const { payment, phase } = this.state;
     if (payment !== answer) return;
-    this.#keep({ ...(this.#visit ?? newVisit()), payment });
+    this.#saveVisit({ ...(this.#visit ?? newVisit()), payment });
     this.#deadlineMs = performance.now() + payment.expiresInSeconds * 1000;
-    if (payment.expiresInSeconds > 0) this.#askedAtZero = 0;
+    if (payment.expiresInSeconds > 0) this.#readsAfterDeadline = 0;
     if (payment.expiresInSeconds > 0 || !this.#timer) this.#tick();
     this.#host.requestUpdate();
-    const previous = this.#announced;
+    const previous = this.#lastEventStatus;
     if (previous !== payment.status) {
-      this.#announced = payment.status;
+      this.#lastEventStatus = payment.status;
       this.#emit('psa-status-change', { payment, status: payment.status, previous });
-      if (settled(phase)) this.#emit(`psa-${phase}`, { payment });
+      if (isDecided(phase)) this.#emit(`psa-${phase}`, { payment });
     }
-    // An expired payment is still listened to: it may be paid late.
-    if (settled(phase) && phase !== 'expired') this.#unfollow();
+    // An expired payment is still followed: it may be paid late.
+    if (isDecided(phase) && phase !== 'expired') this.#stopFollowing();
   }
 
   /**
-   * Nothing more is heard of the payment. Where only its own token has ended, the checkout token that started it gives
-   * another for the same attempt. Any other would start a second payment.
+   * Ends following with an error. Where the payment's own token has expired, a retry with the checkout token that started
+   * it gives a new one for the same attempt; any other checkout token would start a second payment.
    */
-  #lose(error: CheckoutError): void {
-    this.#unfollow();
+  #failFollowing(error: CheckoutError): void {
+    this.#stopFollowing();
     const { token } = this.#host;
     const retryable =
       error.code === 'unauthorized' && Boolean(token) && this.#visit?.startedBy === keyOf(token as string);
-    this.#refuse({ ...error, retryable });
+    this.#fail({ ...error, retryable });
   }
 
-  #refuse(error: CheckoutError): void {
+  #fail(error: CheckoutError): void {
     this.resuming = false;
     const before = this.state;
     this.#apply({ type: 'refused', error });
@@ -442,19 +448,19 @@ export class CheckoutController implements ReactiveController {
     if (phase !== previous) this.#emit('psa-phase-change', { phase, previous });
   }
 
-  #connect(connection: CheckoutConnection, transport?: Transport): void {
+  #setConnection(connection: CheckoutConnection, transport?: Transport): void {
     if (this.connection === connection) return;
     this.connection = connection;
     this.#host.requestUpdate();
     this.#emit('psa-connection-change', { connection, transport });
   }
 
-  #keep(visit: Visit): void {
+  #saveVisit(visit: Visit): void {
     this.#visit = visit;
     if (this.#key) saveVisit(this.#key, visit);
   }
 
-  /** On the page at successUrl it is the one that the payment was made at. */
+  /** The endpoint as an absolute URL. The page at successUrl need not name it: the visit has it stored. */
   #endpoint(): string | undefined {
     const given = this.#host.endpoint || this.#visit?.endpoint;
     return given && URL.canParse(given, document.baseURI) ? new URL(given, document.baseURI).href : undefined;
@@ -467,24 +473,24 @@ export class CheckoutController implements ReactiveController {
     const leftMs = this.#deadlineMs - performance.now();
     let nextMs = leftMs % 1000 || 1000;
     if (leftMs <= 0) {
-      // At 0:00 the server decides, and is asked ever more rarely until it has.
-      nextMs = Math.min(30_000, 2_000 * 2 ** this.#askedAtZero++);
+      // At 0:00 the server decides; it is polled at growing intervals until it has.
+      nextMs = Math.min(30_000, 2_000 * 2 ** this.#readsAfterDeadline++);
       void this.refresh();
     }
     this.#timer = setTimeout(this.#tick, nextMs);
     this.#host.requestUpdate();
   };
 
-  /** Back in sight or back online: sockets and timers may have died in the meantime without a word. */
+  /** Reconnects when the page is visible or online again: sockets and timers may have died unnoticed. */
   #wake = ({ type }: Event): void => {
     const { connection } = this;
-    // An open connection keeps the page out of the back/forward cache of some browsers, and in that of others dies.
-    if (type === 'pagehide') this.#unfollow();
-    else if (type === 'offline') this.#following && this.#connect(type);
+    // An open connection keeps the page out of the back/forward cache in some browsers, and dies in it in others.
+    if (type === 'pagehide') this.#stopFollowing();
+    else if (type === 'offline') this.#following && this.#setConnection(type);
     else if (!(document.hidden || this.#starting || this.state.error)) {
       const lost = type === 'online' || !['live', 'connecting'].includes(connection);
       if (lost) this.#resume();
-      // While it connects it is asking already.
+      // A connection that opens brings the state itself.
       if (connection !== 'connecting') void this.refresh();
       this.#tick();
     }
@@ -497,11 +503,11 @@ export class CheckoutController implements ReactiveController {
   }
 }
 
-function isOver({ status }: CardPayment): boolean {
+function needsNewAttempt({ status }: CardPayment): boolean {
   return status === 'EXPIRED' || status === 'FAILED';
 }
 
-/** A retry keeps the base, by which the server knows that it is still the same purchase. */
+/** The visit's next attempt. It keeps the base, by which the server recognizes the same purchase. */
 function nextAttempt({ base, attempt, valueCents }: Visit): Visit {
   return { base, attempt: attempt + 1, valueCents };
 }
@@ -510,8 +516,8 @@ function failure(code: CheckoutErrorCode, message: string): CheckoutError {
   return { code, message, retryable: code === 'aborted' };
 }
 
-/** What network.ts throws is one already; anything else is a chunk that did not load. */
-function asError(thrown: unknown): CheckoutError {
+/** Converts a thrown value: request.ts throws a CheckoutError; anything else is a chunk that did not load. */
+function asCheckoutError(thrown: unknown): CheckoutError {
   const error = thrown as CheckoutError;
   return error.retryable !== undefined
     ? error

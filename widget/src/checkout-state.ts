@@ -1,6 +1,6 @@
 import type { CardPayment, CardPaymentStatus } from './operations.ts';
 
-/** What the element shows. */
+/** The phase of a checkout, which decides what the element shows. */
 export type CheckoutPhase =
   | 'idle'
   | 'creating'
@@ -25,7 +25,7 @@ export type CheckoutErrorCode =
   | 'aborted'
   | 'unknown';
 
-/** Why a checkout stands still. `message` is for the developer; what the payer reads is chosen by `code`. */
+/** The reason why a checkout cannot continue. `message` is for the developer; the payer's text is chosen by `code`. */
 export interface CheckoutError {
   readonly code: CheckoutErrorCode;
   readonly message: string;
@@ -33,16 +33,16 @@ export interface CheckoutError {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** How news reaches the element: `live` is a WebSocket or an event stream. */
+/** The state of the connection that brings updates: `live` is a WebSocket or an event stream. */
 export type CheckoutConnection = 'idle' | 'connecting' | 'live' | 'polling' | 'reconnecting' | 'offline';
 
 export interface CheckoutState {
   readonly phase: CheckoutPhase;
   readonly payment?: CardPayment | undefined;
   readonly error?: CheckoutError | undefined;
-  /** The browser refused to open the payment page; the payer gets a link. */
+  /** The browser blocked the window of the payment page; the payer gets a link. */
   readonly blocked?: boolean | undefined;
-  /** The payer came back by the cancel link: a hint, for the payment is as payable as before. */
+  /** The payer came back by the cancel link. A hint only: the payment can still be paid. */
   readonly cancelled?: boolean | undefined;
 }
 
@@ -57,16 +57,16 @@ export type CheckoutEvent =
 
 export const INITIAL: CheckoutState = { phase: 'idle' };
 
-/** The one place where the element's phase is decided. Returns the same object where nothing changed. */
+/** Decides the element's phase, in this place alone. Returns the same object where nothing changed. */
 export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutState {
   switch (event.type) {
     case 'started':
       // A new attempt forgets the old payment: its version would shadow the new one's.
       return { phase: 'creating' };
     case 'answered': {
-      const payment = newer(state.payment, event.payment);
-      if (payment === state.payment && state.phase === phaseOf(payment.status)) return state;
-      const phase = phaseOf(payment.status);
+      const payment = pickNewer(state.payment, event.payment);
+      if (payment === state.payment && state.phase === toPhase(payment.status)) return state;
+      const phase = toPhase(payment.status);
       return {
         phase,
         payment,
@@ -79,43 +79,43 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
     case 'opened':
       return state.blocked || state.cancelled ? { ...state, blocked: false, cancelled: false } : state;
     case 'cancelled':
-      // The address says so for good, after a payment too.
-      return settled(state.phase) ? state : { ...state, cancelled: true };
+      // The address keeps `psa_cancelled` after a payment too.
+      return isDecided(state.phase) ? state : { ...state, cancelled: true };
     case 'refused':
-      return settled(state.phase) ? state : { phase: 'error', payment: state.payment, error: event.error };
+      return isDecided(state.phase) ? state : { phase: 'error', payment: state.payment, error: event.error };
     case 'reset':
       return INITIAL;
   }
 }
 
-/** No answer can lead back to the pay button from here; only `reset()` or `retry()` does. */
-export function settled(phase: CheckoutPhase): boolean {
+/** Tells whether the payment has an outcome, from which only `reset()` or `retry()` leads back to the pay button. */
+export function isDecided(phase: CheckoutPhase): boolean {
   return /paid|ed$/.test(phase);
 }
 
-/** Whether news of this payment can still come that the payer waits for. */
-export function followable(payment: CardPayment): boolean {
+/** Tells whether an update may still come that the payer waits for. */
+export function isFollowable(payment: CardPayment): boolean {
   return rank(payment.status) < 2;
 }
 
 /**
- * Of two answers the one that holds. The larger version wins, and even a larger version does not lead back along
+ * Picks the newer of two answers. The larger version wins, but not even a larger version leads back along
  * pending → expired → paid or failed → refunded: a bug upstream must not turn a receipt into a pay button.
  */
-export function newer(held: CardPayment | undefined, answer: CardPayment): CardPayment {
+export function pickNewer(held: CardPayment | undefined, answer: CardPayment): CardPayment {
   if (!held || held.orderCode !== answer.orderCode) return answer;
   if (answer.version < held.version || rank(answer.status) < rank(held.status)) return held;
   // The same version read again brings a fresh countdown, and must not bring another status.
   return answer.version === held.version && answer.status !== held.status ? held : answer;
 }
 
-/** The order of a payment's life. UNKNOWN, and whatever a newer server says, counts as not decided yet. */
+/** Ranks of statuses in a payment's life. UNKNOWN, and any status of a newer server, counts as pending. */
 const RANKS: Partial<Record<CardPaymentStatus, number>> = { EXPIRED: 1, FAILED: 2, PAID: 2, REFUNDED: 3 };
 
 function rank(status: CardPaymentStatus): number {
   return RANKS[status] ?? 0;
 }
 
-function phaseOf(status: CardPaymentStatus): CheckoutPhase {
+function toPhase(status: CardPaymentStatus): CheckoutPhase {
   return rank(status) ? (status.toLowerCase() as CheckoutPhase) : 'pending';
 }

@@ -1,6 +1,6 @@
 import { PsaCheckout } from './psa-checkout.ts';
 
-// A second copy on the page, or a server without custom elements, is no reason to fail.
+// A page may load a second copy, and a server has no custom elements: neither is an error.
 if (typeof customElements !== 'undefined' && !customElements.get('psa-checkout'))
   customElements.define('psa-checkout', PsaCheckout);
 

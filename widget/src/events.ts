@@ -6,11 +6,11 @@ interface PaymentDetail {
   payment: CardPayment;
 }
 
-/** What `<psa-checkout>` dispatches. All bubble and are composed. */
+/** The events of `<psa-checkout>`. All bubble and are composed. */
 export interface PsaCheckoutEventMap {
-  /** Cancelable. */
+  /** Cancelable: no payment is started. */
   'psa-before-start': CustomEvent<object>;
-  /** Cancelable. */
+  /** Cancelable: the page is not left. */
   'psa-before-redirect': CustomEvent<PaymentDetail & { url: string }>;
   'psa-created': CustomEvent<PaymentDetail>;
   'psa-checkout-open': CustomEvent<PaymentDetail>;

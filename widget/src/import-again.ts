@@ -1,6 +1,6 @@
 /**
- * Imports a chunk, and once more when the first try failed. Browsers remember a failed module for as long as the
- * page lives, so the second try asks under another address, which most of them name in the error.
+ * Imports a chunk, and retries once. Browsers cache a failed module for the life of the page, so the retry uses another
+ * address, made from the one that most of them name in the error.
  */
 export async function importAgain<T>(load: () => Promise<T>): Promise<T> {
   try {

@@ -1,10 +1,10 @@
-// The widget's three documents, and what they answer with. The interfaces are written by hand so that the
-// published types need no GraphQL library; operations.check.ts fails to compile when they part from schema.graphql.
+// The widget's three GraphQL documents and the types of their results. The interfaces are written by hand so that the
+// published types need no GraphQL library; operations.check.ts fails to compile when they differ from schema.graphql.
 
-/** UNKNOWN is a status that the server itself does not know yet. */
+/** The status of a card payment. UNKNOWN is an upstream status that the server does not know. */
 export type CardPaymentStatus = 'PENDING' | 'PAID' | 'EXPIRED' | 'REFUNDED' | 'FAILED' | 'UNKNOWN';
 
-/** One card payment, as the server tells it to the holder of its payment token. */
+/** A card payment, as the holder of its payment token sees it. */
 export interface CardPayment {
   orderCode: string;
   status: CardPaymentStatus;
@@ -13,7 +13,7 @@ export interface CardPayment {
   /** The hosted page on which the payer types the card. */
   checkoutUrl: string | null;
   expiresAt: string;
-  /** Seconds until `expiresAt` by the server's clock, at the moment of its answer. */
+  /** Seconds until `expiresAt` by the server's clock, when it answered. */
   expiresInSeconds: number;
   description: string | null;
   paidAt: string | null;
@@ -21,11 +21,11 @@ export interface CardPayment {
   paidLate: boolean;
   refundedAt: string | null;
   failureReason: string | null;
-  /** Grows with each change: of two answers the larger is the newer. */
+  /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
 }
 
-/** Who pays, as far as the shop knows. */
+/** The payer, as far as the shop knows. */
 export interface CustomerInput {
   name?: string | null;
   email?: string | null;
@@ -38,7 +38,7 @@ export interface StartCheckoutInput {
   customer?: CustomerInput | null;
 }
 
-/** The refusals of startCheckout, by the members that the widget reads. */
+/** A refusal of startCheckout, with the members that the widget reads. */
 export interface Refusal {
   message: string;
   code: string;
@@ -47,14 +47,14 @@ export interface Refusal {
 
 export interface StartCheckoutSuccess {
   cardPayment: CardPayment;
-  /** Reads and follows this payment alone. */
+  /** A token that reads and follows this payment alone. */
   paymentToken: string;
 }
 
 export type StartCheckoutResult = StartCheckoutSuccess | Refusal;
 
 export interface CardPaymentUpdate {
-  /** Where this update stands in the stream; `after` it comes the next one. */
+  /** The position of this update in the stream, for `after`. */
   cursor: string;
   cardPayment: CardPayment;
 }
@@ -64,7 +64,7 @@ export interface GraphqlError {
   extensions?: Record<string, unknown>;
 }
 
-/** What any GraphQL transport answers with. */
+/** The result of a GraphQL operation over any transport. */
 export interface ExecutionResult<T> {
   data?: T | null;
   errors?: readonly GraphqlError[];

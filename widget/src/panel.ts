@@ -5,12 +5,12 @@ import type { Labels } from './psa-checkout.ts';
 export interface PanelView {
   state: CheckoutState;
   connection: CheckoutConnection;
-  /** As spoken; undefined until its texts are there. */
+  /** The language of the shown texts; undefined until they are loaded. */
   locale: string | undefined;
   text: (name: keyof Labels) => string;
-  /** Until the payment expires; undefined while the server has not told. */
+  /** Seconds until the payment expires; undefined before the server's first answer. */
   seconds: number | undefined;
-  /** Where the link to the payment page leads, if there is a safe one. */
+  /** The address of the payment page, if it is a safe one. */
   url: string | undefined;
   target: '_top' | '_blank';
   onLink: (event: Event) => void;
@@ -18,7 +18,7 @@ export interface PanelView {
   onReset: () => void;
 }
 
-/** What stands below the line that names the state. `html` is handed in: this chunk must not load Lit again. */
+/** Renders the panel below the status line. `html` is a parameter, because this chunk must not load Lit again. */
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { state, text, connection, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
@@ -56,7 +56,7 @@ function hint({ state, text }: PanelView): string {
   return text(payment?.paidLate && phase === 'paid' ? 'paidLate' : (`${phase}Hint` as 'paidHint'));
 }
 
-/** What was, or is to be, paid: a receipt once it is. */
+/** Renders the payment's amount, order and time left; a receipt once it is paid. */
 function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): TemplateResult | '' {
   const { phase, payment } = state;
   if (!payment) return '';
@@ -78,7 +78,7 @@ function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): 
           ? html`<div>
               <dt>${text('expiresIn')}</dt>
               <dd>
-                <span part="timer" role="timer">${seconds ? left(seconds, locale) : text('checking')}</span>
+                <span part="timer" role="timer">${seconds ? formatRemaining(seconds, locale) : text('checking')}</span>
               </dd>
               <dd>${text('expiresHint')}</dd>
             </div>`
@@ -96,8 +96,8 @@ function link(html: typeof Html, { state, text, url, target, onLink }: PanelView
   >`;
 }
 
-/** Whole hours or minutes, that nobody is hurried; in the last minute what is left. Never more than there is. */
-function left(seconds: number, locale?: string): string {
+/** Formats the time left, rounded down: in hours or minutes, so that nobody feels rushed, in the last minute in seconds. */
+function formatRemaining(seconds: number, locale?: string): string {
   const [unit, length] = seconds < 60 ? ['second', 1] : seconds < 7200 ? ['minute', 60] : ['hour', 3600];
   const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' });
   return format.format(Math.floor(seconds / length));

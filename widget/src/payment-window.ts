@@ -1,6 +1,6 @@
 export type CheckoutMode = 'auto' | 'popup' | 'tab' | 'redirect';
 
-/** The browsers inside other apps: they open no second window, or one that cannot be seen any more. */
+/** Browsers inside other apps, which open no second window or hide it. */
 const IN_APP = /FBA[NV]|Instagram|Line\/|TikTok|Bytedance|LinkedInApp|Snapchat|; wv\)/;
 
 export function resolveMode(mode: CheckoutMode | undefined): Exclude<CheckoutMode, 'auto'> {
@@ -10,15 +10,15 @@ export function resolveMode(mode: CheckoutMode | undefined): Exclude<CheckoutMod
 
 const LOCAL = /^(localhost|127\.0\.0\.1|\[::1])$/;
 
-/** https everywhere, http on this computer: the payer is about to type a card there. */
+/** Returns the address if it is https, or http on this computer: the payer is about to type a card there. */
 export function safeUrl(url: string | null | undefined): string | undefined {
   if (!url || !URL.canParse(url)) return;
-  // By its parts: in the text, `http://localhost:1@shop.example` looks like this computer.
+  // Checked by its parts: as text, `http://localhost:1@shop.example` looks like this computer.
   const { protocol, hostname, href } = new URL(url);
   if (protocol === 'https:' || (protocol === 'http:' && LOCAL.test(hostname))) return href;
 }
 
-/** The popup or tab with the payment page. */
+/** The popup or tab of the payment page. */
 export class PaymentWindow {
   readonly #window: Window;
   readonly #host: Element;
@@ -30,8 +30,8 @@ export class PaymentWindow {
   }
 
   /**
-   * Opens an empty window, to be called in the click itself: after an await the browser takes it for a popup that
-   * nobody asked for. Undefined when it was blocked.
+   * Opens an empty window; must be called in the click itself, because after an await the browser blocks it as an unwanted
+   * popup. Undefined where it was blocked.
    */
   static open(mode: 'popup' | 'tab', host: Element, text: string): PaymentWindow | undefined {
     const style = getComputedStyle(host);
@@ -47,7 +47,7 @@ export class PaymentWindow {
       opened.document.title = text;
       opened.document.body.textContent = text;
     } catch {
-      // A blank page while the payment is created is no reason to stop.
+      // Without the text the window stays blank until the payment is created.
     }
     return new PaymentWindow(opened, host);
   }
@@ -69,14 +69,14 @@ export class PaymentWindow {
   }
 
   /**
-   * Tells once when the window looks closed. Only a hint: a payment page with a Cross-Origin-Opener-Policy looks
-   * closed from here while it is open.
+   * Calls the listener once when the window looks closed. A hint only: a payment page with a Cross-Origin-Opener-Policy
+   * looks closed from here while it is open.
    */
   onClosed(listener: () => void): void {
     clearInterval(this.#watch);
     this.#watch = setInterval(() => {
       const { closed } = this.#window;
-      // Of an element that was taken away, and not only moved, nobody hears any more.
+      // An element that was removed, and not only moved, has no listeners left.
       if (closed || !this.#host.isConnected) clearInterval(this.#watch);
       if (closed) listener();
     }, 500);

@@ -1,7 +1,6 @@
-// All that is needed once there is a payment: what speaks to the server, what the panel shows and says. One
-// chunk, loaded with the first click or the first payment found again: a page of ten products that nobody buys
-// downloads a button. It imports nothing of the entry's at run time, so that an entry loaded as
-// `psa-checkout.js?v=2` is not loaded a second time without its query.
+// The chunk that a payment needs: requests, transports, the panel and its texts. It loads with the first click or the
+// first payment found again, so a page of ten products that nobody buys downloads a button alone. It imports nothing from
+// the entry at run time, or an entry loaded as `psa-checkout.js?v=2` would be loaded a second time without its query.
 export { followPayment } from './follow/follow-payment.ts';
 export { texts } from './locales/pt-BR.ts';
 export { ICONS, panel } from './panel.ts';

@@ -1,10 +1,10 @@
-// A page may style the element itself, with !important, and what it sets is inherited; so `base` begins anew.
+// A page may style the element itself, with !important, and its descendants inherit that; so `base` resets everything.
 const css = String.raw;
 
-// The public properties are read into private ones, never set here: a value set on :host would win over one that the
-// page inherits down to the element. light-dark() follows the color-scheme that the page gives the element. Borders
-// without colour are for forced colours, which draw them. Each text has the direction of its own words, and stands
-// where the page's direction begins. Its width is its place's, by which its form is chosen, and is never nothing.
+// The public properties are read into private ones and never set here: a value set on :host would override one that the
+// element inherits from the page. light-dark() follows the color-scheme that the page gives the element. Borders without
+// a colour are drawn in forced-colors mode. Each text has the direction of its own words and is aligned to the start of
+// the page's direction. The element is as wide as its container, which selects its layout, and has a minimum width.
 export const styles = css`
   :host {
     --_primary: var(--psa-color-primary, light-dark(#3340d3, #8f9bff));

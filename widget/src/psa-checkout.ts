@@ -32,42 +32,42 @@ export type {
 
 type Locale = 'pt-BR' | 'en' | 'es';
 
-/** Any text of the element's, and one for each error code. */
+/** The element's texts, and one for each error code. */
 export type Labels = Record<keyof Texts | CheckoutErrorCode, string>;
 
-/** The first texts of pt-BR are in the entry, so that there is always something to say. */
+/** The loaders of the other languages. The first texts of pt-BR are in the entry, so that some text is always there. */
 const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
   en: () => import('./locales/en.ts'),
   es: () => import('./locales/es.ts'),
 };
 
 /**
- * A button that becomes a payment that is followed to its end. It holds no card field: the payer types the card on
- * the hosted page. It believes the server's status alone; a closed window, a message or the way back to the shop is
- * a reason to ask again, never a result.
+ * A button that starts a payment and follows it to its end. It contains no card field: the payer types the card on the
+ * hosted page. It trusts the server's status alone; a closed window, a message or the return to the shop is a reason to
+ * read the status again, never a result.
  *
  * @tagname psa-checkout
  *
  * @attr {string} endpoint - The GraphQL endpoint. On the page at successUrl it may be left out.
- * @attr {string} token - A checkout token; it says what may be paid.
+ * @attr {string} token - A checkout token, which determines what may be paid.
  * @attr {'auto'|'popup'|'tab'|'redirect'} mode - Where the payment page opens. `auto` is a popup, or a redirect in the browser inside another app.
  * @attr {'auto'|'ws'|'sse'|'poll'} transport - How the payment is followed. `auto` tries them in this order.
  * @attr {number} amount-cents - The amount, for a token that allows a range.
  * @attr {string} order-code - Follows a payment that exists, together with payment-token.
- * @attr {string} payment-token - What reads the payment of order-code.
+ * @attr {string} payment-token - The token that reads the payment of order-code.
  * @attr {'pt-BR'|'en'|'es'} locale - The language; by default the page's.
- * @attr {string} resume-key - Under which name this tab remembers the payment; by default one made from the token.
+ * @attr {string} resume-key - The name under which this tab stores the payment; by default derived from the token.
  * @attr {boolean} disabled - The button cannot be pressed.
  *
  * @fires psa-before-start - Before anything happens; `preventDefault()` stops it.
  * @fires psa-before-redirect - {url, payment}. Before the page is left; `preventDefault()` keeps it.
- * @fires psa-created - {payment}. The server has made, or found, the payment of this click.
+ * @fires psa-created - {payment}. The server has created, or found, the payment of this click.
  * @fires psa-checkout-open - {payment}. The payment page was opened.
  * @fires psa-checkout-close - {payment}. Its window looks closed. A hint only: it may be open still, and never means cancelled.
  * @fires psa-popup-blocked - {url, payment}. The browser opened no window; the element shows a link.
  * @fires psa-status-change - {payment, status, previous}. `previous` is undefined for the first one on this page.
- * @fires psa-paid - {payment}. Once for each page on which the payment is seen paid.
- * @fires psa-expired - {payment}. It is still listened to: it may be paid late.
+ * @fires psa-paid - {payment}. Once on each page that sees the payment paid.
+ * @fires psa-expired - {payment}. The payment is still followed: it may be paid late.
  * @fires psa-refunded - {payment}
  * @fires psa-failed - {payment}
  * @fires psa-connection-change - {connection, transport}
@@ -85,23 +85,23 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
  * @slot refunded - In place of the payment's details.
  * @slot failed - In place of the payment's details.
  * @slot error - Below the explanation.
- * @slot popup-blocked - In place of the line that says so.
+ * @slot popup-blocked - In place of the hint that the popup was blocked.
  *
- * @csspart base - All of it.
- * @csspart panel - The same, where it is more than the button.
+ * @csspart base - The whole element.
+ * @csspart panel - The same, while it shows a payment.
  * @csspart button - The button that starts the payment.
  * @csspart label - The button's text.
- * @csspart spinner - What turns while something is awaited.
+ * @csspart spinner - The spinner of a request in progress.
  * @csspart status - The line that names the state; a live region.
- * @csspart hint - What the payer can do now.
+ * @csspart hint - The line that tells the payer what to do.
  * @csspart timer - The countdown.
- * @csspart link - To the payment page.
- * @csspart retry-button - A new attempt.
- * @csspart cancel-button - Back to the button.
- * @csspart skeleton - While a payment is looked up.
+ * @csspart link - The link to the payment page.
+ * @csspart retry-button - Starts a new attempt.
+ * @csspart cancel-button - Returns to the button.
+ * @csspart skeleton - The placeholder while a payment is looked up.
  *
- * @cssproperty --psa-color-primary - Buttons and what turns.
- * @cssproperty --psa-color-on-primary - Text on it.
+ * @cssproperty --psa-color-primary - Buttons and the spinner.
+ * @cssproperty --psa-color-on-primary - Text on the primary colour.
  * @cssproperty --psa-color-surface - The panel.
  * @cssproperty --psa-color-text
  * @cssproperty --psa-color-muted - Less important text.
@@ -152,19 +152,19 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   declare locale: string | undefined;
   declare resumeKey: string | undefined;
   declare disabled: boolean;
-  /** Who pays, as far as the shop knows; sent along with the payment. */
+  /** The payer, as far as the shop knows; sent with the payment. */
   declare customer: CustomerInput | undefined;
-  /** Overrides of single texts. */
+  /** Replaces single texts. */
   declare labels: Partial<Labels> | undefined;
 
   #checkout = new CheckoutController(this);
   #internals = this.attachInternals?.();
-  /** The language asked for last, and the one spoken: nothing is said until its texts are there. */
-  #wanted: Locale | undefined;
-  #spoken: { locale: Locale; texts?: Texts | undefined } | undefined;
+  /** The language requested last, and the one shown: no text is shown before its texts are loaded. */
+  #requestedLocale: Locale | undefined;
+  #language: { locale: Locale; texts?: Texts | undefined } | undefined;
   #focusInside = false;
   /** A page may change its language while it is open. */
-  #languages = new MutationObserver(() => this.requestUpdate());
+  #langObserver = new MutationObserver(() => this.requestUpdate());
 
   constructor() {
     super();
@@ -173,7 +173,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     this.disabled = false;
   }
 
-  /** The payment as the server told it last. */
+  /** The payment of the server's last answer. */
   get payment(): CardPayment | undefined {
     return this.#checkout.state.payment;
   }
@@ -194,14 +194,14 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return this.#checkout.state.error;
   }
 
-  /** When the payment expires, ISO 8601 by the server's clock. */
+  /** The instant at which the payment expires, ISO 8601 by the server's clock. */
   get expiresAt(): string | undefined {
     return this.payment?.expiresAt;
   }
 
-  /** What a click on the button does. Call it in a click, or the browser will block the popup. */
+  /** Does what a click on the button does. Call it in a click, or the browser blocks the popup. */
   start(): Promise<void> {
-    // Attributes set just before count.
+    // Applies attributes that were set just before.
     this.performUpdate();
     return this.disabled ? Promise.resolve() : this.#checkout.start();
   }
@@ -211,7 +211,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     this.#checkout.openCheckout();
   }
 
-  /** Asks the server now. */
+  /** Reads the payment from the server now. */
   refresh(): Promise<void> {
     return this.#checkout.refresh();
   }
@@ -233,12 +233,12 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#languages.observe(document, { subtree: true, attributeFilter: ['lang'] });
+    this.#langObserver.observe(document, { subtree: true, attributeFilter: ['lang'] });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#languages.disconnect();
+    this.#langObserver.disconnect();
   }
 
   /** @internal Said in the empty window while the payment is created. */
@@ -247,24 +247,24 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    const found = ['endpoint', 'token', 'orderCode', 'paymentToken', 'resumeKey'] as const;
-    if (!this.hasUpdated || found.some((name) => changed.has(name))) this.#checkout.restore();
+    const keys = ['endpoint', 'token', 'orderCode', 'paymentToken', 'resumeKey'] as const;
+    if (!this.hasUpdated || keys.some((name) => changed.has(name))) this.#checkout.restore();
     const locale = this.#locale;
-    if (locale !== this.#wanted) {
-      this.#wanted = locale;
-      const speak = (texts?: Texts) => {
-        if (locale !== this.#wanted) return;
-        this.#spoken = { locale, texts };
+    if (locale !== this.#requestedLocale) {
+      this.#requestedLocale = locale;
+      const activate = (texts?: Texts) => {
+        if (locale !== this.#requestedLocale) return;
+        this.#language = { locale, texts };
         this.requestUpdate();
       };
       const load = LOCALES[locale];
       if (load)
         importAgain(load).then(
-          ({ texts }) => speak(texts),
-          // It goes on in the language before, or speaks Portuguese rather than nothing.
-          () => this.#spoken ?? speak(),
+          ({ texts }) => activate(texts),
+          // Keeps the previous language; without one it shows Portuguese.
+          () => this.#language ?? activate(),
         );
-      else this.#spoken = { locale };
+      else this.#language = { locale };
     }
     this.#focusInside = Boolean(this.shadowRoot?.activeElement);
   }
@@ -272,7 +272,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   protected override updated(): void {
     this.#internals?.states.clear();
     this.#internals?.states.add(this.phase);
-    // What had the focus is gone: keep the payer's place, without putting a finger on the next button.
+    // The focused control is gone: the focus stays in the element, but not on another button.
     if (this.#focusInside && !this.shadowRoot?.activeElement) this.#base?.focus({ preventScroll: true });
   }
 
@@ -288,21 +288,21 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         class=${phase}
         role=${shown ? 'group' : nothing}
         aria-labelledby="status"
-        lang=${this.#spoken?.locale ?? nothing}
+        lang=${this.#language?.locale ?? nothing}
         tabindex="-1"
       >
-        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[phase])}</span>` : this.#button(busy)}
+        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[phase])}</span>` : this.#renderButton(busy)}
         <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status">
           ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : (phase as 'pending'))}
         </div>
-        ${shown ? (waiting ? html`<div part="skeleton" class="skeleton"></div>` : this.#panel()) : html`<slot name=${phase}></slot>`}
+        ${shown ? (waiting ? html`<div part="skeleton" class="skeleton"></div>` : this.#renderPanel()) : html`<slot name=${phase}></slot>`}
         <slot name="footer"></slot>
       </div>
     `;
   }
 
-  #button(busy: boolean): TemplateResult | '' {
-    // The page at successUrl has nothing to sell, and may find nothing to follow.
+  #renderButton(busy: boolean): TemplateResult | '' {
+    // The page at successUrl has no product to sell, and may have no payment to follow.
     if (!this.token && !this.endpoint) return '';
     return html`
       <button
@@ -312,7 +312,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         aria-disabled=${busy || nothing}
         aria-busy=${busy || nothing}
         @click=${this.start}
-        @pointerenter=${this.#warm}
+        @pointerenter=${this.#preload}
       >
         ${busy ? icon() : html`<slot name="icon">${icon(LOCK)}</slot>`}
         <span part="label">${busy ? this.#text('creating') : html`<slot>${this.#text('pay')}</slot>`}</span>
@@ -320,12 +320,12 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     `;
   }
 
-  #panel(): TemplateResult {
+  #renderPanel(): TemplateResult {
     const { chunk, state, connection, remainingSeconds, checkoutUrl } = this.#checkout;
     const onRetry = () => this.retry();
     if (!chunk) {
-      // An error that came before it has its words there.
-      this.#warm();
+      // The error came before the chunk, which contains its text.
+      this.#preload();
       return html`
         <div part="hint" class="hint">${this.#text('network')}</div>
         <div class="actions">
@@ -336,7 +336,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return chunk.panel(html, {
       state,
       connection,
-      locale: this.#spoken?.locale,
+      locale: this.#language?.locale,
       text: (name) => this.#text(name),
       seconds: remainingSeconds,
       url: checkoutUrl,
@@ -347,8 +347,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     });
   }
 
-  /** Ready before the click, as soon as one is likely. */
-  #warm(): void {
+  /** Loads the payment chunk before the click, as soon as one is likely. */
+  #preload(): void {
     this.#checkout.load().catch(() => undefined);
   }
 
@@ -364,7 +364,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   #text(name: keyof Labels): string {
     const texts: Partial<Labels> = {
-      ...(this.#spoken && (this.#spoken.texts ?? { ...first, ...this.#checkout.chunk?.texts })),
+      ...(this.#language && (this.#language.texts ?? { ...first, ...this.#checkout.chunk?.texts })),
       ...this.labels,
     };
     const kind = /timeout|network/.test(name)
@@ -372,11 +372,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       : /server|unknown|aborted/.test(name)
         ? 'server'
         : 'contact';
-    return texts[name] ?? (this.#spoken && texts[kind]) ?? '';
+    return texts[name] ?? (this.#language && texts[kind]) ?? '';
   }
 }
 
-/** Without a path it turns. */
+/** Renders an icon; without a path it is the spinner. */
 const icon = (path?: string) =>
   html`<svg part=${path ? nothing : 'spinner'} class=${path ? '' : 'spinner'} viewBox="0 0 24 24" aria-hidden="true"
     ><path pathLength="1" d=${path || 'M21 12a9 9 0 1 1-9-9'} /></svg>`;

@@ -23,7 +23,7 @@ export interface DocumentOptions extends RequestOptions {
   variables: object;
 }
 
-/** Throws a CheckoutError: the server's refusal, or what went wrong on the way. */
+/** Creates a payment. Throws a CheckoutError: the server's refusal, or a failure of the request. */
 export async function startCheckout(
   options: RequestOptions & { input: StartCheckoutInput },
 ): Promise<StartCheckoutSuccess> {
@@ -36,10 +36,10 @@ export async function startCheckout(
     assertPayment(result.cardPayment);
     return result;
   }
-  throw errorOf({ message: result.message, extensions: { ...result } });
+  throw toCheckoutError({ message: result.message, extensions: { ...result } });
 }
 
-/** What the server says now. Throws a CheckoutError. */
+/** Reads the payment. Throws a CheckoutError. */
 export async function readPayment(
   options: RequestOptions & { orderCode: string },
 ): Promise<{ cardPayment: CardPayment }> {
@@ -52,10 +52,10 @@ export async function readPayment(
     assertPayment(data.cardPayment);
     return data;
   }
-  throw errorOf({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
+  throw toCheckoutError({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
 }
 
-/** An answer that the element would fail to draw: of another server, or of a version that is yet to come. */
+/** The error for an answer that the element could not draw: from another server, or from a later version. */
 export const MALFORMED: CheckoutError = {
   code: 'protocol',
   message: 'the server’s answer is no payment',
@@ -75,7 +75,7 @@ export function assertPayment(payment: CardPayment): void {
     throw MALFORMED;
 }
 
-/** One GraphQL request by POST. The token travels in a header, never with cookies or in an address. */
+/** Posts one GraphQL request. The token travels in a header, never in a cookie or an address. */
 export function post(options: DocumentOptions, accept: string): Promise<Response> {
   const { endpoint, token, query, variables, signal } = options;
   return fetch(endpoint, {
@@ -87,29 +87,29 @@ export function post(options: DocumentOptions, accept: string): Promise<Response
   });
 }
 
-/** An error of the server's, top-level or a refusal of a mutation, in the element's words. */
-export function errorOf({ message, extensions }: GraphqlError): CheckoutError {
+/** Converts an error of the server, top-level or a mutation's refusal, to the element's error. */
+export function toCheckoutError({ message, extensions }: GraphqlError): CheckoutError {
   const { code, retryAfterSeconds } = extensions ?? {};
-  const known = toCheckoutErrorCode(String(code));
+  const checkoutCode = toCheckoutErrorCode(String(code));
   return {
-    code: known,
+    code: checkoutCode,
     message,
-    retryable: !FINAL.includes(known),
+    retryable: !FINAL.includes(checkoutCode),
     retryAfterSeconds: Number(retryAfterSeconds) || undefined,
   };
 }
 
-/** One question by POST. Throws a CheckoutError. */
+/** Runs one GraphQL operation. Throws a CheckoutError. */
 export async function request<T>(options: DocumentOptions): Promise<T> {
   try {
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), options.signal]);
     const response = await post({ ...options, signal }, 'application/json');
-    // A proxy's HTML page is told by its status.
+    // A proxy's HTML page is converted by its status below.
     const result = (await response.json().catch((error) => {
       if (!(error instanceof SyntaxError)) throw error;
     })) as ExecutionResult<T> | undefined;
     if (result?.data && !result.errors) return result.data;
-    throw errorOf(
+    throw toCheckoutError(
       result?.errors?.[0] ?? {
         message: `HTTP ${response.status}`,
         extensions: {
@@ -125,10 +125,10 @@ export async function request<T>(options: DocumentOptions): Promise<T> {
   }
 }
 
-/** Not `protocol`: what could not be understood may be a proxy's own page, which is gone at the next try. */
+/** Codes that a retry cannot resolve. Without `protocol`: an unreadable answer may be a proxy's page, gone at the next try. */
 const FINAL: readonly CheckoutErrorCode[] = ['invalid_input', 'not_configured', 'unauthorized'];
 
-/** An error code of the server, an HTTP status or a socket's close code, to the element's code. */
+/** The element's code by the server's error code, HTTP status or close code of a socket. */
 const CODES: Record<string, CheckoutErrorCode> = {
   UNAUTHENTICATED: 'unauthorized',
   FORBIDDEN: 'unauthorized',
@@ -154,7 +154,7 @@ const CODES: Record<string, CheckoutErrorCode> = {
   UPSTREAM_UNAVAILABLE: 'server',
 };
 
-/** @param code as in CODES; other statuses and close codes by their first digit */
+/** Maps a code by CODES; other statuses and close codes by their first digit. */
 function toCheckoutErrorCode(code: string): CheckoutErrorCode {
   if (CODES[code]) return CODES[code];
   if (code.startsWith('5')) return 'server';

@@ -1,22 +1,22 @@
 import type { CardPayment } from './operations.ts';
 
-/** What a page remembers of one checkout, so that a reload or the way back from the hosted page finds it again. */
+/** The stored state of one checkout, by which a reload or the return from the hosted page finds it again. */
 export interface Visit {
-  /** At least 128 random bits; the server takes the ids that share them as one checkout attempt. */
+  /** At least 128 random bits; ids that share them belong to one purchase. */
   base: string;
-  /** 1 for the first attempt; `.2`, `.3` … follow it in the attempt id. */
+  /** Starts at 1; from 2 on it is the suffix `.2`, `.3` … of the attempt id. */
   attempt: number;
-  /** The amount of this attempt, where the page chose it: another amount is another attempt. */
+  /** The amount of this attempt, where the page chose it: a new amount is a new attempt. */
   valueCents?: number | undefined;
   endpoint?: string | undefined;
-  /** Of the checkout token that started it: another token would start another payment. */
+  /** The key of the checkout token that started it: another token would start another payment. */
   startedBy?: string | undefined;
   orderCode?: string | undefined;
   paymentToken?: string | undefined;
   payment?: CardPayment | undefined;
 }
 
-/** A visit as it lies beside its order code, for the tab or popup in which the payer comes back. */
+/** A visit stored by its order code, for the tab or popup in which the payer comes back. */
 export interface Handoff extends Visit {
   key: string;
   savedAt: number;
@@ -27,7 +27,7 @@ const LAST = `${PREFIX}last`;
 const ORDERS = `${PREFIX}orders`;
 const HANDOFF_MS = 24 * 3_600_000;
 
-// Where storage is denied (a sandboxed frame, a private window) or full the visit lasts as long as the page.
+// The fallback where storage is denied (a sandboxed frame, a private window) or full: it lasts as long as the page.
 const memory: Record<string, unknown> = {};
 
 export function newVisit(): Visit {
@@ -39,12 +39,12 @@ export function attemptId(visit: Visit): string {
   return visit.attempt > 1 ? `${visit.base}.${visit.attempt}` : visit.base;
 }
 
-/** The visit under a resume key. */
+/** Loads the visit of a resume key. */
 export function loadVisit(key: string): Visit | undefined {
   return read(session, PREFIX + key);
 }
 
-/** The key of the visit saved last in this tab, for the page at successUrl, which knows no token. */
+/** Returns the key of the visit saved last in this tab, for the page at successUrl, which has no token. */
 export function lastKey(): string | undefined {
   return read(session, LAST);
 }
@@ -52,13 +52,13 @@ export function lastKey(): string | undefined {
 export function saveVisit(key: string, visit: Visit): void {
   write(session, PREFIX + key, visit);
   write(session, LAST, key);
-  // The payment page may return to another tab or to the popup, whose sessionStorage is not this one's. It
-  // brings the order code in its address, so the way from there to the payment lies in localStorage for a day.
+  // The payment page may return in another tab or in the popup, which have their own sessionStorage. Its address contains
+  // the order code, so localStorage keeps the visit by that code for a day.
   if (visit.orderCode)
     write(local, ORDERS, [{ ...visit, key, savedAt: Date.now() }, ...otherOrders(visit.orderCode)]);
 }
 
-/** The visit of an order code, as long as it belongs to `key` (any key where none is given). */
+/** Finds the visit of an order code, if it belongs to `key`; without a key any visit matches. */
 export function findVisit(orderCode: string, key?: string): Handoff | undefined {
   return otherOrders().find((order) => order.orderCode === orderCode && (!key || order.key === key));
 }
@@ -69,7 +69,7 @@ export function forgetVisit(key: string): void {
   if (lastKey() === key) write(session, LAST, null);
 }
 
-/** A resume key from a token: enough of it to tell three products apart, too little to pay with. */
+/** Derives a resume key from a token: its last 12 characters distinguish products and are too few to pay with. */
 export function keyOf(token: string): string {
   return token.slice(-12);
 }
@@ -79,7 +79,7 @@ function otherOrders(orderCode?: string): Handoff[] {
   return orders.filter((order) => order.orderCode !== orderCode && Date.now() - order.savedAt < HANDOFF_MS);
 }
 
-// Even naming the storage throws where it is denied, so it is named inside a try alone.
+// Where storage is denied even its name throws, so it is named only inside a try.
 const session = () => sessionStorage;
 const local = () => localStorage;
 

@@ -72,7 +72,7 @@ export function createDemoRoutes({
     };
     return {
       popup: await mint({}),
-      redirect: await mint({ successUrl: `${publicUrl}/demo/obrigado`, cancelUrl: `${publicUrl}/demo/` }),
+      redirect: await mint({ successUrl: `${publicUrl}/demo/thank-you`, cancelUrl: `${publicUrl}/demo/` }),
     };
   }
 
@@ -93,14 +93,24 @@ export function createDemoRoutes({
       sendJson(response, 200, await loadConfig(), { 'cache-control': 'no-store' });
     },
   };
+  // Earlier versions wrote this address into payments and checkout tokens, which outlive an update.
+  const formerThanks: Route = {
+    methods: ['GET', 'HEAD'],
+    path: /^\/demo\/obrigado$/,
+    handle: ({ url, response }) => send(response, 308, '', { location: `/demo/thank-you${url.search}` }),
+  };
   const front: Route = {
     methods: ['GET', 'HEAD'],
     path: /^\/$/,
     handle: ({ response }) => send(response, 307, '', { location: '/demo/' }),
   };
-  return [front, config, ...createDashboardRoutes({ tenant, access, payouts, clock, publicUrl }), shop].map(
-    guard,
-  );
+  return [
+    front,
+    config,
+    formerThanks,
+    ...createDashboardRoutes({ tenant, access, payouts, clock, publicUrl }),
+    shop,
+  ].map(guard);
 }
 
 /** The same answer for a day, made when it is first asked for; a failed one is made again. */

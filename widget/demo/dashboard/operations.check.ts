@@ -1,4 +1,4 @@
-// Compiled, never shipped: the dashboard's documents and hand-written types against the printed schema.
+// Compiled and never shipped: checks the dashboard's documents and hand-written types against the printed schema.
 import type { initGraphQLTada, ResultOf } from 'gql.tada';
 import type { introspection } from '../../src/graphql-env.d.ts';
 import {

@@ -1,4 +1,4 @@
-// The dashboard's documents and what they answer with; operations.check.ts holds them against schema.graphql.
+// The dashboard's GraphQL documents and the types of their results; operations.check.ts checks both against schema.graphql.
 
 export interface Wallet {
   balanceCents: number | null;
@@ -95,7 +95,7 @@ const DELIVERY =
   'webhookId event url status attempts{at responseStatus error durationMs} nextAttemptAt createdAt' as const;
 const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;
 
-/** The cursor comes first: it is read before the lists, so that nothing falls between them and the streams. */
+/** The first query. It reads the cursor before the lists, so that no update falls between them and the streams. */
 export const START =
   `query Start{updatesCursor wallet{${WALLET}}payouts(first:50){nodes{${PAYOUT}}${PAGE_INFO}}cardPayments(first:50){nodes{${CARD_PAYMENT}}${PAGE_INFO}}subaccounts(first:20){nodes{subaccountId name payouts(first:10){nodes{${SUBACCOUNT_PAYOUT}}}}}webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
 

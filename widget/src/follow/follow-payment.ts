@@ -12,8 +12,8 @@ export interface FollowPaymentOptions extends RequestOptions {
 }
 
 /**
- * Follows a payment until `signal` is aborted. Returns early only with an error that another try cannot change, such as
- * an update that is no payment.
+ * Follows a payment until `signal` is aborted. Returns early only with an error that a retry cannot resolve, such as an
+ * update that is no payment.
  */
 export async function followPayment(options: FollowPaymentOptions): Promise<CheckoutError | undefined> {
   const malformed = new AbortController();

@@ -1,5 +1,5 @@
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
-import { errorOf } from '../request.ts';
+import { toCheckoutError } from '../request.ts';
 import { pause } from './pause.ts';
 import { followPolls } from './poll.ts';
 import { followStream } from './sse.ts';
@@ -12,8 +12,8 @@ export interface FollowUpdatesOptions<Update> extends Omit<FollowOptions<Update>
 }
 
 /**
- * Follows a stream of updates until `signal` is aborted: a WebSocket first, else an event stream, else polling.
- * Reconnects with the cursor of the last update. Returns early only with an error that no other try can mend.
+ * Follows a stream of updates until `signal` is aborted: over a WebSocket, else an event stream, else polling.
+ * Reconnects with the cursor of the last update. Returns early only with an error that a retry cannot resolve.
  */
 export async function follow<Update extends object>(
   options: FollowUpdatesOptions<Update>,
@@ -22,7 +22,7 @@ export async function follow<Update extends object>(
   const wanted = options.transport;
   const transports: Transport[] = !wanted || wanted === 'auto' ? ['ws', 'sse', 'poll'] : [wanted];
   const last = transports.length - 1;
-  let at = 0;
+  let index = 0;
   let transport: Transport = 'poll';
   let misses = 0;
   let everOpened = false;
@@ -41,7 +41,7 @@ export async function follow<Update extends object>(
     },
   };
   while (!signal.aborted) {
-    transport = transports[at] ?? 'poll';
+    transport = transports[index] ?? 'poll';
     let error: CheckoutError | undefined;
     opened = false;
     onConnection(everOpened ? 'reconnecting' : 'connecting', transport);
@@ -52,20 +52,20 @@ export async function follow<Update extends object>(
         variables.after = undefined;
         continue;
       }
-      if (refusal) error = errorOf(refusal);
+      if (refusal) error = toCheckoutError(refusal);
     } catch (thrown) {
       error = thrown as CheckoutError;
     }
     if (signal.aborted) return;
-    // A server without this transport is no error while another is left; an ended token is one on each.
+    // A server without this transport is no error while another is left; an expired token is one on each.
     const refused = error?.retryable === false;
-    if (refused && (error?.code === 'unauthorized' || at === last)) return error;
+    if (refused && (error?.code === 'unauthorized' || index === last)) return error;
     const waitMs = (error?.retryAfterSeconds ?? 0) * 1000;
     const online = navigator.onLine;
     misses++;
-    // One that never opened is left at once; one that has, when it keeps ending without an update.
-    if (online && at < last && (refused || misses > 3 || !(opened || (everOpened && misses < 2)))) {
-      at++;
+    // A transport that never opened is replaced at once; one that did, when it keeps ending without an update.
+    if (online && index < last && (refused || misses > 3 || !(opened || (everOpened && misses < 2)))) {
+      index++;
       misses = 0;
       if (!waitMs) continue;
     }

@@ -1,4 +1,4 @@
-/** Ends early when aborted. */
+/** Waits; an abort ends the wait early. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,11 +1,11 @@
 import { pause } from './pause.ts';
 import type { FollowEnd, FollowOptions } from './transport.ts';
 
-const FIRST_MS = 2_000;
-const LAST_MS = 10_000;
+const MIN_MS = 2_000;
+const MAX_MS = 10_000;
 const HIDDEN_MS = 15_000;
 
-/** Asks every two seconds at first, and ever more slowly. Throws what asking throws. */
+/** Polls every two seconds at first, then at growing intervals. Throws the errors of `read`. */
 export async function followPolls({
   variables,
   signal,
@@ -16,9 +16,9 @@ export async function followPolls({
   for (let round = 0; !signal.aborted; round++) {
     const update = await read();
     onOpen();
-    // An answer has no cursor; a stream that comes after goes on from the last one seen.
+    // An answer has no cursor; a later stream resumes from the last one seen.
     onUpdate({ ...update, cursor: variables.after });
-    await pause(document.hidden ? HIDDEN_MS : Math.min(LAST_MS, FIRST_MS + round * 60), signal);
+    await pause(document.hidden ? HIDDEN_MS : Math.min(MAX_MS, MIN_MS + round * 60), signal);
   }
   return;
 }

@@ -2,14 +2,14 @@ import type { ExecutionResult } from '../operations.ts';
 import { post } from '../request.ts';
 import type { Cursor, FollowEnd, FollowOptions } from './transport.ts';
 
-/** A proxy that holds a stream back until it ends shows nothing, not even a comment. */
+/** The time for the first byte: a proxy that buffers a stream until it ends passes nothing on, not even a comment. */
 const OPEN_MS = 5_000;
-/** The server writes a comment every 12 s or so; after this long without a byte the connection is dead. */
+/** The time without a byte after which a connection counts as dead: the server writes a comment about every 12 s. */
 const SILENCE_MS = 45_000;
 
 /**
- * Follows over GraphQL-over-SSE, distinct connections mode. By fetch and not EventSource: that one sends no
- * Authorization header, and a token does not belong into an address.
+ * Follows over GraphQL over SSE in distinct connections mode. Uses fetch: EventSource sends no Authorization header, and a
+ * token does not belong in an address.
  */
 export async function followStream(options: FollowOptions): Promise<FollowEnd> {
   const { signal, onOpen, onUpdate } = options;
@@ -36,7 +36,7 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
       const blocks = (text + value).split(/\r?\n\r?\n/);
       text = blocks.pop() ?? '';
       for (const block of blocks) {
-        // `complete` and comments have no data; after the former the server ends the stream.
+        // `complete` and comments have no data; after `complete` the server ends the stream.
         const json = /^data: ?(.+)/m.exec(block)?.[1];
         if (!json) continue;
         const { data, errors } = JSON.parse(json);

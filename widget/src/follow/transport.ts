@@ -2,7 +2,7 @@ import type { GraphqlError } from '../operations.ts';
 
 export type Transport = 'ws' | 'sse' | 'poll';
 
-/** Where an update stands in its stream; an answer to polling has no cursor of its own. */
+/** The position of an update in its stream; an answer to polling has none of its own. */
 export interface Cursor {
   cursor: string | undefined;
 }
@@ -10,20 +10,20 @@ export interface Cursor {
 export interface FollowOptions<Update = object> {
   endpoint: string;
   token: string;
-  /** A subscription to one field, whose updates tell their cursor. */
+  /** A subscription to one field, whose updates contain their cursor. */
   query: string;
-  /** `after` is the cursor of the last update seen; follow.ts moves it on at every update. */
+  /** `after` is the cursor of the last update seen; follow.ts sets it at every update. */
   variables: { after?: string | undefined; [name: string]: unknown };
   signal: AbortSignal;
-  /** What polling asks in place of it. Throws a CheckoutError. */
+  /** The query that polling sends in place of the subscription. Throws a CheckoutError. */
   read: () => Promise<Update>;
-  /** The server has answered: from here on a loss is a reconnect, before it a reason to fall back. */
+  /** Called when the server has answered: after it a loss leads to a reconnect, before it to the next transport. */
   onOpen: () => void;
   onUpdate(update: Update & Cursor): void;
 }
 
 /**
- * How one connection ended: with the server's errors, or just so. A stream that completes has told the final state
- * before, on which nobody follows any more. Reconnecting, falling back and giving up are follow.ts's.
+ * The end of one connection: the server's errors, or undefined. A stream completes after the final state, at which the
+ * caller has stopped following. follow.ts decides whether to reconnect, to fall back or to give up.
  */
 export type FollowEnd = readonly GraphqlError[] | undefined;

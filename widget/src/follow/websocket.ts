@@ -1,13 +1,13 @@
 import type { Cursor, FollowEnd, FollowOptions } from './transport.ts';
 
-/** A socket that hangs (a proxy that swallows the upgrade) is given up after this long. */
+/** The time for a socket to open: a proxy may swallow the upgrade. */
 const OPEN_MS = 3_000;
 const PING_MS = 12_000;
 const PONG_MS = 5_000;
 
 /**
- * Follows over `graphql-transport-ws`. The protocol for one subscription is these few messages; a client library for
- * it would be a fifth of the whole widget. Close codes 4401 and 4403 mean that the token no longer reads.
+ * Follows over `graphql-transport-ws`. The protocol for one subscription is these few messages; a client library would be
+ * a fifth of the whole widget. Close codes 4401 and 4403 mean that the token is no longer valid.
  */
 export function followSocket(options: FollowOptions): Promise<FollowEnd> {
   const { endpoint, token, query, variables, signal, onOpen, onUpdate } = options;
@@ -25,12 +25,12 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
     let watchdog = setTimeout(lose, OPEN_MS);
     signal.addEventListener('abort', lose);
     socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
-    // 44xx are the protocol's own; what else ends a socket (1013: too slow) is a reason to come back.
+    // 44xx are the protocol's own close codes; after any other (1013: too slow) the caller reconnects.
     socket.onclose = ({ code, reason }) =>
       end(code >= 4400 && code < 4500 ? [{ message: reason, extensions: { code } }] : undefined);
     socket.onmessage = ({ data }) => {
       const { type, payload } = JSON.parse(data);
-      // Whatever arrives is a sign of life; after some silence one is asked for, and a dead socket is left.
+      // Any message is a sign of life. After 12 s without one a ping asks for it; a dead socket is closed.
       clearTimeout(watchdog);
       watchdog = setTimeout(() => {
         send({ type: 'ping' });

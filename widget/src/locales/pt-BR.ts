@@ -1,6 +1,6 @@
 import type { PaymentTexts } from './texts.ts';
 
-/** Comes with the payment chunk; the first texts are in the entry. */
+/** The texts of the payment chunk; the first texts are in the entry. */
 export const texts: PaymentTexts = {
   pending: 'Aguardando o pagamento',
   pendingHint: 'Conclua na página segura. Esta tela se atualiza sozinha.',

@@ -1,4 +1,4 @@
-/** What the element says before its payment chunk is there, and if that chunk cannot be loaded. */
+/** The texts of the element without its payment chunk: before that is loaded, or where it cannot be. */
 export interface FirstTexts {
   pay: string;
   creating: string;
@@ -8,7 +8,7 @@ export interface FirstTexts {
   retry: string;
 }
 
-/** What it says about a payment. `{seconds}` is filled in. */
+/** The texts about a payment. `{seconds}` is a placeholder. */
 export interface PaymentTexts {
   pending: string;
   pendingHint: string;
@@ -40,7 +40,7 @@ export interface PaymentTexts {
   unauthorized: string;
   conflict: string;
   unsafe_url: string;
-  /** For the codes that only the shop can mend. */
+  /** Shown for error codes that only the shop can resolve. */
   contact: string;
 }
 

@@ -2,7 +2,7 @@ import type { Texts } from './locales/texts.ts';
 import type { PayoutSort } from './payout-list.ts';
 import type { PsaPayouts } from './psa-payouts.ts';
 
-/** What markup can give `<psa-payouts>`, by the names of markup; the last two are properties that have no attribute. */
+/** The attributes of `<psa-payouts>` for typed markup; the last two are properties without an attribute. */
 export interface PsaPayoutsAttributes {
   endpoint?: string | undefined;
   token?: string | undefined;

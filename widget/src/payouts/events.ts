@@ -3,7 +3,7 @@ import type { Payout, PayoutStatus } from './operations.ts';
 import type { PayoutSort } from './payout-list.ts';
 import type { PayoutsPhase } from './payouts-controller.ts';
 
-/** What `<psa-payouts>` dispatches. All bubble and are composed. */
+/** The events of `<psa-payouts>`. All bubble and are composed. */
 export interface PsaPayoutsEventMap {
   'psa-payout-update': CustomEvent<{ payout: Payout; previous: PayoutStatus | undefined }>;
   'psa-payout-select': CustomEvent<{ payout: Payout }>;
@@ -16,6 +16,6 @@ export interface PsaPayoutsEventMap {
 }
 
 declare global {
-  // They bubble, so that any element may listen. What both elements tell is declared with the other one.
+  // They bubble, so that any element may listen. Events of both elements are declared with the other one.
   interface HTMLElementEventMap extends Omit<PsaPayoutsEventMap, keyof PsaCheckoutEventMap> {}
 }

@@ -1,4 +1,4 @@
-// Compiled, never shipped: the documents and the hand-written types of operations.ts against the printed schema.
+// Compiled and never shipped: checks the documents and hand-written types of operations.ts against the printed schema.
 import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
 import type { introspection } from '../graphql-env.d.ts';
 import {

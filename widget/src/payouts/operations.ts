@@ -1,32 +1,32 @@
-// The table's documents, and what they answer with. The interfaces are written by hand so that the published types
-// need no GraphQL library; operations.check.ts fails to compile when they part from schema.graphql.
+// The table's GraphQL documents and the types of their results. The interfaces are written by hand so that the published
+// types need no GraphQL library; operations.check.ts fails to compile when they differ from schema.graphql.
 
-/** UNKNOWN is a status that the server itself does not know yet. */
+/** The status of a payout. UNKNOWN is an upstream status that the server does not know. */
 export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'UNKNOWN';
 export type PayoutMethod = 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT' | 'UNKNOWN';
 
-/** One payout, as the server tells it to the holder of a dashboard token. */
+/** A payout, as the holder of a dashboard token sees it. */
 export interface Payout {
   id: string;
-  /** Null while nobody knows whether the service has made the payout. */
+  /** Null while it is unknown whether the service has created the payout. */
   withdrawalId: string | null;
-  /** SAQ-… ; what support asks for. Null where it is not known yet. */
+  /** The code SAQ-…, which support asks for; null while it is unknown. */
   code: string | null;
   method: PayoutMethod;
-  /** What it takes from the merchant, the fee included. In cents of BRL. */
+  /** The debited amount in cents of BRL, fee included. */
   amountCents: number;
   /** Null where it is unknown. */
   feeCents: number | null;
   /** PIX key (masked), LTC address or USDT address. */
   destination: string;
   status: PayoutStatus;
-  /** COMPLETED or DENIED, and no later status can come. */
+  /** Whether the status is COMPLETED or DENIED and can no longer change. */
   final: boolean;
   deniedReason: string | null;
   requestedAt: string | null;
-  /** When it was completed or denied. */
+  /** The instant at which it was completed or denied. */
   processedAt: string | null;
-  /** Grows with each change: of two answers the larger is the newer. */
+  /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
 }
 
@@ -50,7 +50,7 @@ export interface PayoutPageVariables {
 }
 
 export interface PayoutUpdate {
-  /** Where this update stands in the stream; `after` it comes the next one. */
+  /** The position of this update in the stream, for `after`. */
   cursor: string;
   previousStatus: PayoutStatus | null;
   payout: Payout;
@@ -63,12 +63,12 @@ const PAGE =
 const ARGUMENTS = '($first:Int,$after:String,$last:Int,$before:String,$filter:PayoutFilter)' as const;
 const LIST = `payouts(first:$first,after:$after,last:$last,before:$before,filter:$filter){${PAGE}}` as const;
 
-/** The cursor comes first: it is read before the list, so that nothing falls between the list and the stream. */
+/** The first query. It reads the cursor before the list, so that no update falls between the list and the stream. */
 export const START = `query PayoutsStart${ARGUMENTS}{updatesCursor ${LIST}}` as const;
 
 export const PAYOUTS = `query Payouts${ARGUMENTS}{${LIST}}` as const;
 
-/** What polling asks: the newest, and those of the loaded that can still change. */
+/** The polling query: the newest payouts, and the loaded ones that can still change. */
 export const POLL =
   `query PayoutsPoll($first:Int,$ids:[ID!]!){payouts(first:$first){nodes{${FIELDS}}}nodes(ids:$ids){...on Payout{${FIELDS}}}}` as const;
 

@@ -1,46 +1,46 @@
 import type { Payout, PayoutPage, PayoutPageVariables, PayoutStatus } from './operations.ts';
 
-/** Requested is the server's own order, both ways; by the others the rows that are loaded are sorted. */
+/** The order of the rows. `requested` is the server's own order, in both directions; by the others loaded rows are sorted. */
 export type PayoutSort = '-requested' | 'requested' | '-amount' | 'amount' | '-status' | 'status';
 
 export interface PayoutView {
-  /** None: all. */
+  /** An empty list means all. */
   statuses: readonly PayoutStatus[];
   sort: PayoutSort;
 }
 
-/** What is known of an account's payouts, and which of them are on the screen in what order. */
+/** The known payouts of an account, and the rows on the screen in their order. */
 export interface PayoutList {
-  /** As they stand on the screen. */
+  /** The rows on the screen. */
   readonly shown: readonly Payout[];
-  /** How many belong above or between them, and wait. */
+  /** The number of payouts that belong above or between the shown rows, and wait. */
   readonly waiting: number;
-  /** How many there are for this view, loaded or not. */
+  /** The number of payouts of this view, loaded or not. */
   readonly total: number;
-  /** How many of them are. */
+  /** The number of loaded payouts of this view. */
   readonly loaded: number;
-  /** Nothing is left to load. */
+  /** Whether all payouts of this view are loaded. */
   readonly complete: boolean;
-  /** Whether the rows are sorted here, among those that are loaded. */
-  readonly sortedHere: boolean;
-  /** Takes the first page of a view; what was shown before is gone. */
+  /** Whether the loaded rows are sorted here and not by the server. */
+  readonly sortedLocally: boolean;
+  /** Starts a view with its first page, in place of the previous view. */
   start(view: PayoutView, page: PayoutPage): void;
-  /** The same behind a gap in the stream: what was known before may be newer than the server knows, and is forgotten. */
+  /** Starts a view after a gap in the stream: known payouts may be newer than the server's, and are forgotten. */
   restart(view: PayoutView, page: PayoutPage): void;
   append(page: PayoutPage): void;
-  /** Sorts anew what is loaded; false where the view needs a page of its own first. */
+  /** Sorts the loaded payouts by another view; false where that view needs a first page of its own. */
   sort(view: PayoutView): boolean;
   /**
-   * Takes one payout's news.
-   * @returns what it changed: nothing where a newer version is known already
+   * Applies an update of one payout.
+   * @returns the kind of change; undefined where this version or a newer one is known already
    */
   apply(payout: Payout, previousStatus: PayoutStatus | null | undefined): 'new' | 'changed' | undefined;
-  /** Brings the screen up to date; while `still`, no row that is shown moves: news come to its end, or wait. */
-  arrange(still: boolean): void;
-  /** How the next page is asked for, with at most `size` rows. */
-  next(size: number): PayoutPageVariables;
-  /** Of the loaded that can still change the newest hundred, by id. */
-  open(): string[];
+  /** Updates the rows on the screen. With `freeze` no shown row moves: new ones are appended at the end, or wait. */
+  arrange(freeze: boolean): void;
+  /** The variables of the next page, with at most `size` rows. */
+  nextPage(size: number): PayoutPageVariables;
+  /** The ids of the newest hundred loaded payouts that can still change. */
+  openIds(): string[];
   get(id: string): Payout | undefined;
   matches(status: PayoutStatus): boolean;
 }
@@ -53,17 +53,17 @@ const RANKS: Record<PayoutStatus, number> = {
   DENIED: 4,
   UNKNOWN: 5,
 };
-/** As many as one query may ask for by id. */
-const MOST_OPEN = 100;
+/** The most ids that one query may name. */
+const MAX_OPEN = 100;
 
 export function createPayoutList(): PayoutList {
   const known = new Map<string, Payout>();
   let view = DEFAULT_VIEW;
-  /** What belongs to the view, in the server's order, as far as it is loaded. */
+  /** The loaded payouts of the view, in the server's order. */
   let order: string[] = [];
   let ordered = new Set<string>();
   let shown: string[] = [];
-  /** The same as payouts, made when it is asked for: a table that scrolls asks often. */
+  /** The shown rows as payouts, cached because a table that scrolls reads them often. */
   let rows: Payout[] | undefined;
   let waiting = 0;
   let total = 0;
@@ -72,10 +72,10 @@ export function createPayoutList(): PayoutList {
 
   const isOldestFirst = () => view.sort === 'requested';
   const matches = (status: PayoutStatus) => view.statuses.length === 0 || view.statuses.includes(status);
-  const at = (id: string) => known.get(id)?.requestedAt ?? '';
+  const requestedAtOf = (id: string) => known.get(id)?.requestedAt ?? '';
 
-  /** Of two states of one the larger version holds: a status never goes back. */
-  function learn(payout: Payout): boolean {
+  /** Stores a payout if its version is larger than the known one: a status never goes back. */
+  function merge(payout: Payout): boolean {
     const held = known.get(payout.id);
     if (held && held.version >= payout.version) return false;
     known.set(payout.id, payout);
@@ -83,15 +83,15 @@ export function createPayoutList(): PayoutList {
     return true;
   }
 
-  /** Where the server would have it; not at all where that is behind what is loaded. */
-  function place(payout: Payout): void {
+  /** Inserts a payout at its place in the server's order, unless that is behind the loaded ones. */
+  function insert(payout: Payout): void {
     const { id, requestedAt, status } = payout;
     if (ordered.has(id) || !matches(status)) return;
-    // One whose time is not known was heard of just now.
+    // A payout without a time is the newest.
     const isEarlier = (other: string) =>
       isOldestFirst()
-        ? requestedAt !== null && requestedAt < at(other)
-        : !requestedAt || requestedAt >= at(other);
+        ? requestedAt !== null && requestedAt < requestedAtOf(other)
+        : !requestedAt || requestedAt >= requestedAtOf(other);
     const last = order.at(-1);
     const isLast = last === undefined || !isEarlier(last);
     if (isLast && !complete) return;
@@ -99,10 +99,10 @@ export function createPayoutList(): PayoutList {
     ordered.add(id);
   }
 
-  function take({ nodes, pageInfo, totalCount }: PayoutPage): void {
+  function addPage({ nodes, pageInfo, totalCount }: PayoutPage): void {
     const page = isOldestFirst() ? [...nodes].reverse() : nodes;
     for (const payout of page) {
-      learn(payout);
+      merge(payout);
       if (ordered.has(payout.id)) continue;
       order.push(payout.id);
       ordered.add(payout.id);
@@ -110,18 +110,18 @@ export function createPayoutList(): PayoutList {
     total = totalCount;
     complete = !(isOldestFirst() ? pageInfo.hasPreviousPage : pageInfo.hasNextPage);
     cursor = isOldestFirst() ? pageInfo.startCursor : pageInfo.endCursor;
-    // What was told while the page was on its way may not be on it.
-    for (const payout of known.values()) place(payout);
+    // Updates that came during the request may be missing on the page.
+    for (const payout of known.values()) insert(payout);
   }
 
   function start(newView: PayoutView, page: PayoutPage): void {
     view = newView;
     order = [];
     ordered = new Set();
-    take(page);
+    addPage(page);
   }
 
-  function wanted(): string[] {
+  function visibleIds(): string[] {
     const ids = order.filter((id) => matches(known.get(id)!.status));
     const key = /amount|status/.exec(view.sort)?.[0];
     if (!key) return ids;
@@ -150,17 +150,17 @@ export function createPayoutList(): PayoutList {
     get complete() {
       return complete;
     },
-    get sortedHere() {
+    get sortedLocally() {
       return !view.sort.endsWith('requested');
     },
     start,
     restart(newView, page) {
       known.clear();
       start(newView, page);
-      // Rows that have to stand still do, but for those of payouts that are not known any more.
+      // Shown rows stay in place, except those of payouts that the server no longer has.
       shown = shown.filter((id) => known.has(id));
     },
-    append: take,
+    append: addPage,
     sort(newView) {
       const same = String(view.statuses) === String(newView.statuses);
       if (!same || isOldestFirst() || newView.sort === 'requested') return false;
@@ -170,38 +170,40 @@ export function createPayoutList(): PayoutList {
     apply(payout, previousStatus) {
       const { id, status } = payout;
       const held = known.get(id);
-      if (!learn(payout)) return;
-      const was = held ? held.status : previousStatus;
-      total += Number(matches(status)) - Number(Boolean(was && matches(was)));
-      place(payout);
-      return was ? 'changed' : 'new';
+      if (!merge(payout)) return;
+      const before = held ? held.status : previousStatus;
+      total += Number(matches(status)) - Number(Boolean(before && matches(before)));
+      insert(payout);
+      return before ? 'changed' : 'new';
     },
-    arrange(still) {
-      const next = wanted();
-      const standing = new Set(shown);
+    arrange(freeze) {
+      const next = visibleIds();
+      const shownIds = new Set(shown);
       let from = next.length;
-      while (from > 0 && !standing.has(next[from - 1]!)) from--;
+      while (from > 0 && !shownIds.has(next[from - 1]!)) from--;
       rows = undefined;
-      shown = still ? [...shown, ...next.slice(from)] : next;
-      waiting = still ? next.slice(0, from).filter((id) => !standing.has(id)).length : 0;
+      shown = freeze ? [...shown, ...next.slice(from)] : next;
+      waiting = freeze ? next.slice(0, from).filter((id) => !shownIds.has(id)).length : 0;
     },
-    next(size) {
+    nextPage(size) {
       const filter = view.statuses.length > 0 ? { status: [...view.statuses] } : undefined;
       return {
         ...(isOldestFirst() ? { last: size, before: cursor } : { first: size, after: cursor }),
         ...(filter && { filter }),
       };
     },
-    open() {
+    openIds() {
       const ids = [...known.values()].filter(({ final }) => !final).map(({ id }) => id);
-      return ids.sort((left, right) => (at(left) < at(right) ? 1 : -1)).slice(0, MOST_OPEN);
+      return ids
+        .sort((left, right) => (requestedAtOf(left) < requestedAtOf(right) ? 1 : -1))
+        .slice(0, MAX_OPEN);
     },
     get: (id) => known.get(id),
     matches,
   };
 }
 
-/** How the first page of a view is asked for. */
+/** The variables of a view's first page. */
 export function firstPage({ statuses, sort }: PayoutView, size: number): PayoutPageVariables {
   return {
     ...(sort === 'requested' ? { last: size } : { first: size }),

@@ -24,44 +24,44 @@ export interface PayoutsHost extends ReactiveControllerHost, HTMLElement {
   transport: 'auto' | Transport;
   pageSize: number;
   readonly view: PayoutView;
-  /** Gives a new token when the old one has ended. */
+  /** Returns a new token when the old one has expired. */
   renewToken?: (() => Promise<string> | string) | undefined;
-  /** Whether the rows must stay where they stand. */
-  readonly still: boolean;
-  /** What has come; news is a new status. */
-  told(kind: 'new' | 'changed', payout: Payout, isNews: boolean): void;
+  /** Whether the shown rows must keep their order. */
+  readonly freezeOrder: boolean;
+  /** Called for each payout that is new or has changed. */
+  onPayoutChange(kind: 'new' | 'changed', payout: Payout, statusChanged: boolean): void;
 }
 
 type Update = Pick<PayoutUpdate, 'payout' | 'previousStatus'> | { payouts: Payout[]; others: Payout[] };
 
-const DEFAULT_PAGE = 50;
-const LARGEST_PAGE = 100;
-/** So many rows are loaded unasked to be sorted, and so many at most. */
-const FEW = 1_000;
-export const MOST_ROWS = 10_000;
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 100;
+/** The number of rows that are loaded without a click to be sorted, and the most that a click loads. */
+const AUTO_LOAD_ROWS = 1_000;
+export const MAX_ROWS = 10_000;
 const RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 30_000;
 
-/** Reads the account's payouts page by page, and follows all of them. */
+/** Loads the account's payouts page by page, and follows all of them. */
 export class PayoutsController implements ReactiveController {
   list = createPayoutList();
   phase: PayoutsPhase = 'idle';
   connection: CheckoutConnection = 'idle';
   error: CheckoutError | undefined;
-  /** What is on its way besides the stream: another view, the next page, or all that is left. */
+  /** The request in progress besides the stream: another view, the next page, or all remaining pages. */
   busy: '' | 'view' | 'more' | 'all' = '';
-  /** Why the next page did not come. */
+  /** The error of the next page. */
   moreError: CheckoutError | undefined;
 
   readonly #host: PayoutsHost;
   #connected: AbortController | undefined;
   #running: AbortController | undefined;
-  #reading: AbortController | undefined;
-  /** Where the stream stands; without it all is read anew. */
-  #after: string | undefined;
-  #renewing: { token: string | undefined; done: Promise<void> } | undefined;
-  /** Came by renewal and has not read anything yet: if it does not, another one would not either. */
-  #untried: string | undefined;
+  #loading: AbortController | undefined;
+  /** The cursor of the stream; without it the list is loaded again. */
+  #cursor: string | undefined;
+  #renewal: { token: string | undefined; done: Promise<void> } | undefined;
+  /** A renewed token that has not been accepted yet: if it is refused, another renewal would not help. */
+  #untestedToken: string | undefined;
 
   constructor(host: PayoutsHost) {
     this.#host = host;
@@ -79,110 +79,112 @@ export class PayoutsController implements ReactiveController {
   hostDisconnected(): void {
     this.#connected?.abort();
     this.#running?.abort();
-    // What was asked for by another filter is still wanted when the element is back.
-    if (this.busy === 'view') this.#after = undefined;
-    this.#reading?.abort();
-    this.#connect('idle');
+    // A view that was being loaded is loaded when the element is back.
+    if (this.busy === 'view') this.#cursor = undefined;
+    this.#loading?.abort();
+    this.#setConnection('idle');
   }
 
-  /** Everything anew, of another account for one: what was known is forgotten. */
-  begin(): void {
+  /** Loads everything again and forgets all known payouts, for example of another account. */
+  reload(): void {
     this.list = createPayoutList();
     this.phase = 'idle';
     this.restart();
   }
 
-  /** From the first page; what is shown stays until the answer is there. */
+  /** Loads the first page again; the shown rows stay until its answer. */
   restart(): void {
-    this.#after = undefined;
-    this.#reading?.abort();
+    this.#cursor = undefined;
+    this.#loading?.abort();
     this.resume();
   }
 
-  /** Goes on where the stream stood, with the token that there is now. */
+  /** Resumes the stream at its cursor, with the current token. */
   resume(): void {
     this.#running?.abort();
     const { isConnected, token } = this.#host;
     if (!this.#endpoint || !token) {
-      // Nobody is left to see what was there.
-      this.#reading?.abort();
-      this.#after = undefined;
+      // Without a token nobody may see the rows.
+      this.#loading?.abort();
+      this.#cursor = undefined;
       this.list = createPayoutList();
-      this.#connect('idle');
-      this.#enter('idle');
+      this.#setConnection('idle');
+      this.#setPhase('idle');
     } else if (isConnected) {
       this.#running = new AbortController();
-      if (this.phase !== 'ready') this.#enter('loading');
+      if (this.phase !== 'ready') this.#setPhase('loading');
       void this.#run(this.#running.signal);
     }
   }
 
-  /** As `resume`, by a person's wish: a token that was refused may be good by now. */
+  /** Resumes on a user's request: a token that was refused may be valid by now. */
   retry(): void {
-    this.#untried = undefined;
+    this.#untestedToken = undefined;
     this.resume();
   }
 
-  /** Shows the rows by another filter or in another order. */
-  show(view: PayoutView): void {
+  /** Shows another filter or another order. */
+  setView(view: PayoutView): void {
     if (this.phase !== 'ready') {
       if (this.phase !== 'idle') this.restart();
       return;
     }
-    this.#reading?.abort();
+    this.#loading?.abort();
     if (this.list.sort(view)) {
       this.#arrange(false);
-      this.#fill();
+      this.#loadAllIfFew();
       return;
     }
-    void this.#read('view', async (ask) => {
-      this.list.start(view, await ask(firstPage(view, this.#pageSize)));
+    void this.#load('view', async (fetchPage) => {
+      this.list.start(view, await fetchPage(firstPage(view, this.#pageSize)));
       this.#arrange(false);
-    }).then(() => this.#fill());
+    }).then(() => this.#loadAllIfFew());
   }
 
-  /** The next page. */
-  more(): void {
+  /** Loads the next page. */
+  loadMore(): void {
     if (this.busy || this.moreError || this.list.complete || this.phase !== 'ready') return;
-    void this.#read('more', async (ask) => {
-      this.list.append(await ask(this.list.next(this.#pageSize)));
+    void this.#load('more', async (fetchPage) => {
+      this.list.append(await fetchPage(this.list.nextPage(this.#pageSize)));
       this.arrange();
     });
   }
 
-  /** Pages until `most` rows are loaded, or all; only then they find their new places, at once. */
-  all(most = MOST_ROWS): void {
-    void this.#read('all', async (ask) => {
-      while (!this.list.complete && this.list.loaded < most) {
-        this.list.append(await ask(this.list.next(Math.min(LARGEST_PAGE, most - this.list.loaded))));
+  /** Loads pages until `maxRows` rows are loaded, or all, and then sorts them at once. */
+  loadAll(maxRows = MAX_ROWS): void {
+    void this.#load('all', async (fetchPage) => {
+      while (!this.list.complete && this.list.loaded < maxRows) {
+        this.list.append(
+          await fetchPage(this.list.nextPage(Math.min(MAX_PAGE_SIZE, maxRows - this.list.loaded))),
+        );
         this.#host.requestUpdate();
       }
     }).then(() => this.#arrange(false));
   }
 
-  /** What did not come, once more. */
-  again(): void {
+  /** Retries the page that failed. */
+  retryPage(): void {
     this.moreError = undefined;
-    if (this.list.sortedHere) this.all();
-    else this.more();
+    if (this.list.sortedLocally) this.loadAll();
+    else this.loadMore();
   }
 
-  /** Brings the screen up to date with what is known; rows that have to stand still do. */
+  /** Updates the rows on the screen; a frozen order is kept. */
   arrange(): void {
-    this.#arrange(this.#host.still);
+    this.#arrange(this.#host.freezeOrder);
   }
 
-  // ── From the first page to the stream, again and again ────────────────────────────────────────
+  // ── The loop of first page and stream ─────────────────────────────────────────────────────────
 
   async #run(signal: AbortSignal): Promise<void> {
     for (let misses = 0; !signal.aborted; misses++) {
       let error: CheckoutError | undefined;
       try {
-        if (!this.#after) await this.#start(signal);
-        this.#enter('ready');
+        if (!this.#cursor) await this.#loadFirstPage(signal);
+        this.#setPhase('ready');
         misses = 0;
         error = await this.#follow(signal);
-        // A gap in the stream: what fell into it is in the lists.
+        // A gap in the stream: the list is loaded again.
         if (!error) continue;
       } catch (thrown) {
         error = thrown as CheckoutError;
@@ -197,38 +199,38 @@ export class PayoutsController implements ReactiveController {
         }
         if (signal.aborted) return;
       }
-      this.#connect('idle');
-      this.#enter('error', error);
+      this.#setConnection('idle');
+      this.#setPhase('error', error);
       if (!error.retryable) return;
-      const waitMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** misses) * (0.75 + Math.random() / 2);
+      const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** misses) * (0.75 + Math.random() / 2);
       await pause((error.retryAfterSeconds ?? 0) * 1000 || waitMs, signal);
     }
   }
 
-  async #start(signal: AbortSignal): Promise<void> {
+  async #loadFirstPage(signal: AbortSignal): Promise<void> {
     const { view } = this.#host;
-    const { updatesCursor, payouts } = await this.#ask<{ updatesCursor: string; payouts: PayoutPage }>(
+    const { updatesCursor, payouts } = await this.#request<{ updatesCursor: string; payouts: PayoutPage }>(
       START,
       firstPage(view, this.#pageSize),
       signal,
     );
     signal.throwIfAborted();
-    this.#after = updatesCursor;
-    this.#reading?.abort();
+    this.#cursor = updatesCursor;
+    this.#loading?.abort();
     this.list.restart(view, payouts);
     this.arrange();
-    // Asked for something else meanwhile.
-    if (view !== this.#host.view) this.show(this.#host.view);
-    else this.#fill();
+    // The view has changed during the request.
+    if (view !== this.#host.view) this.setView(this.#host.view);
+    else this.#loadAllIfFew();
   }
 
   #follow(run: AbortSignal): Promise<CheckoutError | undefined> {
     const { token = '', transport } = this.#host;
-    const variables = { after: this.#after };
+    const variables = { after: this.#cursor };
     const stream = new AbortController();
     const signal = AbortSignal.any([run, stream.signal]);
     const lose = () => {
-      this.#after = undefined;
+      this.#cursor = undefined;
       stream.abort();
     };
     let polled = false;
@@ -240,22 +242,22 @@ export class PayoutsController implements ReactiveController {
       variables,
       signal,
       read: async () => {
-        const { payouts, nodes } = await this.#ask<{ payouts: PayoutPage; nodes: (Payout | null)[] }>(
+        const { payouts, nodes } = await this.#request<{ payouts: PayoutPage; nodes: (Payout | null)[] }>(
           POLL,
-          { first: this.#pageSize, ids: this.list.open() },
+          { first: this.#pageSize, ids: this.list.openIds() },
           signal,
         );
         return { payouts: payouts.nodes, others: nodes.filter((node) => node !== null) };
       },
       onUpdate: (update) => {
         if ('payout' in update) {
-          this.#after = update.cursor;
+          this.#cursor = update.cursor;
           this.#apply(update.payout, update.previousStatus);
         } else {
           const { payouts, others } = update;
-          // The first time, under a filter, what is not on the list is not new for that.
+          // At the first poll under a filter, payouts that are not on the list are not new.
           const silent = !polled && this.#host.view.statuses.length > 0;
-          // More than a page since the last time: nobody knows what is in between.
+          // More than a page of new payouts since the last poll: some in between may be missing.
           if (polled && payouts.length === this.#pageSize && !payouts.some(({ id }) => this.list.get(id)))
             queueMicrotask(lose);
           for (const payout of [...others, ...payouts].reverse())
@@ -265,11 +267,11 @@ export class PayoutsController implements ReactiveController {
         }
         this.arrange();
       },
-      onConnection: (connection, by) => {
-        // What came in between is no longer kept, and the stream goes on from now: all is read anew.
+      onConnection: (connection, usedTransport) => {
+        // The cursor has expired and the stream begins now: updates are missing, so the list is loaded again.
         if (variables.after === undefined) return lose();
-        if (connection === 'live') this.#untried = undefined;
-        this.#connect(connection, by);
+        if (connection === 'live') this.#untestedToken = undefined;
+        this.#setConnection(connection, usedTransport);
       },
     });
   }
@@ -279,47 +281,48 @@ export class PayoutsController implements ReactiveController {
     const kind = this.list.apply(payout, previousStatus);
     if (!kind) return;
     this.emit('psa-payout-update', { payout, previous });
-    this.#host.told(kind, payout, previous !== payout.status);
+    this.#host.onPayoutChange(kind, payout, previous !== payout.status);
   }
 
-  // ── Questions, and the token that they are asked with ─────────────────────────────────────────
+  // ── Requests and their token ──────────────────────────────────────────────────────────────────
 
-  /** Few enough to have them all, where only all of them can be sorted. */
-  #fill(): void {
-    const { sortedHere, complete, total } = this.list;
-    if (sortedHere && !complete && total <= FEW && this.phase !== 'error') this.all(FEW);
+  /** Loads all payouts of a view that is sorted here, if they are few: only all of them can be sorted. */
+  #loadAllIfFew(): void {
+    const { sortedLocally, complete, total } = this.list;
+    if (sortedLocally && !complete && total <= AUTO_LOAD_ROWS && this.phase !== 'error')
+      this.loadAll(AUTO_LOAD_ROWS);
   }
 
-  async #read(
+  async #load(
     busy: 'view' | 'more' | 'all',
-    work: (ask: (variables: object) => Promise<PayoutPage>) => Promise<void>,
+    work: (fetchPage: (variables: object) => Promise<PayoutPage>) => Promise<void>,
   ): Promise<void> {
-    this.#reading?.abort();
-    const reading = new AbortController();
-    this.#reading = reading;
-    const { signal } = reading;
+    this.#loading?.abort();
+    const loading = new AbortController();
+    this.#loading = loading;
+    const { signal } = loading;
     this.busy = busy;
     this.moreError = undefined;
     this.#host.requestUpdate();
     try {
       await work(async (variables) => {
-        const { payouts } = await this.#ask<{ payouts: PayoutPage }>(PAYOUTS, variables, signal);
-        // An answer to what nobody asks any more.
+        const { payouts } = await this.#request<{ payouts: PayoutPage }>(PAYOUTS, variables, signal);
+        // Superseded by a later request.
         if (signal.aborted) throw signal.reason;
         return payouts;
       });
     } catch (thrown) {
       if (signal.aborted) return;
-      // The next page can be asked for again; without the first one of a view there is nothing to show.
+      // A next page can be retried; without its first page a view has nothing to show.
       if (busy === 'view') this.restart();
       else this.moreError = thrown as CheckoutError;
     } finally {
-      if (this.#reading === reading) this.busy = '';
+      if (this.#loading === loading) this.busy = '';
       this.#host.requestUpdate();
     }
   }
 
-  async #ask<Answer>(query: string, variables: object, signal: AbortSignal): Promise<Answer> {
+  async #request<Answer>(query: string, variables: object, signal: AbortSignal): Promise<Answer> {
     for (;;) {
       const { token = '' } = this.#host;
       try {
@@ -330,7 +333,7 @@ export class PayoutsController implements ReactiveController {
           variables,
           signal,
         });
-        this.#untried = undefined;
+        this.#untestedToken = undefined;
         return answer;
       } catch (thrown) {
         const { code, retryAfterSeconds = 0 } = thrown as CheckoutError;
@@ -342,20 +345,20 @@ export class PayoutsController implements ReactiveController {
     }
   }
 
-  /** Whether there is another token now. Throws what `renewToken` throws. */
+  /** Renews the token; returns whether it is another one now. Throws the errors of `renewToken`. */
   async #renew(used: string | undefined): Promise<boolean> {
     const host = this.#host;
-    if (host.token === used && used !== this.#untried) {
-      if (this.#renewing?.token !== used) {
+    if (host.token === used && used !== this.#untestedToken) {
+      if (this.#renewal?.token !== used) {
         const done = this.#renewOnce().finally(() => {
-          if (this.#renewing?.done === done) this.#renewing = undefined;
+          if (this.#renewal?.done === done) this.#renewal = undefined;
         });
-        this.#renewing = { token: used, done };
+        this.#renewal = { token: used, done };
       }
-      await this.#renewing?.done;
+      await this.#renewal?.done;
     }
     if (host.token === used) return false;
-    this.#untried = host.token;
+    this.#untestedToken = host.token;
     return true;
   }
 
@@ -365,18 +368,18 @@ export class PayoutsController implements ReactiveController {
     this.emit('psa-token-expired', {});
     if (host.token !== token || !host.renewToken) return;
     const renewed = await host.renewToken();
-    // The page may have given another account's meanwhile, or taken it away.
+    // The page may have set another account's token meanwhile, or removed it.
     if (host.token === token) host.token = renewed;
   }
 
-  // ── What the page is told ─────────────────────────────────────────────────────────────────────
+  // ── State and events ──────────────────────────────────────────────────────────────────────────
 
   #arrange(still: boolean): void {
     this.list.arrange(still);
     this.#host.requestUpdate();
   }
 
-  #enter(phase: PayoutsPhase, error?: CheckoutError): void {
+  #setPhase(phase: PayoutsPhase, error?: CheckoutError): void {
     const { phase: previous } = this;
     this.phase = phase;
     this.error = error;
@@ -388,8 +391,8 @@ export class PayoutsController implements ReactiveController {
     }
   }
 
-  #connect(connection: CheckoutConnection, transport?: Transport): void {
-    // A connection that is changed for another, with a new token for one, is back in a moment: nothing to alarm with.
+  #setConnection(connection: CheckoutConnection, transport?: Transport): void {
+    // A connection that is replaced, such as for a new token, is back in a moment: the page shows no loss.
     if (this.connection === connection || (this.connection === 'live' && connection === 'connecting')) return;
     this.connection = connection;
     this.#host.requestUpdate();
@@ -397,7 +400,7 @@ export class PayoutsController implements ReactiveController {
   }
 
   get #pageSize(): number {
-    return Math.min(LARGEST_PAGE, Math.max(1, Math.floor(this.#host.pageSize) || DEFAULT_PAGE));
+    return Math.min(MAX_PAGE_SIZE, Math.max(1, Math.floor(this.#host.pageSize) || DEFAULT_PAGE_SIZE));
   }
 
   get #endpoint(): string | undefined {
@@ -407,10 +410,10 @@ export class PayoutsController implements ReactiveController {
       : undefined;
   }
 
-  /** Back in sight or back online: sockets and timers may have died in the meantime without a word. */
+  /** Resumes when the page is visible or online again: sockets and timers may have died unnoticed. */
   #wake = ({ type }: Event): void => {
     if (this.phase === 'idle') return;
-    if (type === 'offline') this.#connect(type);
+    if (type === 'offline') this.#setConnection(type);
     else if (!document.hidden && (type !== 'visibilitychange' || this.connection !== 'live')) this.resume();
   };
 

@@ -1,7 +1,7 @@
 const css = String.raw;
 
-// As in psa-checkout: public properties are read into private ones, and borders without colour are for forced colours.
-// Each row is as high as any other: where a row stands is then a matter of counting.
+// As in psa-checkout, public properties are read into private ones, and borders without a colour are for forced colors.
+// All rows are of one height, so that the position of a row follows from its index.
 export const styles = css`
   :host {
     --_primary: var(--psa-color-primary, light-dark(#3340d3, #8f9bff));
@@ -104,7 +104,7 @@ export const styles = css`
     font-size: 0.875rem;
     font-weight: 600;
   }
-  /* It keeps its place, so that nothing moves when it comes. */
+  /* Keeps its place, so that nothing moves when it appears. */
   .new:disabled {
     visibility: hidden;
   }

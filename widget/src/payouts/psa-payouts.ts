@@ -8,7 +8,7 @@ import { texts as portuguese } from './locales/pt-BR.ts';
 import type { Texts } from './locales/texts.ts';
 import type { Payout, PayoutMethod, PayoutStatus } from './operations.ts';
 import type { PayoutSort, PayoutView } from './payout-list.ts';
-import { MOST_ROWS, PayoutsController, type PayoutsHost, type PayoutsPhase } from './payouts-controller.ts';
+import { MAX_ROWS, PayoutsController, type PayoutsHost, type PayoutsPhase } from './payouts-controller.ts';
 import { styles } from './psa-payouts.styles.ts';
 
 export type {
@@ -27,7 +27,7 @@ export type {
 
 type Locale = 'pt-BR' | 'en' | 'es';
 
-/** Any text of the element's. */
+/** The element's texts. */
 export type PayoutsLabels = Texts;
 
 const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
@@ -35,7 +35,7 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
   es: () => import('./locales/es.ts'),
 };
 
-/** UNKNOWN is what a newer server may say, and nothing to look for. */
+/** The statuses of the filter, without UNKNOWN, the status of a newer server. */
 const STATUSES: PayoutStatus[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED'];
 const COLUMNS = ['status', 'amount', 'destination', 'code', 'requested'] as const;
 const SORTS: PayoutSort[] = ['-requested', 'requested', '-amount', 'amount', 'status', '-status'];
@@ -46,75 +46,75 @@ const METHODS: Record<PayoutMethod, string> = {
   USDT: 'USDT',
   UNKNOWN: '—',
 };
-/** Rows above and below what can be seen, and by how many the window moves on. */
-const BEYOND = 8;
+/** Rows drawn above and below the visible ones, and the step in which the drawn window moves. */
+const OVERSCAN = 8;
 const STEP = 4;
-const FEWEST = 12;
-/** The next page is asked for when so few rows are left below. */
-const NEAR = 20;
-/** What comes within this time is told in one sentence. */
-const TELL_MS = 1_000;
+const MIN_ROWS = 12;
+/** The next page is loaded when fewer rows than these are left below. */
+const PREFETCH_ROWS = 20;
+/** Changes within this time are announced in one sentence. */
+const ANNOUNCE_MS = 1_000;
 const FLASH_MS = 1_600;
 
 /**
- * An account's payouts as a live table. Rows change where they stand; while somebody points at the table, is in it by
- * keyboard or has scrolled, nothing moves, and new payouts wait behind a button.
+ * An account's payouts as a live table. Rows change in place; while the pointer or the keyboard focus is in the table, or
+ * it is scrolled, no row moves, and new payouts wait behind a button.
  *
  * @tagname psa-payouts
  *
  * @attr {string} endpoint - The GraphQL endpoint.
- * @attr {string} token - A dashboard token with the scope PAYOUTS. A new one for the same account goes on where the old one ended.
+ * @attr {string} token - A dashboard token with the scope PAYOUTS. A new token of the same account resumes where the old one expired.
  * @attr {'auto'|'ws'|'sse'|'poll'} transport - How the payouts are followed. `auto` tries them in this order.
- * @attr {string} statuses - Only payouts in these, separated by spaces: PENDING, PROCESSING, COMPLETED, DENIED. All by default.
- * @attr {'-requested'|'requested'|'-amount'|'amount'|'-status'|'status'} sort - By what the rows are sorted; `-` is downwards. Newest first by default.
- * @attr {number} page-size - How many rows are asked for at a time, 1 to 100; 50 by default.
+ * @attr {string} statuses - The shown statuses, separated by spaces: PENDING, PROCESSING, COMPLETED, DENIED. All by default.
+ * @attr {'-requested'|'requested'|'-amount'|'amount'|'-status'|'status'} sort - The order of the rows; `-` is descending. Newest first by default.
+ * @attr {number} page-size - How many rows are loaded at a time, 1 to 100; 50 by default.
  * @attr {'pt-BR'|'en'|'es'} locale - The language; by default the page's.
  *
  * @fires psa-payout-update - {payout, previous}. A payout is new, or has changed; `previous` is its status before.
  * @fires psa-payout-select - {payout}. A row was clicked, or Enter pressed on it.
- * @fires psa-token-expired - The token reads no more. Set `token` to a new one, or have given `renewToken`.
- * @fires psa-filter-change - {statuses}. By the person in front of it.
- * @fires psa-sort-change - {sort}. By the person in front of it.
+ * @fires psa-token-expired - The token has expired. Set `token` to a new one, or provide `renewToken`.
+ * @fires psa-filter-change - {statuses}. The user has changed the filter.
+ * @fires psa-sort-change - {sort}. The user has changed the order.
  * @fires psa-connection-change - {connection, transport}
  * @fires psa-phase-change - {phase, previous}
  * @fires psa-error - {code, message, retryable}
  *
  * @slot heading - Above the table, beside its filters.
- * @slot empty - In place of the line that there is no payout yet.
+ * @slot empty - In place of the text for an account without payouts.
  *
- * @csspart base - All of it.
+ * @csspart base - The whole element.
  * @csspart toolbar - Heading, filters and connection.
  * @csspart filter - One button of the filter.
- * @csspart new-button - Shows the payouts that wait.
- * @csspart connection - Whether it is live.
- * @csspart error - What went wrong, and what to do.
- * @csspart retry-button - Tries again.
- * @csspart scroller - What scrolls.
+ * @csspart new-button - Shows the new payouts that wait.
+ * @csspart connection - The state of the connection.
+ * @csspart error - The error, and what to do.
+ * @csspart retry-button - Retries.
+ * @csspart scroller - The scroll container of the rows.
  * @csspart table
  * @csspart header - The row of column names.
- * @csspart sort-button - One that sorts, in a column's name.
+ * @csspart sort-button - The button in a column's name that sorts by it.
  * @csspart row - One payout.
- * @csspart status - Its status.
- * @csspart empty - Where there is no payout.
- * @csspart skeleton - While the first page is on its way.
- * @csspart footer - How many there are.
- * @csspart more-button - Loads more to sort.
+ * @csspart status - The payout's status.
+ * @csspart empty - The text where there is no payout.
+ * @csspart skeleton - The placeholder while the first page is loaded.
+ * @csspart footer - How many payouts there are.
+ * @csspart more-button - Loads more payouts to sort.
  *
- * @cssproperty --psa-color-primary - What can be pressed.
- * @cssproperty --psa-color-on-primary - Text on it.
+ * @cssproperty --psa-color-primary - Buttons.
+ * @cssproperty --psa-color-on-primary - Text on the primary colour.
  * @cssproperty --psa-color-surface - The table.
  * @cssproperty --psa-color-text
  * @cssproperty --psa-color-muted - Less important text.
  * @cssproperty --psa-color-success
  * @cssproperty --psa-color-warning - Payouts that may have left.
  * @cssproperty --psa-color-danger
- * @cssproperty --psa-color-highlight - Behind a row that has just changed.
+ * @cssproperty --psa-color-highlight - The background of a row that has just changed.
  * @cssproperty --psa-radius - Corners.
  * @cssproperty --psa-spacing - Between the parts.
- * @cssproperty --psa-padding - Around them.
+ * @cssproperty --psa-padding - Around the parts.
  * @cssproperty --psa-font-family
  * @cssproperty --psa-focus-ring-color
- * @cssproperty --psa-max-block-size - How high the rows may stand before they scroll; `none` lets the page scroll.
+ * @cssproperty --psa-max-block-size - The height from which the rows scroll; with `none` the page scrolls.
  *
  * @cssstate idle
  * @cssstate loading
@@ -140,17 +140,17 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   declare endpoint: string | undefined;
   declare token: string | undefined;
   declare transport: 'auto' | Transport;
-  /** Separated by spaces. */
+  /** The shown statuses, separated by spaces. */
   declare statuses: string;
   declare sort: PayoutSort;
   declare pageSize: number;
   declare locale: string | undefined;
-  /** Overrides of single texts. */
+  /** Replaces single texts. */
   declare labels: Partial<Texts> | undefined;
-  /** Gives a new token when the old one has ended. */
+  /** Returns a new token when the old one has expired. */
   declare renewToken: (() => Promise<string> | string) | undefined;
 
-  /** @internal What is asked for, by the attributes. */
+  /** @internal The view that the attributes describe. */
   view: PayoutView = { statuses: [], sort: '-requested' };
 
   #data = new PayoutsController(this);
@@ -158,26 +158,26 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   #locale: Locale = 'pt-BR';
   #texts: Partial<Record<Locale, Texts>> = { 'pt-BR': portuguese };
   #rows: readonly Payout[] = [];
-  /** The rows that are in the document, of those that are shown. */
-  #first = 0;
-  #last = FEWEST;
-  /** The first that can be seen. */
-  #top = 0;
+  /** The window of rows that are in the document. */
+  #firstRow = 0;
+  #lastRow = MIN_ROWS;
+  /** The index of the first visible row. */
+  #topRow = 0;
   #rowPx = 60;
-  #drawn = new Map<string, { row: HTMLTableRowElement; payout?: Payout }>();
-  #words: unknown[] = [];
-  #inside = false;
+  #drawnRows = new Map<string, { row: HTMLTableRowElement; payout?: Payout }>();
+  #drawnTexts: unknown[] = [];
+  #pointerInside = false;
   #focusInside = false;
-  /** The row that the keyboard is on, by id. */
-  #active = '';
-  #goTo = false;
-  #news = new Map<string, { kind: 'new' | 'changed'; payout: Payout }>();
-  #flashing = new Set<string>();
-  #telling: ReturnType<typeof setTimeout> | undefined;
-  #told = '';
-  #toldConnection: CheckoutConnection = 'live';
+  /** The id of the row that the keyboard is on. */
+  #activeId = '';
+  #focusActiveRow = false;
+  #unannounced = new Map<string, { kind: 'new' | 'changed'; payout: Payout }>();
+  #flashIds = new Set<string>();
+  #announceTimer: ReturnType<typeof setTimeout> | undefined;
+  #announcement = '';
+  #announcedConnection: CheckoutConnection = 'live';
   #connected: AbortController | undefined;
-  #sizes: ResizeObserver | undefined;
+  #resizeObserver: ResizeObserver | undefined;
   #formats: Formats | undefined;
 
   constructor() {
@@ -188,12 +188,12 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     this.pageSize = 50;
   }
 
-  /** The rows that are shown, loaded or not in the document. */
+  /** The rows of the table, in the document or not. */
   get payouts(): readonly Payout[] {
     return this.#data.list.shown;
   }
 
-  /** How many there are for the filter, loaded or not. */
+  /** The number of payouts that match the filter, loaded or not. */
   get totalCount(): number {
     return this.#data.list.total;
   }
@@ -210,21 +210,21 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     return this.#data.error;
   }
 
-  /** Forgets everything and reads it anew: after another account's token, for one. */
+  /** Forgets all rows and loads them again, for example after another account's token was set. */
   refresh(): void {
-    this.#data.begin();
+    this.#data.reload();
   }
 
-  /** What the button of an error does. */
+  /** Retries, as the button of an error does. */
   retry(): void {
     this.#data.retry();
   }
 
-  /** Shows the new payouts that wait, from the top. */
+  /** Shows the new payouts that wait, and scrolls to the top. */
   showNew(): void {
     this.#data.list.arrange(false);
     this.#scroller?.scrollTo({ top: 0 });
-    this.#goToRow(0);
+    this.#moveToRow(0);
   }
 
   override focus(options?: FocusOptions): void {
@@ -235,44 +235,46 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     super.connectedCallback();
     this.#connected = new AbortController();
     const { signal } = this.#connected;
-    // The page may be what scrolls, or anything between it and the table.
-    document.addEventListener('scroll', this.#look, { capture: true, passive: true, signal });
-    addEventListener('resize', this.#look, { signal });
+    // The page may scroll, or any element between it and the table.
+    document.addEventListener('scroll', this.#measure, { capture: true, passive: true, signal });
+    addEventListener('resize', this.#measure, { signal });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#connected?.abort();
-    clearTimeout(this.#telling);
-    this.#telling = undefined;
-    this.#inside = false;
+    clearTimeout(this.#announceTimer);
+    this.#announceTimer = undefined;
+    this.#pointerInside = false;
   }
 
-  /** @internal Whether a row that moved now would move under somebody's pointer, finger or focus, or out of sight. */
-  get still(): boolean {
+  /** @internal Whether a row that moved now would move under the pointer or the focus, or out of sight. */
+  get freezeOrder(): boolean {
     return (
-      this.#inside || this.#top > 0 || Boolean(this.shadowRoot?.activeElement?.matches(':focus-visible'))
+      this.#pointerInside ||
+      this.#topRow > 0 ||
+      Boolean(this.shadowRoot?.activeElement?.matches(':focus-visible'))
     );
   }
 
   /** @internal */
-  told(kind: 'new' | 'changed', payout: Payout, isNews: boolean): void {
-    this.#flashing.add(payout.id);
-    if (!isNews || !this.#data.list.matches(payout.status)) return;
-    const before = this.#news.get(payout.id);
-    this.#news.set(payout.id, { kind: before?.kind ?? kind, payout });
-    this.#tellSoon();
+  onPayoutChange(kind: 'new' | 'changed', payout: Payout, statusChanged: boolean): void {
+    this.#flashIds.add(payout.id);
+    if (!statusChanged || !this.#data.list.matches(payout.status)) return;
+    const before = this.#unannounced.get(payout.id);
+    this.#unannounced.set(payout.id, { kind: before?.kind ?? kind, payout });
+    this.#scheduleAnnouncement();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('sort') || changed.has('statuses')) {
       if (!SORTS.includes(this.sort)) this.sort = '-requested';
-      this.view = { statuses: statusesIn(this.statuses), sort: this.sort };
-      if (this.hasUpdated) this.#data.show(this.view);
+      this.view = { statuses: parseStatuses(this.statuses), sort: this.sort };
+      if (this.hasUpdated) this.#data.setView(this.view);
     }
-    if (!this.hasUpdated || changed.has('endpoint')) this.#data.begin();
+    if (!this.hasUpdated || changed.has('endpoint')) this.#data.reload();
     else if (changed.has('token') || changed.has('transport')) this.#data.resume();
-    const locale = this.#localeNow();
+    const locale = this.#resolveLocale();
     this.#locale = locale;
     const load = LOCALES[locale];
     if (load && !this.#texts[locale])
@@ -281,11 +283,11 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
           this.#texts[locale] = texts;
           this.requestUpdate();
         },
-        // Without its texts the element speaks Portuguese rather than nothing.
+        // Without the texts of its language the element shows Portuguese.
         () => undefined,
       );
-    if (this.#formats?.locale !== locale) this.#formats = formatsOf(locale);
-    if (this.#data.connection !== this.#toldConnection) this.#tellSoon();
+    if (this.#formats?.locale !== locale) this.#formats = createFormats(locale);
+    if (this.#data.connection !== this.#announcedConnection) this.#scheduleAnnouncement();
     this.#rows = this.#data.list.shown;
     this.#focusInside = Boolean(this.shadowRoot?.activeElement);
   }
@@ -295,27 +297,27 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     states?.clear();
     states?.add(this.phase);
     if (this.phase === 'ready' && this.#rows.length === 0) states?.add('empty');
-    if (!this.#sizes) {
-      this.#sizes = new ResizeObserver(() => requestAnimationFrame(this.#look));
-      for (const element of [this.#scroller, this.#body]) if (element) this.#sizes.observe(element);
+    if (!this.#resizeObserver) {
+      this.#resizeObserver = new ResizeObserver(() => requestAnimationFrame(this.#measure));
+      for (const element of [this.#scroller, this.#body]) if (element) this.#resizeObserver.observe(element);
     }
     const [first, last] = this.#window;
     const body = this.#body;
-    if (body) this.#draw(body, first, last);
-    // By the object model: a style attribute is what a strict policy forbids.
+    if (body) this.#drawRows(body, first, last);
+    // Set through the object model, because a strict policy forbids style attributes.
     if (body)
       body.style.paddingBlock = `${first * this.#rowPx}px ${(this.#rows.length - last) * this.#rowPx}px`;
-    this.#flash();
-    if (this.#goTo) {
-      this.#goTo = false;
+    this.#flashRows();
+    if (this.#focusActiveRow) {
+      this.#focusActiveRow = false;
       const row = body?.querySelector<HTMLElement>('[tabindex="0"]');
       row?.focus({ preventScroll: true });
       row?.scrollIntoView({ block: 'nearest' });
     }
-    // What had the focus is gone, by scrolling or by itself: keep the place.
+    // The focused row is gone, scrolled away or filtered out: the focus stays in the table.
     else if (this.#focusInside && !this.shadowRoot?.activeElement)
       this.#scroller?.focus({ preventScroll: true });
-    queueMicrotask(this.#look);
+    queueMicrotask(this.#measure);
   }
 
   protected override render(): TemplateResult {
@@ -325,29 +327,29 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       <div
         part="base"
         class="base"
-        @pointerenter=${this.#enter}
-        @pointerleave=${this.#leave}
-        @focusout=${this.#settle}
+        @pointerenter=${this.#onPointerEnter}
+        @pointerleave=${this.#onPointerLeave}
+        @focusout=${this.#arrangeIfUnfrozen}
       >
         <div part="toolbar" class="toolbar">
           <slot name="heading"></slot>
-          ${this.#filters()}
+          ${this.#renderFilters()}
           <div class="news">
             <button part="new-button" class="new" ?disabled=${list.waiting === 0} @click=${this.showNew}>
-              ${/* Room for two digits is kept. */ this.#count('new', list.waiting || 10)}
+              ${/* Reserves room for two digits. */ this.#countText('new', list.waiting || 10)}
             </button>
             <span part="connection" class="connection ${connection}">${
               connection === 'idle' ? '' : this.#text(connection)
             }</span>
           </div>
         </div>
-        <div class="notice" role="status">${this.#problem()}</div>
+        <div class="notice" role="status">${this.#renderError()}</div>
         <div
           part="scroller"
           class="scroller"
           tabindex="-1"
-          @scroll=${this.#look}
-          @keydown=${this.#press}
+          @scroll=${this.#measure}
+          @keydown=${this.#onKeydown}
         >
           <table
             part="table"
@@ -357,26 +359,26 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
             aria-busy=${waiting || this.#data.busy ? 'true' : 'false'}
           >
             <thead role="rowgroup">
-              <tr part="header" class="header" role="row" aria-rowindex="1">${COLUMNS.map((column) => this.#column(column))}</tr>
+              <tr part="header" class="header" role="row" aria-rowindex="1">${COLUMNS.map((column) => this.#renderColumn(column))}</tr>
             </thead>
-            <tbody role="rowgroup" class=${this.#data.busy === 'view' ? 'stale' : ''} @click=${this.#click}></tbody>
+            <tbody role="rowgroup" class=${this.#data.busy === 'view' ? 'stale' : ''} @click=${this.#onClick}></tbody>
           </table>
-          ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? this.#empty() : ''}
+          ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? this.#renderEmpty() : ''}
         </div>
-        <div part="footer" class="footer"><bdi>${this.#footer(waiting)}</bdi></div>
-        <div class="sr" role="status" data-told>${this.#told}</div>
+        <div part="footer" class="footer"><bdi>${this.#renderFooter(waiting)}</bdi></div>
+        <div class="sr" role="status" data-announcement>${this.#announcement}</div>
       </div>
     `;
   }
 
-  #filters(): TemplateResult {
+  #renderFilters(): TemplateResult {
     const { statuses } = this.view;
     const button = (name: 'all' | PayoutStatus, pressed: boolean, next: readonly PayoutStatus[]) => html`
       <button
         part="filter"
         class="filter"
         aria-pressed=${pressed ? 'true' : 'false'}
-        @click=${() => this.#choose(next)}
+        @click=${() => this.#setStatuses(next)}
       >${this.#text(name as 'all')}</button>
     `;
     return html`
@@ -395,7 +397,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     `;
   }
 
-  #column(column: (typeof COLUMNS)[number]): TemplateResult {
+  #renderColumn(column: (typeof COLUMNS)[number]): TemplateResult {
     const sorts = SORTS.filter((sort) => sort.endsWith(column));
     const at = sorts.indexOf(this.sort);
     const down = this.sort.startsWith('-');
@@ -406,7 +408,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
         aria-sort=${at < 0 ? nothing : down ? 'descending' : 'ascending'}
       >${
         sorts.length > 0
-          ? html`<button part="sort-button" class="sort" @click=${() => this.#sortBy(sorts[at === 0 ? 1 : 0]!)}>
+          ? html`<button part="sort-button" class="sort" @click=${() => this.#setSort(sorts[at === 0 ? 1 : 0]!)}>
               ${this.#text(column)}<svg viewBox="0 0 12 12" aria-hidden="true"><path d=${at < 0 ? UNSORTED : down ? DOWN : UP} /></svg>
             </button>`
           : html`<span>${this.#text(column)}</span>`
@@ -414,31 +416,31 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     `;
   }
 
-  /** Puts the rows of the window into the document. A row that stays is not touched, so it keeps focus and selection. */
-  #draw(body: HTMLElement, first: number, last: number): void {
+  /** Draws the rows of the window. A row that stays is not touched, so it keeps focus and selection. */
+  #drawRows(body: HTMLElement, first: number, last: number): void {
     const payouts = this.#rows.slice(first, last);
     const ids = new Set(payouts.map(({ id }) => id));
-    for (const [id, { row }] of this.#drawn)
+    for (const [id, { row }] of this.#drawnRows)
       if (!ids.has(id)) {
         row.remove();
-        this.#drawn.delete(id);
+        this.#drawnRows.delete(id);
       }
-    const active = payouts.findIndex(({ id }) => id === this.#active);
-    const stop = active < 0 ? Math.max(0, this.#top - first) : active;
-    const words = [this.#texts[this.#locale], this.labels];
-    const anew = words.some((each, index) => each !== this.#words[index]);
-    this.#words = words;
+    const active = payouts.findIndex(({ id }) => id === this.#activeId);
+    const stop = active < 0 ? Math.max(0, this.#topRow - first) : active;
+    const texts = [this.#texts[this.#locale], this.labels];
+    const textsChanged = texts.some((each, index) => each !== this.#drawnTexts[index]);
+    this.#drawnTexts = texts;
     payouts.forEach((payout, index) => {
-      let drawn = this.#drawn.get(payout.id);
+      let drawn = this.#drawnRows.get(payout.id);
       if (!drawn) {
         drawn = { row: document.createElement('tr') };
-        this.#drawn.set(payout.id, drawn);
+        this.#drawnRows.set(payout.id, drawn);
         drawn.row.dataset.id = payout.id;
         drawn.row.setAttribute('part', 'row');
         drawn.row.setAttribute('role', 'row');
       }
       const { row } = drawn;
-      if (drawn.payout !== payout || anew) render(this.#cells(payout), row, { host: this });
+      if (drawn.payout !== payout || textsChanged) render(this.#renderCells(payout), row, { host: this });
       drawn.payout = payout;
       row.setAttribute('aria-rowindex', String(first + index + 2));
       row.tabIndex = index === stop ? 0 : -1;
@@ -446,10 +448,10 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     });
   }
 
-  #cells(payout: Payout): TemplateResult {
+  #renderCells(payout: Payout): TemplateResult {
     const { status, amountCents, feeCents, method, destination, code, requestedAt } = payout;
     const { money } = this.#formats!;
-    const hint = this.#hint(payout);
+    const hint = this.#hintText(payout);
     return html`
       <td role="gridcell" class="status ${status}">
         <span part="status" class="state">${this.#text(status)}</span>
@@ -464,20 +466,20 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
         <small title=${destination}><bdi>${destination}</bdi></small>
       </td>
       <td role="gridcell" class="code"><span>${code ?? '—'}</span></td>
-      <td role="gridcell" class="requested">${this.#time(requestedAt)}</td>
+      <td role="gridcell" class="requested">${this.#renderTime(requestedAt)}</td>
     `;
   }
 
-  /** The day and the hour, in full: the device's clock may be wrong, so nothing is “2 minutes ago”. */
-  #time(instant: string | null): unknown {
+  /** Renders date and time in full: the device's clock may be wrong, so nothing is “2 minutes ago”. */
+  #renderTime(instant: string | null): unknown {
     if (!instant) return '—';
     const { day, hour } = this.#formats!;
     const at = new Date(instant);
     return html`<time datetime=${instant}><span>${day(at)}</span> <small><bdi>${hour(at)}</bdi></small></time>`;
   }
 
-  /** What the status means for the money. */
-  #hint({ status, deniedReason, requestedAt, processedAt }: Payout): string {
+  /** Explains what the status means for the money. */
+  #hintText({ status, deniedReason, requestedAt, processedAt }: Payout): string {
     if (status === 'DENIED') return deniedReason ?? this.#text('deniedHint');
     if (status === 'COMPLETED' && processedAt) {
       const { day, hour } = this.#formats!;
@@ -490,7 +492,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       : '';
   }
 
-  #empty(): TemplateResult {
+  #renderEmpty(): TemplateResult {
     return html`<div part="empty" class="empty">${
       this.statuses.length > 0
         ? this.#text('emptyFiltered')
@@ -498,7 +500,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     }</div>`;
   }
 
-  #problem(): TemplateResult | '' {
+  #renderError(): TemplateResult | '' {
     const { error } = this.#data;
     if (!error) return '';
     const { code, retryAfterSeconds } = error;
@@ -517,35 +519,35 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     `;
   }
 
-  #footer(waiting: boolean): unknown {
+  #renderFooter(waiting: boolean): unknown {
     const { list, busy, moreError, phase } = this.#data;
     if (waiting || busy === 'more') return this.#text('loading');
     if (moreError)
       return html`${this.#text('moreFailed')}
-        <button part="retry-button" class="quiet" @click=${() => this.#data.again()}>${this.#text('retry')}</button>`;
+        <button part="retry-button" class="quiet" @click=${() => this.#data.retryPage()}>${this.#text('retry')}</button>`;
     if (list.total === 0 || (phase !== 'ready' && this.#rows.length === 0)) return '';
-    if (list.complete) return this.#count('count', list.total);
+    if (list.complete) return this.#countText('count', list.total);
     const { number } = this.#formats!;
     const values = { loaded: number(list.loaded), total: number(list.total) };
     if (busy === 'all') return `${this.#text('loading')} ${this.#text('countOf', values)}`;
-    if (!list.sortedHere) return this.#text('countOf', values);
+    if (!list.sortedLocally) return this.#text('countOf', values);
     return html`${this.#text('sortedOf', values)} ${
-      list.loaded < MOST_ROWS
-        ? html`<button part="more-button" class="quiet" @click=${() => this.#data.all()}>${this.#text('loadAll')}</button>`
+      list.loaded < MAX_ROWS
+        ? html`<button part="more-button" class="quiet" @click=${() => this.#data.loadAll()}>${this.#text('loadAll')}</button>`
         : ''
     }`;
   }
 
-  // ── What is in the document ───────────────────────────────────────────────────────────────────
+  // ── The window of drawn rows ──────────────────────────────────────────────────────────────────
 
   get #window(): [number, number] {
     const count = this.#rows.length;
-    const first = Math.max(0, Math.min(this.#first, count - FEWEST));
-    return [first, Math.min(count, Math.max(this.#last, first + FEWEST))];
+    const first = Math.max(0, Math.min(this.#firstRow, count - MIN_ROWS));
+    return [first, Math.min(count, Math.max(this.#lastRow, first + MIN_ROWS))];
   }
 
-  /** Which rows can be seen, and with it which have to be there. */
-  #look = (): void => {
+  /** Measures which rows are visible, and with it which must be drawn and whether to load more. */
+  #measure = (): void => {
     const scroller = this.#scroller;
     const body = this.#body;
     if (!scroller || !body || !this.isConnected) return;
@@ -557,19 +559,20 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     const from = Math.max(body.offsetTop + box.top, 0) - start;
     const to = Math.min(box.bottom, innerHeight) - start;
     const step = (index: number) => Math.max(0, Math.floor(index / STEP) * STEP);
-    const first = step(from / rowPx - BEYOND);
-    const last = step(to / rowPx + BEYOND + STEP);
+    const first = step(from / rowPx - OVERSCAN);
+    const last = step(to / rowPx + OVERSCAN + STEP);
     const top = Math.max(0, Math.floor(from / rowPx + 0.5));
-    const moved = first !== this.#first || last !== this.#last || rowPx !== this.#rowPx;
-    this.#first = first;
-    this.#last = last;
+    const moved = first !== this.#firstRow || last !== this.#lastRow || rowPx !== this.#rowPx;
+    this.#firstRow = first;
+    this.#lastRow = last;
     this.#rowPx = rowPx;
-    const wasDown = this.#top > 0;
-    this.#top = top;
-    if (wasDown && top === 0) this.#settle();
+    const wasDown = this.#topRow > 0;
+    this.#topRow = top;
+    if (wasDown && top === 0) this.#arrangeIfUnfrozen();
     if (moved) this.requestUpdate();
     const isSeen = to > 0 && from < to;
-    if (isSeen && last > this.#rows.length - NEAR && !this.#data.list.sortedHere) this.#data.more();
+    if (isSeen && last > this.#rows.length - PREFETCH_ROWS && !this.#data.list.sortedLocally)
+      this.#data.loadMore();
   };
 
   get #scroller(): HTMLElement | null | undefined {
@@ -580,41 +583,41 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     return this.renderRoot?.querySelector<HTMLElement>('tbody');
   }
 
-  /** Lights up the rows that have just changed, where motion is not wanted without a fade. */
-  #flash(): void {
-    if (this.#flashing.size === 0) return;
+  /** Highlights the rows that have just changed; with reduced motion without a fade. */
+  #flashRows(): void {
+    if (this.#flashIds.size === 0) return;
     const easing = matchMedia('(prefers-reduced-motion)').matches ? 'step-end' : 'ease-out';
-    for (const id of this.#flashing) {
-      const row = this.#drawn.get(id)?.row;
-      if (row && this.#flashing.delete(id))
+    for (const id of this.#flashIds) {
+      const row = this.#drawnRows.get(id)?.row;
+      if (row && this.#flashIds.delete(id))
         row.animate([{ backgroundColor: 'var(--_flash)' }, {}], { duration: FLASH_MS, easing });
     }
-    // Those that wait light up when they come.
-    if (this.#data.list.waiting === 0) this.#flashing.clear();
+    // Rows that wait are highlighted when they are shown.
+    if (this.#data.list.waiting === 0) this.#flashIds.clear();
   }
 
   // ── Pointer and keyboard ──────────────────────────────────────────────────────────────────────
 
-  #enter(): void {
-    this.#inside = true;
+  #onPointerEnter(): void {
+    this.#pointerInside = true;
   }
 
-  #leave(): void {
-    this.#inside = false;
-    this.#settle();
+  #onPointerLeave(): void {
+    this.#pointerInside = false;
+    this.#arrangeIfUnfrozen();
   }
 
-  /** Nobody is in the way any more: what waits may come. */
-  #settle(): void {
+  /** Shows the rows that wait, if nothing freezes the order any more. */
+  #arrangeIfUnfrozen(): void {
     queueMicrotask(() => {
-      if (this.isConnected && !this.still) this.#data.arrange();
+      if (this.isConnected && !this.freezeOrder) this.#data.arrange();
     });
   }
 
-  #press(event: KeyboardEvent): void {
+  #onKeydown(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey || (event.target as Element).matches('button')) return;
-    const at = this.#rows.findIndex(({ id }) => id === this.#active);
-    const now = at < 0 ? this.#top : at;
+    const at = this.#rows.findIndex(({ id }) => id === this.#activeId);
+    const now = at < 0 ? this.#topRow : at;
     const page = Math.max(1, Math.floor((this.#scroller?.clientHeight ?? 0) / this.#rowPx) - 2);
     const to: Partial<Record<string, number>> = {
       ArrowDown: at < 0 && !this.#isOnRow ? now : now + 1,
@@ -625,7 +628,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       End: this.#rows.length - 1,
     };
     const index = to[event.key];
-    if (index !== undefined) this.#goToRow(index);
+    if (index !== undefined) this.#moveToRow(index);
     else if (event.key !== 'Enter' && event.key !== ' ') return;
     else this.#select(event.target as Element);
     event.preventDefault();
@@ -635,18 +638,18 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     return Boolean(this.shadowRoot?.activeElement?.matches('tbody tr'));
   }
 
-  #goToRow(index: number): void {
+  #moveToRow(index: number): void {
     const at = Math.max(0, Math.min(index, this.#data.list.shown.length - 1));
-    this.#active = this.#data.list.shown[at]?.id ?? '';
-    // It has to be there to be gone to; where it stands is then in sight, and the window follows.
-    this.#first = Math.max(0, at - BEYOND);
-    this.#last = at + BEYOND;
-    this.#goTo = true;
+    this.#activeId = this.#data.list.shown[at]?.id ?? '';
+    // The row must be drawn to be focused; focusing scrolls it into view, and the window follows.
+    this.#firstRow = Math.max(0, at - OVERSCAN);
+    this.#lastRow = at + OVERSCAN;
+    this.#focusActiveRow = true;
     this.requestUpdate();
   }
 
-  #click(event: Event): void {
-    // Whoever marks a code to copy it, selects no row.
+  #onClick(event: Event): void {
+    // Selecting text, such as a code to copy, selects no row.
     if (getSelection()?.type !== 'Range') this.#select(event.target as Element);
   }
 
@@ -654,55 +657,58 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     const id = target.closest<HTMLElement>('tr')?.dataset.id;
     const payout = this.#rows.find((row) => row.id === id);
     if (!payout) return;
-    this.#active = payout.id;
+    this.#activeId = payout.id;
     this.requestUpdate();
     this.#data.emit('psa-payout-select', { payout });
   }
 
-  #choose(statuses: readonly PayoutStatus[]): void {
+  #setStatuses(statuses: readonly PayoutStatus[]): void {
     this.statuses = statuses.join(' ');
     this.#data.emit('psa-filter-change', { statuses });
   }
 
-  #sortBy(sort: PayoutSort): void {
+  #setSort(sort: PayoutSort): void {
     this.sort = sort;
     this.#data.emit('psa-sort-change', { sort });
   }
 
-  // ── What is said ──────────────────────────────────────────────────────────────────────────────
+  // ── Announcements and texts ───────────────────────────────────────────────────────────────────
 
-  #tellSoon(): void {
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined;
-      this.#tell();
-    }, TELL_MS);
+  #scheduleAnnouncement(): void {
+    this.#announceTimer ??= setTimeout(() => {
+      this.#announceTimer = undefined;
+      this.#announce();
+    }, ANNOUNCE_MS);
   }
 
-  #tell(): void {
-    const news = [...this.#news.values()];
-    this.#news.clear();
+  #announce(): void {
+    const news = [...this.#unannounced.values()];
+    this.#unannounced.clear();
     const { connection } = this.#data;
-    const said: string[] = [];
-    // A socket that was changed for another is back by now, and no news.
-    if (['live', 'offline', 'reconnecting'].includes(connection) && connection !== this.#toldConnection) {
-      said.push(this.#text(connection as 'live'));
-      this.#toldConnection = connection;
+    const sentences: string[] = [];
+    // A socket that was replaced is live again by now, which is not announced.
+    if (
+      ['live', 'offline', 'reconnecting'].includes(connection) &&
+      connection !== this.#announcedConnection
+    ) {
+      sentences.push(this.#text(connection as 'live'));
+      this.#announcedConnection = connection;
     }
     const [one] = news;
     if (one && news.length === 1) {
       const { amountCents, status } = one.payout;
       const values = { amount: this.#formats!.money(amountCents), status: this.#text(status).toLowerCase() };
-      said.push(this.#text(one.kind === 'new' ? 'announceNew' : 'announceChange', values));
+      sentences.push(this.#text(one.kind === 'new' ? 'announceNew' : 'announceChange', values));
     } else if (one) {
       const added = news.filter(({ kind }) => kind === 'new').length;
-      said.push(this.#text('announceMany', { added, changed: news.length - added }));
+      sentences.push(this.#text('announceMany', { added, changed: news.length - added }));
     }
-    if (said.length === 0) return;
-    this.#told = said.join(' ');
+    if (sentences.length === 0) return;
+    this.#announcement = sentences.join(' ');
     this.requestUpdate();
   }
 
-  #localeNow(): Locale {
+  #resolveLocale(): Locale {
     const nearest = this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
     const wanted = (this.locale || nearest || navigator.language).toLowerCase();
     return wanted.startsWith('en') ? 'en' : wanted.startsWith('es') ? 'es' : 'pt-BR';
@@ -713,7 +719,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     return text.replace(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''));
   }
 
-  #count(name: 'new' | 'count', count: number): string {
+  #countText(name: 'new' | 'count', count: number): string {
     const values = { count: this.#formats!.number(count), total: this.#formats!.number(count) };
     if (name === 'new') return this.#text(count === 1 ? 'newOne' : 'newMany', values);
     return this.#text(count === 1 ? 'countOne' : 'count', values);
@@ -728,7 +734,7 @@ interface Formats {
   hour: (at: Date) => string;
 }
 
-function formatsOf(locale: Locale): Formats {
+function createFormats(locale: Locale): Formats {
   const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'BRL' });
   const { format: number } = new Intl.NumberFormat(locale);
   const { format: day } = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
@@ -736,7 +742,7 @@ function formatsOf(locale: Locale): Formats {
   return { locale, money: (cents) => money.format(cents / 100), number, day, hour };
 }
 
-function statusesIn(list: string | null): PayoutStatus[] {
+function parseStatuses(list: string | null): PayoutStatus[] {
   return STATUSES.filter((status) => list?.includes(status));
 }
 

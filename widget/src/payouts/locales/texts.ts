@@ -1,6 +1,6 @@
-/** What the table says. `{…}` is filled in. */
+/** The texts of the table. `{…}` is a placeholder. */
 export interface Texts {
-  /** The table's name for who does not see it. */
+  /** The table's accessible name. */
   payouts: string;
   filter: string;
   all: string;
@@ -42,6 +42,6 @@ export interface Texts {
   network: string;
   server: string;
   rate_limited: string;
-  /** For the codes that only the page can mend. */
+  /** Shown for error codes that only the page's author can resolve. */
   contact: string;
 }

@@ -14,53 +14,53 @@ import { silent } from '../support/templates.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** What the shop of the end-to-end tests stands on: the service itself, or a facade in front of it. */
-    stand: 'service' | 'facade';
+    /** The server behind the shop of the end-to-end tests: the service itself, or a facade in front of it. */
+    backend: 'service' | 'facade';
   }
 }
 
-/** What a shop stands on, of which its tests cannot tell whether it is the service itself or a facade in front of it. */
-export interface Stand {
-  /** What browsers call it. */
+/** The server behind a shop. Its tests do not depend on whether it is the service itself or a facade in front of it. */
+export interface Fixture {
+  /** The address that browsers use. */
   readonly url: string;
   /** The port that it listens on. */
   readonly port: number;
   /** The merchant's own server, with the live key. */
   readonly live: GraphQLClient;
-  /** Time goes by for the acquirer and the bank, and they do what is due. */
+  /** Advances the time of the acquirer and the bank, and waits until due tasks are done. */
   pass(ms: number): Promise<void>;
-  /** Pays behind the browser's back: what a payer does on another device. */
+  /** Pays without the browser, as a payer does on another device. */
   payElsewhere(orderCode: string): Promise<void>;
-  /** Stops it, lets something happen meanwhile, and starts it again at the same address. */
+  /** Stops the server, runs `meanwhile`, and starts it again at the same address. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
-  /** Everything that is kept, by table. */
+  /** All stored rows, by table. */
   kept(): Promise<Record<string, string[]>>;
-  /** Every line that was logged. */
+  /** All logged lines. */
   logged(): string[];
-  /** Faults of its own; a test that ends well has none. */
+  /** Internal faults of the server; a test that succeeds has none. */
   faults(): unknown[];
   close(): Promise<void>;
 }
 
 interface Options {
-  /** What browsers call it, where that is not its own address. */
+  /** The address that browsers use, where it is not the server's own. */
   publicUrl?: string;
-  /** Whether it can be started again over the same data. */
+  /** Whether the server can be restarted over the same data. */
   restarts?: boolean;
 }
 
-/** As the project under which the tests run says. Whoever starts it closes it. */
-export const startStand: (options?: Options) => Promise<Stand> = (options) =>
-  inject('stand') === 'facade' ? startFacadeStand(options) : startServiceStand(options);
+/** Starts the server that the test project selects. The caller closes it. */
+export const startFixture: (options?: Options) => Promise<Fixture> = (options) =>
+  inject('backend') === 'facade' ? startFacadeFixture(options) : startServiceFixture(options);
 
 // ── The service itself ──────────────────────────────────────────────────────────────────────────
 
-export interface ServiceStand extends Stand {
+export interface ServiceFixture extends Fixture {
   readonly app: TestApp;
 }
 
-/** In this process, by a clock that the test moves. */
-export async function startServiceStand({ publicUrl, restarts }: Options = {}): Promise<ServiceStand> {
+/** Starts the service in this process, with a clock that the test advances. */
+export async function startServiceFixture({ publicUrl, restarts }: Options = {}): Promise<ServiceFixture> {
   const lines: string[] = [];
   const apps: TestApp[] = [];
   const databaseUrl = restarts ? await createPostgresDatabase() : null;
@@ -93,7 +93,7 @@ export async function startServiceStand({ publicUrl, restarts }: Options = {}): 
     payElsewhere: (orderCode) => payAt(`http://127.0.0.1:${app.port}`, orderCode),
     async restart(meanwhile) {
       await app.close();
-      // Another instance over the same data, at an address that no browser knows.
+      // Another instance over the same data, at an address that no browser uses.
       app = await start(0);
       await meanwhile();
       await app.close();
@@ -108,12 +108,12 @@ export async function startServiceStand({ publicUrl, restarts }: Options = {}): 
 
 // ── A facade in front of it ─────────────────────────────────────────────────────────────────────
 
-export interface FacadeStand extends Stand {
+export interface FacadeFixture extends Fixture {
   readonly service: ServerProcess;
   readonly facade: ServerProcess;
 }
 
-/** The program in a process of its own, with a database and an address that stay. */
+/** The program in a process of its own, with a database and an address that survive restarts. */
 export interface ServerProcess {
   readonly url: string;
   readonly port: number;
@@ -123,19 +123,19 @@ export interface ServerProcess {
   readonly lines: readonly string[];
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Ends for good. */
+  /** Stops the program and closes its database. */
   close(): Promise<void>;
 }
 
 /**
- * Two programs as they are deployed, with real webhooks from the one to the other, by the system's clock.
+ * Starts two programs as they are deployed, with real webhooks between them and the system's clock.
  *
- * @param options.webhookSecret what the facade takes for the service's, where that is to be wrong
+ * @param options.webhookSecret a wrong secret of the service's webhooks for the facade
  */
-export async function startFacadeStand({
+export async function startFacadeFixture({
   publicUrl,
   webhookSecret,
-}: Options & { webhookSecret?: string } = {}): Promise<FacadeStand> {
+}: Options & { webhookSecret?: string } = {}): Promise<FacadeFixture> {
   const service = await openServerProcess({
     PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
     PSA_BOOTSTRAP_TEST_KEY: TEST_KEY,
@@ -165,7 +165,7 @@ export async function startFacadeStand({
   }
 
   const facade = await start().catch(async (error: unknown) => {
-    // Nobody else knows of what has been started.
+    // The caller gets no fixture to close.
     await close();
     throw error;
   });
@@ -184,7 +184,7 @@ export async function startFacadeStand({
       expect(response.status).toBe(200);
       const now = new Date((await response.json()).now);
       const due = service.database.sql.selectFrom('task').select('key').where('due_at', '<=', now);
-      // Only then does the service say what has become of a payment.
+      // Only then does the service report the outcome of a payment.
       await expect.poll(() => due.execute(), { timeout: 30_000 }).toEqual([]);
     },
     payElsewhere: (orderCode) => payAt(service.url, orderCode),
@@ -215,7 +215,7 @@ async function openServerProcess(environment: Record<string, string>): Promise<S
   const port = Number(environment.PORT ?? (await freePort()));
   const url = `http://localhost:${port}`;
   const programs: Program[] = [];
-  // Whatever becomes of the tests, it does not outlive them.
+  // The program must not outlive a test run that is killed.
   const kill = () => programs.at(-1)?.child.kill('SIGKILL');
   process.once('exit', kill);
 
@@ -249,10 +249,10 @@ async function openServerProcess(environment: Record<string, string>): Promise<S
   };
 }
 
-/** It gives itself ten seconds. */
+/** The program stops itself within ten seconds. */
 const STOPPING_MS = 15_000;
 
-// ── Of both ─────────────────────────────────────────────────────────────────────────────────────
+// ── Shared helpers ──────────────────────────────────────────────────────────────────────────────
 
 async function payAt(serviceUrl: string, orderCode: string): Promise<void> {
   const response = await fetch(`${serviceUrl}/checkout/${orderCode}`, {

@@ -1,44 +1,47 @@
-// GraphQL over HTTP and WebSocket, with a token that is renewed before it ends.
+// The dashboard's GraphQL client over HTTP and WebSocket, with a token that is renewed before it expires.
 import { type Client, createClient } from 'graphql-ws';
 
 interface Config {
   endpoint: string;
   token: string;
   expiresAt: string;
-  /** The server's clock, which this machine's may not agree with. */
+  /** The server's clock; this machine's may differ. */
   now: string;
-  /** Bank and acquirer are; else this is a real account, and the page only shows. */
+  /** Whether bank and acquirer are simulated. A real account's dashboard is read-only. */
   simulated: boolean;
 }
 
-/** What reads the account, for as long as it lasts. */
-export interface Acesso {
+/** The endpoint, and the short-lived token that reads the account there. */
+export interface Credentials {
   endpoint: string;
   token: string;
 }
 
-export interface Servidor {
-  /** The server's time, as far as we know. */
-  agora(): Date;
-  /** Whether payouts can be requested here: of a simulated account alone. */
-  simulado(): Promise<boolean>;
-  /** Another token, where the one that there was has ended. */
-  renovar(): Promise<string>;
-  /** An instant of the server's was seen: its clock is not behind it. */
-  viu(instant: string): void;
-  ler<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
-  /** Follows from a cursor on and, after every interruption, from the last one seen. `perdeu`: no more can be had. */
-  seguir<Update extends { cursor: string }>(
+export interface DashboardApi {
+  /** Estimates the server's time. */
+  now(): Date;
+  /** Tells whether the account is simulated: only then can the page request payouts. */
+  isSimulated(): Promise<boolean>;
+  /** Mints a new token after the current one has expired. */
+  renewToken(): Promise<string>;
+  /** Corrects the estimate of the server's clock by an instant that the server has reported: it is not behind that. */
+  observeServerTime(instant: string): void;
+  request<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
+  /**
+   * Follows a stream from a cursor on and, after every interruption, from the last cursor seen.
+   * @param onLost called once when the stream has ended and cannot be resumed
+   */
+  subscribe<Update extends { cursor: string }>(
     query: string,
     after: string | null,
-    recebeu: (update: Update) => void,
-    perdeu: () => void,
+    onUpdate: (update: Update) => void,
+    onLost: () => void,
   ): void;
-  /** The network is back, or the page is looked at again: now rather than after the pause. */
-  acordar(): void;
-  /** What is open cannot be trusted any more; it is opened again. */
-  soltar(): void;
-  fechar(): void;
+  /** Skips the pause before the next reconnect: the network is back, or the page is visible again. */
+  reconnectNow(): void;
+  /** Drops the open socket, which may be dead; the client opens another one. */
+  disconnect(): void;
+  close(): void;
 }
 
 async function load(path: string, request?: RequestInit): Promise<object> {
@@ -47,24 +50,24 @@ async function load(path: string, request?: RequestInit): Promise<object> {
   return response.json();
 }
 
-/** A new token when so much of the old one's life has passed. */
+/** The share of a token's lifetime after which it is renewed. */
 const RENEW_AT = 0.8;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
 
-export function abrirServidor(
-  ligou: () => void,
-  caiu: () => void,
-  /** A token has come, in time before the last one ends. */
-  deuAcesso: (acesso: Acesso) => void,
-): Servidor {
+export function openApi(
+  onConnected: () => void,
+  onClosed: () => void,
+  /** Called with each new token, before the previous one expires. */
+  onCredentials: (credentials: Credentials) => void,
+): DashboardApi {
   let config: Promise<Config> | null = null;
   let renewAt = 0;
   let renewal: ReturnType<typeof setTimeout> | undefined;
   let aheadMs = 0;
   let wake: (() => void) | null = null;
-  const agora = () => new Date(Date.now() + aheadMs);
+  const now = () => new Date(Date.now() + aheadMs);
 
-  async function carregar(): Promise<Config> {
+  async function loadConfig(): Promise<Config> {
     const [settings, minted] = await Promise.all([
       load('/demo/dashboard/config.json'),
       load('/demo/dashboard/token', {
@@ -75,19 +78,19 @@ export function abrirServidor(
     ]);
     const loaded = { ...settings, ...minted } as Config;
     aheadMs = Date.parse(loaded.now) - Date.now();
-    const livesMs = Date.parse(loaded.expiresAt) - Date.parse(loaded.now);
-    renewAt = Date.now() + livesMs * RENEW_AT;
+    const lifetimeMs = Date.parse(loaded.expiresAt) - Date.parse(loaded.now);
+    renewAt = Date.now() + lifetimeMs * RENEW_AT;
     clearTimeout(renewal);
-    // A socket lives as long as the token it came with: it is changed for one with a new token before that.
-    renewal = setTimeout(() => client.terminate(), livesMs * RENEW_AT);
-    deuAcesso(loaded);
+    // The server closes a socket when its token expires, so the socket is replaced by one with a new token before that.
+    renewal = setTimeout(() => client.terminate(), lifetimeMs * RENEW_AT);
+    onCredentials(loaded);
     return loaded;
   }
 
-  function pegar(): Promise<Config> {
+  function currentConfig(): Promise<Config> {
     if (config && Date.now() < renewAt) return config;
     renewAt = Number.POSITIVE_INFINITY;
-    const loading = carregar();
+    const loading = loadConfig();
     config = loading;
     loading.catch(() => {
       if (config === loading) config = null;
@@ -97,10 +100,10 @@ export function abrirServidor(
 
   const client: Client = createClient({
     url: async () => {
-      const { endpoint } = await pegar();
+      const { endpoint } = await currentConfig();
       return new URL(endpoint, location.href).href.replace(/^http/, 'ws');
     },
-    connectionParams: async () => ({ authorization: `Bearer ${(await pegar()).token}` }),
+    connectionParams: async () => ({ authorization: `Bearer ${(await currentConfig()).token}` }),
     keepAlive: 12_000,
     connectionAckWaitTimeout: 5_000,
     retryAttempts: Number.POSITIVE_INFINITY,
@@ -117,28 +120,28 @@ export function abrirServidor(
         wake = go;
       }),
     on: {
-      connected: ligou,
+      connected: onConnected,
       closed(event) {
-        // 4403: the token has ended, by the clock or by revocation.
+        // 4403: the token has expired or was revoked.
         if ((event as CloseEvent).code === 4403) config = null;
-        caiu();
+        onClosed();
       },
-      error: caiu,
+      error: onClosed,
     },
   });
 
   return {
-    agora,
-    simulado: async () => (await pegar()).simulated,
-    async renovar() {
+    now,
+    isSimulated: async () => (await currentConfig()).simulated,
+    async renewToken() {
       config = null;
-      return (await pegar()).token;
+      return (await currentConfig()).token;
     },
-    viu(instant) {
+    observeServerTime(instant) {
       aheadMs = Math.max(aheadMs, Date.parse(instant) - Date.now());
     },
-    async ler(query, variables) {
-      const { endpoint, token } = await pegar();
+    async request(query, variables) {
+      const { endpoint, token } = await currentConfig();
       const response = await fetch(endpoint, {
         method: 'POST',
         headers: {
@@ -158,33 +161,33 @@ export function abrirServidor(
       if (!data || errors) throw new Error(errors?.[0]?.message ?? `GraphQL: ${response.status}`);
       return data;
     },
-    seguir(query, after, recebeu, perdeu) {
-      // The client sends the same payload again after a reconnect: changing it in place is what resumes.
+    subscribe(query, after, onUpdate, onLost) {
+      // After a reconnect the client sends the same payload object again: updating it in place resumes the stream.
       const payload = { query, variables: { after } };
       let lost = false;
       const lose = () => {
         if (lost) return;
         lost = true;
-        perdeu();
+        onLost();
       };
       client.subscribe<Record<string, unknown>>(payload, {
         next({ data, errors }) {
-          const update = Object.values(data ?? {})[0] as Parameters<typeof recebeu>[0] | undefined;
+          const update = Object.values(data ?? {})[0] as Parameters<typeof onUpdate>[0] | undefined;
           if (errors || !update) return lose();
           payload.variables.after = update.cursor;
-          recebeu(update);
+          onUpdate(update);
         },
         error: lose,
         complete: lose,
       });
     },
-    acordar() {
+    reconnectNow() {
       wake?.();
     },
-    soltar() {
+    disconnect() {
       client.terminate();
     },
-    fechar() {
+    close() {
       clearTimeout(renewal);
       void client.dispose();
     },

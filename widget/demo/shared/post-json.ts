@@ -1,7 +1,5 @@
-// What the pages ask of the server beside GraphQL.
-
-/** A refusal, or no answer at all (status 0). */
-export interface Recusa {
+/** The server's refusal of a request; status 0 where it did not answer. */
+export interface Refusal {
   status: number;
   code: string | null;
   error: string;
@@ -10,10 +8,10 @@ export interface Recusa {
   retryAfterSeconds?: number;
 }
 
-export type Resposta<Body> = { ok: true; body: Body } | { ok: false; recusa: Recusa };
+export type PostResult<Body> = { ok: true; body: Body } | { ok: false; refusal: Refusal };
 
-/** Posts JSON to a route of ours. Never rejects. */
-export async function enviar<Body>(path: string, input: unknown = {}): Promise<Resposta<Body>> {
+/** Posts JSON to one of the demo's own routes. Never rejects. */
+export async function postJson<Body>(path: string, input: unknown = {}): Promise<PostResult<Body>> {
   try {
     const response = await fetch(path, {
       method: 'POST',
@@ -25,7 +23,7 @@ export async function enviar<Body>(path: string, input: unknown = {}): Promise<R
     const retryAfterSeconds = Number(response.headers.get('retry-after'));
     return {
       ok: false,
-      recusa: {
+      refusal: {
         status: response.status,
         code: null,
         fields: [],
@@ -36,7 +34,7 @@ export async function enviar<Body>(path: string, input: unknown = {}): Promise<R
   } catch {
     return {
       ok: false,
-      recusa: { status: 0, code: null, error: 'O servidor não respondeu.', fields: [] },
+      refusal: { status: 0, code: null, error: 'O servidor não respondeu.', fields: [] },
     };
   }
 }

@@ -7,41 +7,41 @@ import { STILL } from '../support/launch-options.ts';
 import { savePages } from '../support/screenshots.ts';
 import { type FakeServer, type FakeServerOptions, type Scenario, startFakeServer } from './fake-server.ts';
 
-/** What `<psa-checkout>` told its page, in order, since the page was loaded. */
+/** An event of `<psa-checkout>` on its page. */
 export interface Heard {
   name: string;
   // biome-ignore lint/suspicious/noExplicitAny: each event has a detail of its own
   detail: any;
 }
 
-export interface PageStand {
+export interface PageFixture {
   readonly server: FakeServer;
-  /** Fresh for each test. */
+  /** A new context for each test. */
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the browser complained about, console and uncaught errors alike. */
+  /** Console errors and uncaught errors of the page. */
   readonly problems: string[];
   scenario(given?: Partial<Scenario>): Promise<Scenario>;
-  told(token: string): Promise<Scenario>;
-  /** Changes the payment of the page's element at the server, or what the server does about it. */
+  readScenario(token: string): Promise<Scenario>;
+  /** Changes the payment of the page's element at the server, or the server's behaviour. */
   act(action: object, on?: Page | Frame): Promise<void>;
   /** Waits until the page's element is in this phase. */
   until(phase: string, on?: Page | Frame): Promise<void>;
   connected(connection: string, on?: Page | Frame): Promise<void>;
   heard(on?: Page | Frame): Promise<Heard[]>;
-  /** The tests of this `describe` run in a whole browser: with a popup blocker and a back/forward cache. */
+  /** Runs the tests of this `describe` in a full browser, with a popup blocker and a back/forward cache. */
   inBrowser(): void;
 }
 
-/** At each frame, as Playwright looks, the browser makes frames that nobody sees. */
+/** Polling every 25 ms: at each frame, Playwright's default, the browser would draw frames for nothing. */
 export const LOOK = { polling: 25 };
 
 type BrowserKind = 'shell' | 'browser';
 
 const STANDALONE = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
 
-/** The built bundle on a fake server, in a browser without windows, which is three times as fast as a whole one. */
-export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): PageStand {
+/** Opens the built bundle on a fake server, in a headless shell, which is three times as fast as a full browser. */
+export function openPageFixture(pages: NonNullable<FakeServerOptions['pages']>): PageFixture {
   let server: FakeServer;
   let kind: BrowserKind = 'shell';
   const browsers = new Map<BrowserKind, Browser>();
@@ -94,7 +94,7 @@ export function openPageStand(pages: NonNullable<FakeServerOptions['pages']>): P
     },
     problems,
     scenario: (given = {}) => post('/scenario', given),
-    told: (token) => post('/scenario', { token }),
+    readScenario: (token) => post('/scenario', { token }),
     async act(action, on = page) {
       const orderCode = await on.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
       await post('/act', { orderCode, ...action });

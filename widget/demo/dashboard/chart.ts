@@ -1,0 +1,163 @@
+import { html, LitElement, nothing, svg, type TemplateResult } from 'lit';
+import { formatBrl, formatCompactBrl } from '../shared/format.ts';
+
+/** Money that came in or went out at one instant. */
+export interface MoneyMovement {
+  at: Date;
+  /** Positive for money in, negative for money out. */
+  cents: number;
+}
+
+interface HourTotals {
+  hour: number;
+  inCents: number;
+  outCents: number;
+}
+
+const HEIGHT = 160;
+const BAR = 0.62;
+
+/** The chart of one day's money in and out by hour: bars up and down, and the same numbers as a table. */
+export class DayChart extends LitElement {
+  static override properties = {
+    movements: { attribute: false },
+    now: { attribute: false },
+  };
+
+  declare movements: MoneyMovement[];
+  declare now: Date;
+
+  constructor() {
+    super();
+    this.movements = [];
+    this.now = new Date();
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override render(): TemplateResult {
+    const hours = totalsByHour(this.movements, this.now);
+    const total = (key: 'inCents' | 'outCents') => hours.reduce((sum, hour) => sum + hour[key], 0);
+    const inCents = total('inCents');
+    const outCents = total('outCents');
+    return html`
+      <section aria-labelledby="day-title">
+        <div class="day-header">
+          <h2 id="day-title">Hoje, hora a hora</h2>
+          <dl class="legend">
+            <div class="in"><dt>Vendas no cartão</dt><dd>${formatBrl(inCents)}</dd></div>
+            <div class="out"><dt>Saques e estornos</dt><dd>${formatBrl(outCents)}</dd></div>
+          </dl>
+        </div>
+        ${this.#renderBars(hours, inCents, outCents)} ${this.#renderTable(hours)}
+      </section>
+    `;
+  }
+
+  #renderBars(hours: HourTotals[], inCents: number, outCents: number): TemplateResult {
+    const maxInCents = roundUp(Math.max(...hours.map((hour) => hour.inCents)));
+    const maxOutCents = roundUp(Math.max(...hours.map((hour) => hour.outCents)));
+    const whole = maxInCents + maxOutCents || 1;
+    // An empty half still gets 12 units, so that the zero line never lies on the edge.
+    const share = maxInCents + maxOutCents === 0 ? 0.5 : maxInCents / whole;
+    const zero = Math.min(HEIGHT - 12, Math.max(12, share * HEIGHT));
+    const up = (cents: number) => (maxInCents === 0 ? 0 : (cents / maxInCents) * (zero - 2));
+    const down = (cents: number) => (maxOutCents === 0 ? 0 : (cents / maxOutCents) * (HEIGHT - zero - 2));
+    const nowHours = this.now.getHours() + this.now.getMinutes() / 60;
+    const summary =
+      inCents + outCents === 0
+        ? 'Nenhum movimento hoje.'
+        : `Entraram ${formatBrl(inCents)} e saíram ${formatBrl(outCents)} hoje.`;
+    return html`
+      <div class="chart">
+        <div class="scale" aria-hidden="true">
+          <span>${maxInCents === 0 ? nothing : formatCompactBrl(maxInCents)}</span>
+          <span>${maxOutCents === 0 ? nothing : formatCompactBrl(-maxOutCents)}</span>
+        </div>
+        <svg viewBox="0 0 24 ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${summary}>
+          <rect class="future" x=${nowHours} y="0" width=${Math.max(0, 24 - nowHours)} height=${HEIGHT}></rect>
+          ${hours.map(
+            ({ hour, inCents, outCents }) => svg`
+              <g>
+                <title>${`${hourRange(hour)}: entrou ${formatBrl(inCents)}, saiu ${formatBrl(outCents)}`}</title>
+                <rect class="target" x=${hour} y="0" width="1" height=${HEIGHT}></rect>
+                <rect class="bar-in" x=${hour + (1 - BAR) / 2} y=${zero - up(inCents)} width=${BAR} height=${up(inCents)}></rect>
+                <rect class="bar-out" x=${hour + (1 - BAR) / 2} y=${zero} width=${BAR} height=${down(outCents)}></rect>
+              </g>`,
+          )}
+          <line class="zero" x1="0" x2="24" y1=${zero} y2=${zero}></line>
+        </svg>
+        <div class="hours" aria-hidden="true">
+          ${[0, 6, 12, 18].map((hour) => html`<span>${hour}h</span>`)}
+        </div>
+        ${
+          inCents + outCents === 0
+            ? html`<p class="chart-empty" aria-hidden="true">O dia ainda não teve movimento.</p>`
+            : nothing
+        }
+      </div>
+    `;
+  }
+
+  #renderTable(hours: HourTotals[]): TemplateResult {
+    const moved = hours.filter(({ inCents, outCents }) => inCents + outCents > 0);
+    return html`
+      <details class="as-table">
+        <summary>Ver como tabela</summary>
+        ${
+          moved.length === 0
+            ? html`<p class="empty">Nenhum movimento hoje.</p>`
+            : html`
+                <table>
+                  <caption class="sr-only">Entradas e saídas de hoje por hora</caption>
+                  <thead>
+                    <tr>
+                      <th scope="col">Hora</th>
+                      <th scope="col" class="numeric">Entrou</th>
+                      <th scope="col" class="numeric">Saiu</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    ${moved.map(
+                      ({ hour, inCents, outCents }) => html`
+                        <tr>
+                          <th scope="row">${hourRange(hour)}</th>
+                          <td class="numeric">${formatBrl(inCents)}</td>
+                          <td class="numeric">${formatBrl(outCents)}</td>
+                        </tr>
+                      `,
+                    )}
+                  </tbody>
+                </table>
+              `
+        }
+      </details>
+    `;
+  }
+}
+
+function totalsByHour(movements: readonly MoneyMovement[], now: Date): HourTotals[] {
+  const hours: HourTotals[] = Array.from({ length: 24 }, (_, hour) => ({ hour, inCents: 0, outCents: 0 }));
+  for (const { at, cents } of movements) {
+    const hour = hours[at.getHours()];
+    if (!hour || at.toDateString() !== now.toDateString()) continue;
+    if (cents > 0) hour.inCents += cents;
+    else hour.outCents -= cents;
+  }
+  return hours;
+}
+
+/** Rounds up to 1, 2 or 5 times a power of ten, so that the scale does not change with each sale. */
+function roundUp(cents: number): number {
+  if (cents <= 0) return 0;
+  const power = 10 ** Math.floor(Math.log10(cents));
+  return ([1, 2, 5, 10].find((step) => step * power >= cents) ?? 10) * power;
+}
+
+function hourRange(hour: number): string {
+  return `${String(hour).padStart(2, '0')}h às ${String((hour + 1) % 24).padStart(2, '0')}h`;
+}
+
+customElements.define('day-chart', DayChart);

@@ -1,0 +1,367 @@
+// The data that the dashboard shows: read once, then updated by subscriptions.
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { showRealAccount } from '../shared/real-account.ts';
+import { type Credentials, type DashboardApi, openApi } from './api.ts';
+import {
+  CARD_PAYMENT_UPDATES,
+  type CardPayment,
+  MORE_CARD_PAYMENTS,
+  MORE_PAYOUTS,
+  PAYOUT_UPDATES,
+  type Page,
+  type Payout,
+  START,
+  type StartData,
+  SUBACCOUNT_NAMES,
+  SUBACCOUNT_PAYOUT_UPDATES,
+  type SubaccountPayout,
+  WALLET_UPDATES,
+  type Wallet,
+  WEBHOOK_DELIVERIES,
+  type WebhookDelivery,
+} from './operations.ts';
+
+export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline';
+
+interface Versioned {
+  version: number;
+}
+
+/** The loaded items of one list by key, and the cursor of the next older page. */
+interface LoadedList<Item> {
+  items: Map<string, Item>;
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+
+const DAY_MS = 86_400_000;
+/** The most pages of each list that are read for the chart of the day. */
+const MAX_PAGES = 10;
+/** Webhook deliveries have no subscription: they are polled after an event that causes them, and at intervals. */
+const DELIVERIES_AFTER_MS = 1_200;
+const DELIVERIES_EVERY_MS = 20_000;
+const DELIVERIES_PENDING_MS = 5_000;
+const RESYNC_MS = 3_000;
+
+/** Loads the account, follows its updates, and loads it again where a stream cannot be resumed. */
+export class DashboardData implements ReactiveController {
+  phase: 'loading' | 'ready' | 'failed' = 'loading';
+  connection: ConnectionState = 'connecting';
+  /** Assumed until the server has answered. */
+  simulated = true;
+  wallet: Wallet | null = null;
+  /** Passed to `<psa-payouts>`, which reads by itself. */
+  credentials: Credentials | null = null;
+  /** For the chart of the day. */
+  payouts: LoadedList<Payout> = emptyList();
+  cardPayments: LoadedList<CardPayment> = emptyList();
+  subaccountPayouts: Map<string, SubaccountPayout> = new Map();
+  subaccountNames: Map<string, string> = new Map();
+  deliveries: WebhookDelivery[] = [];
+  /** A change of the connection in words, for screen readers. */
+  announcement = '';
+
+  readonly #host: ReactiveControllerHost;
+  #api: DashboardApi | null = null;
+  #timers = new Set<ReturnType<typeof setTimeout>>();
+  #deliveriesTimer: ReturnType<typeof setTimeout> | undefined;
+  /** A socket is open and acknowledged. */
+  #socketOpen = false;
+  #wasLive = false;
+
+  constructor(host: ReactiveControllerHost) {
+    this.#host = host;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    addEventListener('online', this.#onOnline);
+    addEventListener('offline', this.#onOffline);
+    document.addEventListener('visibilitychange', this.#onVisible);
+    this.#open();
+  }
+
+  hostDisconnected(): void {
+    removeEventListener('online', this.#onOnline);
+    removeEventListener('offline', this.#onOffline);
+    document.removeEventListener('visibilitychange', this.#onVisible);
+    this.#close();
+  }
+
+  now(): Date {
+    return this.#api?.now() ?? new Date();
+  }
+
+  /** Renews the token of the table of payouts. */
+  renewToken = (): Promise<string> => this.#api?.renewToken() ?? Promise.reject(new Error('closed'));
+
+  /** Loads the next page of older card payments. Never rejects. */
+  async loadMoreCardPayments(): Promise<void> {
+    try {
+      await this.#loadMoreCardPayments();
+    } catch {
+      this.announcement = 'Não foi possível carregar mais agora.';
+    }
+    this.#host.requestUpdate();
+  }
+
+  retry(): void {
+    this.#close();
+    this.phase = 'loading';
+    this.#host.requestUpdate();
+    this.#open();
+  }
+
+  // ── From the start to the streams ─────────────────────────────────────────────────────────────
+
+  #open(): void {
+    const api = openApi(
+      () => this.#onConnected(api),
+      () => this.#onClosed(api),
+      (credentials) => {
+        this.credentials = credentials;
+        this.#host.requestUpdate();
+      },
+    );
+    this.#api = api;
+    void this.#start(api);
+  }
+
+  #close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    clearTimeout(this.#deliveriesTimer);
+    const api = this.#api;
+    this.#api = null;
+    api?.close();
+  }
+
+  async #start(api: DashboardApi): Promise<void> {
+    try {
+      this.simulated = await api.isSimulated();
+      if (!this.simulated) showRealAccount();
+      const start = await api.request<StartData>(START);
+      if (api !== this.#api) return;
+      this.#applyStart(start);
+      this.phase = 'ready';
+      this.#host.requestUpdate();
+      this.#subscribe(api, start.updatesCursor);
+      await this.#loadDay();
+      this.#scheduleDeliveries(DELIVERIES_EVERY_MS);
+    } catch {
+      if (api !== this.#api) return;
+      // Rows that were loaded stay on the screen; only an empty page shows the failure.
+      if (this.phase === 'loading') this.phase = 'failed';
+      this.#resync();
+    }
+    this.#host.requestUpdate();
+  }
+
+  #applyStart(start: StartData): void {
+    this.wallet = start.wallet;
+    this.payouts.pageInfo = start.payouts.pageInfo;
+    this.cardPayments.pageInfo = start.cardPayments.pageInfo;
+    mergeNewer(this.payouts.items, start.payouts.nodes, (payout) => payout.id);
+    mergeNewer(this.cardPayments.items, start.cardPayments.nodes, (payment) => payment.orderCode);
+    for (const { subaccountId, name, payouts } of start.subaccounts.nodes) {
+      this.subaccountNames.set(subaccountId, name ?? subaccountId);
+      mergeNewer(this.subaccountPayouts, payouts.nodes, (payout) => payout.id);
+    }
+    this.deliveries = start.webhookDeliveries.nodes;
+  }
+
+  #subscribe(api: DashboardApi, cursor: string): void {
+    const onLost = () => {
+      if (api === this.#api) this.#resync();
+    };
+    const subscribe = <Update extends { cursor: string; occurredAt: string }>(
+      query: string,
+      after: string | null,
+      onUpdate: (update: Update) => void,
+    ) =>
+      api.subscribe<Update>(
+        query,
+        after,
+        (update) => {
+          api.observeServerTime(update.occurredAt);
+          onUpdate(update);
+          this.#host.requestUpdate();
+        },
+        onLost,
+      );
+
+    // The wallet's stream begins with its current state, so it needs no cursor.
+    subscribe<{ cursor: string; occurredAt: string; wallet: Wallet }>(WALLET_UPDATES, null, ({ wallet }) => {
+      this.wallet = wallet;
+    });
+    subscribe<{ cursor: string; occurredAt: string; payout: Payout }>(
+      PAYOUT_UPDATES,
+      cursor,
+      ({ payout }) => {
+        mergeNewer(this.payouts.items, [payout], (each) => each.id);
+        this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
+      },
+    );
+    subscribe<{ cursor: string; occurredAt: string; subaccountPayout: SubaccountPayout }>(
+      SUBACCOUNT_PAYOUT_UPDATES,
+      cursor,
+      ({ subaccountPayout }) => {
+        mergeNewer(this.subaccountPayouts, [subaccountPayout], (each) => each.id);
+        if (!this.subaccountNames.has(subaccountPayout.subaccountId)) void this.#loadSubaccountNames();
+        this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
+      },
+    );
+    subscribe<{ cursor: string; occurredAt: string; cardPayment: CardPayment }>(
+      CARD_PAYMENT_UPDATES,
+      cursor,
+      ({ cardPayment }) => {
+        mergeNewer(this.cardPayments.items, [cardPayment], (each) => each.orderCode);
+        this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
+      },
+    );
+  }
+
+  /** Reads the lists again and follows from there, after a stream that cannot be resumed has ended. */
+  #resync(): void {
+    this.connection = navigator.onLine ? 'reconnecting' : 'offline';
+    this.#close();
+    this.#schedule(RESYNC_MS, () => this.#open());
+    this.#host.requestUpdate();
+  }
+
+  // ── The day, and older pages ──────────────────────────────────────────────────────────────────
+
+  async #loadDay(): Promise<void> {
+    // Yesterday too: a payout that was requested before midnight may have completed after it.
+    const since = this.now().setHours(0, 0, 0, 0) - DAY_MS;
+    const reaches = (times: (string | null)[]) => times.some((at) => at !== null && Date.parse(at) < since);
+    for (let page = 1; page < MAX_PAGES && this.payouts.pageInfo.hasNextPage; page += 1) {
+      if (reaches([...this.payouts.items.values()].map(({ requestedAt }) => requestedAt))) break;
+      await this.#loadMorePayouts();
+    }
+    for (let page = 1; page < MAX_PAGES && this.cardPayments.pageInfo.hasNextPage; page += 1) {
+      if (reaches([...this.cardPayments.items.values()].map(({ createdAt }) => createdAt))) break;
+      await this.#loadMoreCardPayments();
+    }
+  }
+
+  async #loadMorePayouts(): Promise<void> {
+    const { payouts } = await this.#request<{ payouts: Page<Payout> }>(MORE_PAYOUTS, {
+      after: this.payouts.pageInfo.endCursor,
+    });
+    mergeNewer(this.payouts.items, payouts.nodes, (payout) => payout.id);
+    this.payouts.pageInfo = payouts.pageInfo;
+  }
+
+  async #loadMoreCardPayments(): Promise<void> {
+    const { cardPayments } = await this.#request<{ cardPayments: Page<CardPayment> }>(MORE_CARD_PAYMENTS, {
+      after: this.cardPayments.pageInfo.endCursor,
+    });
+    mergeNewer(this.cardPayments.items, cardPayments.nodes, (payment) => payment.orderCode);
+    this.cardPayments.pageInfo = cardPayments.pageInfo;
+  }
+
+  async #loadSubaccountNames(): Promise<void> {
+    try {
+      const { subaccounts } = await this.#request<{
+        subaccounts: { nodes: { subaccountId: string; name: string | null }[] };
+      }>(SUBACCOUNT_NAMES);
+      for (const { subaccountId, name } of subaccounts.nodes)
+        this.subaccountNames.set(subaccountId, name ?? subaccountId);
+      this.#host.requestUpdate();
+    } catch {
+      // The table shows the id instead.
+    }
+  }
+
+  // ── Webhooks ──────────────────────────────────────────────────────────────────────────────────
+
+  #scheduleDeliveries(afterMs: number): void {
+    clearTimeout(this.#deliveriesTimer);
+    this.#deliveriesTimer = setTimeout(() => void this.#loadDeliveries(), afterMs);
+  }
+
+  async #loadDeliveries(): Promise<void> {
+    try {
+      if (!document.hidden) {
+        const { webhookDeliveries } = await this.#request<{
+          webhookDeliveries: { nodes: WebhookDelivery[] };
+        }>(WEBHOOK_DELIVERIES);
+        this.deliveries = webhookDeliveries.nodes;
+        this.#host.requestUpdate();
+      }
+    } catch {
+      // The next poll tries again.
+    }
+    const waiting = this.deliveries.some(({ status }) => status === 'PENDING');
+    if (this.#api) this.#scheduleDeliveries(waiting ? DELIVERIES_PENDING_MS : DELIVERIES_EVERY_MS);
+  }
+
+  // ── The connection ────────────────────────────────────────────────────────────────────────────
+
+  #onConnected(api: DashboardApi): void {
+    if (api !== this.#api) return;
+    if (this.#wasLive && this.connection !== 'live') this.announcement = 'Conexão restabelecida.';
+    this.#wasLive = true;
+    this.#socketOpen = true;
+    this.connection = 'live';
+    this.#host.requestUpdate();
+  }
+
+  #onClosed(api: DashboardApi): void {
+    if (api !== this.#api) return;
+    this.#socketOpen = false;
+    const offline = !navigator.onLine;
+    const next: ConnectionState = offline ? 'offline' : this.#wasLive ? 'reconnecting' : 'connecting';
+    // A socket that is replaced for its token is back within the 800 ms, and the page shows no loss.
+    this.#schedule(offline ? 0 : 800, () => {
+      if (api !== this.#api || this.#socketOpen) return;
+      this.connection = next;
+      this.#host.requestUpdate();
+    });
+  }
+
+  readonly #onOnline = () => {
+    if (this.connection === 'offline') this.connection = 'reconnecting';
+    this.#api?.reconnectNow();
+    this.#host.requestUpdate();
+  };
+  readonly #onOffline = () => {
+    this.connection = 'offline';
+    this.#socketOpen = false;
+    this.#api?.disconnect();
+    this.#host.requestUpdate();
+  };
+  readonly #onVisible = () => {
+    if (document.hidden) return;
+    this.#api?.reconnectNow();
+    if (this.phase === 'ready') this.#scheduleDeliveries(0);
+  };
+
+  #request<Data>(query: string, variables?: Record<string, unknown>): Promise<Data> {
+    return this.#api?.request<Data>(query, variables) ?? Promise.reject(new Error('closed'));
+  }
+
+  #schedule(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}
+
+function emptyList<Item>(): LoadedList<Item> {
+  return { items: new Map(), pageInfo: { hasNextPage: false, endCursor: null } };
+}
+
+/** Merges items by their key; of two versions of one item the larger is kept. */
+function mergeNewer<Item extends Versioned>(
+  items: Map<string, Item>,
+  incoming: readonly Item[],
+  keyOf: (item: Item) => string,
+): void {
+  for (const item of incoming) {
+    const known = items.get(keyOf(item));
+    if (!known || known.version < item.version) items.set(keyOf(item), item);
+  }
+}

@@ -1,0 +1,205 @@
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+
+export interface TableRow {
+  key: string;
+  /** The value that the filter compares. */
+  status: string;
+  /** A row whose version changes is highlighted for a moment. */
+  version: string | number;
+  cells: (TemplateResult | string | typeof nothing)[];
+}
+
+export interface TableColumn {
+  label: string;
+  numeric?: boolean;
+}
+
+const FIRST_ROWS = 8;
+const MORE_ROWS = 10;
+
+/**
+ * A live table whose rows keep their places under the pointer: while the mouse is over it, rows change in place, and new
+ * rows wait behind a button.
+ * @fires load-more - All loaded rows are shown, and the reader wants older ones.
+ */
+export class LiveTable extends LitElement {
+  static override properties = {
+    heading: {},
+    columns: { attribute: false },
+    rows: { attribute: false },
+    filters: { attribute: false },
+    emptyText: { attribute: false },
+    hasMore: { type: Boolean },
+    loading: { type: Boolean },
+    filter: { state: true },
+    limit: { state: true },
+  };
+
+  declare heading: string;
+  declare columns: TableColumn[];
+  /** Newest first. */
+  declare rows: TableRow[];
+  declare filters: { status: string; label: string }[];
+  declare emptyText: TemplateResult | string;
+  /** Whether the server has older rows. */
+  declare hasMore: boolean;
+  declare loading: boolean;
+  declare filter: string;
+  declare limit: number;
+
+  /** Keys of the rows in display order. */
+  #order: string[] = [];
+  #versions = new Map<string, { version: string | number; changes: number }>();
+  #pointerInside = false;
+  #waiting = 0;
+
+  constructor() {
+    super();
+    this.heading = '';
+    this.columns = [];
+    this.rows = [];
+    this.filters = [];
+    this.emptyText = '';
+    this.hasMore = false;
+    this.loading = false;
+    this.filter = '';
+    this.limit = FIRST_ROWS;
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const wanted = this.rows
+      .filter(({ status }) => this.filter === '' || status === this.filter)
+      .map(({ key }) => key);
+    const asked = changed.has('filter') || changed.has('limit');
+    if (!this.#pointerInside || asked || this.#order.length === 0) this.#order = wanted;
+    const shown = new Set(this.#order);
+    this.#waiting = wanted.filter((key) => !shown.has(key)).length;
+    for (const { key, version } of this.rows) {
+      const known = this.#versions.get(key);
+      if (!known) this.#versions.set(key, { version, changes: this.hasUpdated && !this.loading ? 1 : 0 });
+      else if (known.version !== version) this.#versions.set(key, { version, changes: known.changes + 1 });
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const known = new Map(this.rows.map((row) => [row.key, row]));
+    const rows = this.#order.map((key) => known.get(key)).filter((row) => row !== undefined);
+    const shown = rows.slice(0, this.limit);
+    const id = `${this.id}-title`;
+    return html`
+      <section aria-labelledby=${id} @pointerenter=${this.#onPointerEnter} @pointerleave=${this.#onPointerLeave}>
+        <div class="table-header">
+          <h2 id=${id}>${this.heading}</h2>
+          <button type="button" class="new-rows" ?hidden=${this.#waiting === 0} @click=${this.#showNew}>
+            ${this.#waiting === 1 ? '1 novo' : `${this.#waiting} novos`}
+          </button>
+          ${this.filters.length === 0 || this.rows.length === 0 ? nothing : this.#renderFilter()}
+        </div>
+        ${
+          this.loading
+            ? this.#renderSkeleton()
+            : shown.length === 0
+              ? html`<p class="empty">${this.rows.length === 0 ? this.emptyText : 'Nenhum com este estado.'}</p>`
+              : this.#renderTable(shown, id)
+        }
+        ${
+          rows.length > this.limit || this.hasMore
+            ? html`<button type="button" class="more" @click=${this.#showMore}>Mostrar mais</button>`
+            : nothing
+        }
+      </section>
+    `;
+  }
+
+  #renderFilter(): TemplateResult {
+    return html`
+      <label class="filter">
+        <span class="sr-only">Mostrar em ${this.heading}</span>
+        <select @change=${this.#applyFilter}>
+          <option value="">Todos</option>
+          ${this.filters.map(({ status, label }) => html`<option value=${status}>${label}</option>`)}
+        </select>
+      </label>
+    `;
+  }
+
+  // The narrow layout displays the rows as blocks, which drops their implicit roles.
+  #renderTable(rows: TableRow[], id: string): TemplateResult {
+    return html`
+      <table role="table" aria-labelledby=${id}>
+        <thead role="rowgroup">
+          <tr role="row">
+            ${this.columns.map(
+              ({ label, numeric }) =>
+                html`<th role="columnheader" scope="col" class=${numeric ? 'numeric' : ''}>${label}</th>`,
+            )}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          ${repeat(
+            rows,
+            ({ key }) => key,
+            ({ key, cells }) => html`
+              <tr role="row" data-flash=${this.#flashName(key)}>
+                ${cells.map(
+                  (cell, index) => html`
+                    <td role="cell" class=${this.columns[index]?.numeric ? 'numeric' : ''}>
+                      ${cell}
+                    </td>
+                  `,
+                )}
+              </tr>
+            `,
+          )}
+        </tbody>
+      </table>
+    `;
+  }
+
+  #renderSkeleton(): TemplateResult {
+    return html`
+      <div class="skeleton" role="status">
+        <span class="sr-only">Carregando</span>
+        <i></i><i></i><i></i>
+      </div>
+    `;
+  }
+
+  /** Alternates between two animation names, so that a second change restarts the animation. */
+  #flashName(key: string): string {
+    const changes = this.#versions.get(key)?.changes ?? 0;
+    return changes === 0 ? '' : changes % 2 === 0 ? 'even' : 'odd';
+  }
+
+  #applyFilter(event: Event): void {
+    this.filter = (event.target as HTMLSelectElement).value;
+    this.limit = FIRST_ROWS;
+  }
+
+  #showNew(): void {
+    this.#order = [];
+    this.requestUpdate();
+  }
+
+  #showMore(): void {
+    this.limit += MORE_ROWS;
+    if (this.hasMore && this.limit > this.#order.length) this.dispatchEvent(new Event('load-more'));
+  }
+
+  // Touch is ignored: a finger does not rest on a row as a mouse does.
+  #onPointerEnter(event: PointerEvent): void {
+    if (event.pointerType === 'mouse') this.#pointerInside = true;
+  }
+
+  #onPointerLeave(): void {
+    this.#pointerInside = false;
+    this.requestUpdate();
+  }
+}
+
+customElements.define('live-table', LiveTable);

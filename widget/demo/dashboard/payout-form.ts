@@ -1,0 +1,313 @@
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { formatBrl, parseCents } from '../shared/format.ts';
+import { postJson, type Refusal } from '../shared/post-json.ts';
+import { type PayableMethod, TEST_DESTINATIONS } from './destinations.ts';
+
+const METHODS: { method: PayableMethod; label: string; destinationLabel: string; placeholder: string }[] = [
+  {
+    method: 'PIX',
+    label: 'PIX',
+    destinationLabel: 'Chave PIX',
+    placeholder: 'CPF, CNPJ, celular, e-mail ou aleatória',
+  },
+  {
+    method: 'PIX_TURBO',
+    label: 'PIX turbo',
+    destinationLabel: 'Chave PIX',
+    placeholder: 'CPF, CNPJ, celular, e-mail ou aleatória',
+  },
+  { method: 'LTC', label: 'LTC', destinationLabel: 'Endereço LTC', placeholder: 'ltc1…, L… ou M…' },
+  { method: 'USDT', label: 'USDT', destinationLabel: 'Endereço USDT', placeholder: 'T… ou 0x…' },
+];
+/** The methods' names in the REST interface. */
+const WIRE_NAMES: Record<PayableMethod, string> = {
+  PIX: 'pix',
+  PIX_TURBO: 'pix_turbo',
+  LTC: 'ltc',
+  USDT: 'usd',
+};
+const CREDIT_CENTS = 100_000;
+
+interface FormErrors {
+  amount?: string;
+  destination?: string;
+  form?: string;
+}
+
+/** The form that requests a payout, and offers to credit the demo's wallet while that is empty. */
+export class PayoutForm extends LitElement {
+  static override properties = {
+    availableCents: { type: Number },
+    method: { state: true },
+    amount: { state: true },
+    destination: { state: true },
+    errors: { state: true },
+    done: { state: true },
+    sending: { state: true },
+  };
+
+  /** Null until the wallet is loaded. */
+  declare availableCents: number | null;
+  declare method: PayableMethod;
+  declare amount: string;
+  declare destination: string;
+  declare errors: FormErrors;
+  /** The confirmation after a successful request. */
+  declare done: string;
+  declare sending: 'none' | 'payout' | 'credit';
+
+  /** Kept while it is unknown whether the server received the request, so that a retry pays once. */
+  #idempotencyKey: string | null = null;
+
+  constructor() {
+    super();
+    this.availableCents = null;
+    this.method = 'PIX';
+    this.amount = '';
+    this.destination = '';
+    this.errors = {};
+    this.done = '';
+    this.sending = 'none';
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override render(): TemplateResult {
+    const { destinationLabel, placeholder } = METHODS.find(({ method }) => method === this.method)!;
+    return html`
+      <section aria-labelledby="payout-form-title">
+        <h2 id="payout-form-title">Pedir um saque</h2>
+        ${this.availableCents === 0 ? this.#renderCreditOffer() : nothing}
+        <form novalidate @submit=${this.#submit}>
+          <fieldset>
+            <legend>Como sai</legend>
+            ${METHODS.map(
+              ({ method, label }) => html`
+                <label>
+                  <input
+                    type="radio"
+                    name="method"
+                    value=${method}
+                    .checked=${method === this.method}
+                    @change=${() => this.#chooseMethod(method)}
+                  /><span>${label}</span>
+                </label>
+              `,
+            )}
+          </fieldset>
+          ${this.#renderField({
+            name: 'amount',
+            label: 'Valor em reais',
+            value: this.amount,
+            placeholder: '0,00',
+            error: this.errors.amount,
+          })}
+          ${this.#renderField({
+            name: 'destination',
+            label: destinationLabel,
+            value: this.destination,
+            placeholder,
+            error: this.errors.destination,
+          })}
+          <div class="suggestions" role="group" aria-label="Destinos de teste">
+            <p>Destinos de teste</p>
+            <ul>
+              ${TEST_DESTINATIONS[this.method].map(
+                ({ destination, label, effect }) => html`
+                  <li>
+                    <button
+                      type="button"
+                      aria-pressed=${this.destination === destination ? 'true' : 'false'}
+                      @click=${() => this.#useDestination(destination)}
+                    >
+                      <b>${label}</b> <span>${effect}</span>
+                    </button>
+                  </li>
+                `,
+              )}
+            </ul>
+          </div>
+          <button type="submit" class="primary" aria-disabled=${this.sending === 'none' ? 'false' : 'true'}>
+            ${this.sending === 'payout' ? 'Pedindo…' : 'Pedir saque'}
+          </button>
+          <p class="form-error" role="alert">${this.errors.form ?? nothing}</p>
+          <p class="done" role="status">${this.done || nothing}</p>
+        </form>
+      </section>
+    `;
+  }
+
+  #renderCreditOffer(): TemplateResult {
+    return html`
+      <div class="no-balance">
+        <p><strong>Ainda não há o que sacar.</strong> Esta conta é de demonstração: o dinheiro dela é de mentira.</p>
+        <button
+          type="button"
+          class="primary"
+          aria-disabled=${this.sending === 'none' ? 'false' : 'true'}
+          @click=${this.#credit}
+        >
+          ${this.sending === 'credit' ? 'Creditando…' : `Creditar ${formatBrl(CREDIT_CENTS)} (simulador)`}
+        </button>
+      </div>
+    `;
+  }
+
+  #renderField({
+    name,
+    label,
+    value,
+    placeholder,
+    error,
+  }: {
+    name: 'amount' | 'destination';
+    label: string;
+    value: string;
+    placeholder: string;
+    error: string | undefined;
+  }): TemplateResult {
+    return html`
+      <div class="field">
+        <label for=${name}>${label}</label>
+        <input
+          id=${name}
+          name=${name}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck="false"
+          inputmode=${name === 'amount' ? 'decimal' : 'text'}
+          placeholder=${placeholder}
+          .value=${value}
+          aria-invalid=${error ? 'true' : 'false'}
+          aria-describedby=${`${name}-error`}
+          @input=${(event: Event) => this.#setField(name, (event.target as HTMLInputElement).value)}
+        />
+        <p class="error" id=${`${name}-error`}>${error ?? nothing}</p>
+      </div>
+    `;
+  }
+
+  #chooseMethod(method: PayableMethod): void {
+    const suggested = TEST_DESTINATIONS[this.method].map(({ destination }) => destination);
+    const stillFits = TEST_DESTINATIONS[method].some(({ destination }) => destination === this.destination);
+    if (suggested.includes(this.destination) && !stillFits) this.destination = '';
+    this.method = method;
+    this.#beginNewRequest({ ...this.errors, destination: '' });
+  }
+
+  #useDestination(destination: string): void {
+    this.destination = destination;
+    this.#beginNewRequest({ ...this.errors, destination: '' });
+  }
+
+  #setField(name: 'amount' | 'destination', value: string): void {
+    this[name] = value;
+    this.#beginNewRequest({ ...this.errors, [name]: '' });
+  }
+
+  /** Drops the idempotency key, because an edited form is a new request. */
+  #beginNewRequest(errors: FormErrors): void {
+    this.#idempotencyKey = null;
+    this.done = '';
+    this.errors = { ...errors, form: '' };
+  }
+
+  async #submit(event: Event): Promise<void> {
+    event.preventDefault();
+    if (this.sending !== 'none') return;
+    const amountCents = parseCents(this.amount);
+    const destination = this.destination.trim();
+    const errors: FormErrors = {
+      ...(amountCents === null || amountCents === 0 ? { amount: 'Escreva um valor, como 150,00.' } : {}),
+      ...(destination === ''
+        ? { destination: 'Escreva para onde vai, ou escolha um destino de teste.' }
+        : {}),
+    };
+    if (Object.keys(errors).length > 0) return this.#showErrors(errors);
+
+    this.sending = 'payout';
+    this.errors = {};
+    this.done = '';
+    this.#idempotencyKey ??= crypto.randomUUID();
+    const result = await postJson<{ code: string }>('/demo/dashboard/payouts', {
+      method: WIRE_NAMES[this.method],
+      amountCents,
+      destination,
+      idempotencyKey: this.#idempotencyKey,
+    });
+    this.sending = 'none';
+    if (!result.ok) {
+      if (result.refusal.status > 0 && result.refusal.status < 500) this.#idempotencyKey = null;
+      return this.#showErrors(errorsOf(result.refusal, this.method));
+    }
+    this.#idempotencyKey = null;
+    this.done = `Saque ${result.body.code} pedido. Ele aparece na lista e muda de estado sozinho.`;
+    this.amount = '';
+  }
+
+  async #credit(): Promise<void> {
+    if (this.sending !== 'none') return;
+    this.sending = 'credit';
+    const result = await postJson('/simulator/credit', { amountCents: CREDIT_CENTS });
+    this.sending = 'none';
+    if (!result.ok) return this.#showErrors({ form: 'O simulador não creditou. Tente de novo.' });
+    this.amount = '150,00';
+    this.destination = TEST_DESTINATIONS.PIX[0]!.destination;
+    this.method = 'PIX';
+    this.#beginNewRequest({});
+    this.done = 'Creditado. Agora peça um saque e veja-o mudar de estado.';
+    await this.updateComplete;
+    this.querySelector<HTMLElement>('#amount')?.focus();
+  }
+
+  /** Shows the errors and focuses the first invalid field. */
+  async #showErrors(errors: FormErrors): Promise<void> {
+    this.errors = errors;
+    await this.updateComplete;
+    this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }
+}
+
+function errorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
+  switch (refusal.code) {
+    case 'VALIDATION':
+      return Object.assign({}, ...refusal.fields.map((field) => fieldError(field, method)));
+    case 'INSUFFICIENT_FUNDS':
+      if (method === 'LTC')
+        return { amount: 'O saldo em LTC não cobre este valor. O simulador credita LTC.' };
+      return { amount: `Só há ${formatBrl(refusal.withdrawableCents ?? 0)} para sacar agora.` };
+    case 'RATE_LIMITED': {
+      const minutes = Math.ceil((refusal.retryAfterSeconds ?? 3_600) / 60);
+      return {
+        form: `Limite de saques por hora atingido. Espere ${minutes} min, ou avance o relógio no simulador.`,
+      };
+    }
+    default:
+      if (refusal.status === 0 || refusal.status >= 500)
+        return {
+          form: 'Sem resposta do servidor. O pedido pode ter chegado: tente de novo, ele não sai em dobro.',
+        };
+      return { form: `O saque não foi aceito: ${refusal.error}` };
+  }
+}
+
+function fieldError({ path, message }: { path: string; message: string }, method: PayableMethod): FormErrors {
+  if (path === 'destination')
+    return {
+      destination:
+        method === 'PIX' || method === 'PIX_TURBO'
+          ? 'Não é uma chave PIX: confira os dígitos do CPF ou CNPJ, o +55 do celular ou o e-mail.'
+          : `Não é um endereço ${method} válido: confira o que foi colado.`,
+    };
+  if (path === 'amountCents') {
+    const [, fee] = /\((R\$[^)]+)\)/.exec(message) ?? [];
+    return {
+      amount: fee ? `Tem de ser mais do que a tarifa, de ${fee}.` : 'Não é um valor que se possa sacar.',
+    };
+  }
+  return { form: `${path}: ${message}` };
+}
+
+customElements.define('payout-form', PayoutForm);

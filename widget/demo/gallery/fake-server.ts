@@ -1,0 +1,113 @@
+// A fake server inside the page, so that the element itself draws each state: no network, no window, no storage, and a
+// clock that stands still.
+import type { CardPayment } from '../../src/psa-checkout.ts';
+
+/** The fake server's behaviour towards one element. */
+export interface Script {
+  /** Overrides of the gallery's default payment. */
+  payment?: Partial<CardPayment>;
+  /** The answer to a click in place of the payment: none, a network error, or a refusal. */
+  start?: 'hang' | 'network-error' | { __typename: string; code: string; retryAfterSeconds?: number };
+  /** `hang` never answers, `drop` ends after the first update, `silent` stays open and sends nothing more. */
+  stream?: 'hang' | 'drop' | 'silent';
+}
+
+export const ENDPOINT = '/demo/gallery/graphql';
+
+const assigned = new Map<string, { script: Script; payment: CardPayment; connections: number }>();
+const FINAL_STATUSES = ['PAID', 'FAILED', 'REFUNDED'];
+
+/** Assigns a script to an element's token. @returns the order code under which the payment can be followed */
+export function assignScript(token: string, script: Script): string {
+  const orderCode = `PSC-TKDQ8J76ZGXA6VWCSTP6${1001 + assigned.size}`;
+  const payment: CardPayment = {
+    orderCode,
+    status: 'PENDING',
+    amountCents: 18_900,
+    currency: 'BRL',
+    checkoutUrl: new URL('/demo/gallery', location.href).href,
+    expiresAt: '2031-01-01T12:00:00.000Z',
+    expiresInSeconds: 1694,
+    description: null,
+    paidAt: null,
+    paidLate: false,
+    refundedAt: null,
+    failureReason: null,
+    version: 1,
+    ...script.payment,
+  };
+  assigned.set(token, { script, payment, connections: 0 });
+  return orderCode;
+}
+
+const realFetch = globalThis.fetch;
+globalThis.fetch = (input, init) =>
+  String(input).endsWith(ENDPOINT) ? respond(init ?? {}) : realFetch(input, init);
+globalThis.open = () => null;
+performance.now = () => 0;
+// The shop's pages share the origin and must not find the gallery's payments in its storage.
+for (const name of ['sessionStorage', 'localStorage'])
+  Object.defineProperty(globalThis, name, {
+    get: () => {
+      throw new DOMException('The gallery keeps nothing', 'SecurityError');
+    },
+  });
+
+function respond({ headers, body, signal }: RequestInit): Promise<Response> {
+  const token = (headers as Record<string, string>).authorization?.replace('Bearer ', '') ?? '';
+  const entry = assigned.get(token);
+  const { query } = JSON.parse(String(body)) as { query: string };
+  const { script, payment } = entry ?? {};
+  if (!entry || !script || !payment)
+    return jsonResponse({ errors: [{ message: 'no', extensions: { code: 'UNAUTHENTICATED' } }] });
+  if (query.startsWith('mutation')) {
+    if (script.start === 'hang') return neverRespond();
+    if (script.start === 'network-error') return Promise.reject(new TypeError('Failed to fetch'));
+    return jsonResponse({
+      data: {
+        startCheckout: script.start
+          ? { message: 'no', ...script.start }
+          : { __typename: 'StartCheckoutSuccess', cardPayment: payment, paymentToken: token },
+      },
+    });
+  }
+  if (script.stream === 'hang') return neverRespond();
+  if (query.startsWith('query')) return jsonResponse({ data: { cardPayment: payment } });
+  if (script.stream === 'drop' && entry.connections++ > 0) return neverRespond();
+  return Promise.resolve(new Response(eventStream(payment, script, signal), EVENT_STREAM));
+}
+
+const EVENT_STREAM = { headers: { 'content-type': 'text/event-stream' } };
+
+function jsonResponse(body: object): Promise<Response> {
+  return Promise.resolve(Response.json(body));
+}
+
+/** A response that never comes and ignores an abort, so that the element stays in its state. */
+function neverRespond(): Promise<Response> {
+  return new Promise(() => undefined);
+}
+
+function eventStream(
+  cardPayment: CardPayment,
+  { stream }: Script,
+  signal?: AbortSignal | null,
+): ReadableStream {
+  const bytes = new TextEncoder();
+  const update = { data: { cardPaymentUpdates: { cursor: 'c1', cardPayment } } };
+  let heartbeat: ReturnType<typeof setInterval>;
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes.encode(`event: next\ndata: ${JSON.stringify(update)}\n\n`));
+      if (stream === 'drop' || FINAL_STATUSES.includes(cardPayment.status)) return controller.close();
+      if (stream === 'silent') return;
+      // The element drops a stream without a byte for 45 s.
+      heartbeat = setInterval(() => controller.enqueue(bytes.encode(':\n\n')), 12_000);
+      signal?.addEventListener('abort', () => {
+        clearInterval(heartbeat);
+        controller.error(signal.reason);
+      });
+    },
+    cancel: () => clearInterval(heartbeat),
+  });
+}

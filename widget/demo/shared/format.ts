@@ -1,0 +1,57 @@
+// Formats of money and time on the pages: Brazilian Portuguese, in the reader's time zone.
+
+const brl = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
+const compactBrl = new Intl.NumberFormat('pt-BR', {
+  style: 'currency',
+  currency: 'BRL',
+  notation: 'compact',
+  maximumFractionDigits: 1,
+});
+const ltcFormat = new Intl.NumberFormat('pt-BR', { minimumFractionDigits: 2, maximumFractionDigits: 8 });
+const timeFormat = new Intl.DateTimeFormat('pt-BR', { hour: '2-digit', minute: '2-digit' });
+const clockFormat = new Intl.DateTimeFormat('pt-BR', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+const dayFormat = new Intl.DateTimeFormat('pt-BR', { day: '2-digit', month: 'short' });
+const fullFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'full', timeStyle: 'medium' });
+const relativeFormat = new Intl.RelativeTimeFormat('pt-BR', { numeric: 'auto', style: 'short' });
+
+export const formatBrl = (cents: number) => brl.format(cents / 100);
+export const formatCompactBrl = (cents: number) => compactBrl.format(cents / 100);
+export const formatLtc = (amount: string | number) => `${ltcFormat.format(Number(amount))} LTC`;
+export const formatFull = (instant: Date) => fullFormat.format(instant);
+export const formatClock = (instant: Date) => clockFormat.format(instant);
+
+/** Formats the time of day, with the date in front where it is not today. */
+export function formatTime(instant: Date, now: Date): string {
+  const sameDay = instant.toDateString() === now.toDateString();
+  return sameDay ? timeFormat.format(instant) : `${dayFormat.format(instant)} ${timeFormat.format(instant)}`;
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+/** Formats an instant relative to `now`, such as “há 2 min.” or “em 3 h”. */
+export function formatRelative(instant: Date, now: Date): string {
+  const seconds = Math.round((instant.getTime() - now.getTime()) / 1_000);
+  const size = Math.abs(seconds);
+  if (size < 10) return 'agora';
+  const [unit, length] = STEPS.find(([, length]) => size >= length) ?? (['second', 1] as const);
+  return relativeFormat.format(Math.trunc(seconds / length), unit);
+}
+
+/** Parses “1.234,56”, “1234,56” and “1234.56” to cents; null for a text that is no amount. */
+export function parseCents(text: string): number | null {
+  const plain = text.replace(/[R$\s]/g, '');
+  const comma = /^(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d{1,2}))?$/.exec(plain);
+  const point = /^(\d+)\.(\d{1,2})$/.exec(plain);
+  const [, whole, fraction = ''] = comma ?? point ?? [];
+  if (whole === undefined) return null;
+  const cents = Number(whole.replaceAll('.', '')) * 100 + Number(fraction.padEnd(2, '0'));
+  return Number.isSafeInteger(cents) ? cents : null;
+}

@@ -1,0 +1,8 @@
+/**
+ * Adapts the page to a real account: removes the elements that hold for a simulated one alone (the links to the
+ * simulator and to the REST interface, and the line that nothing is charged) and shows those for a real one.
+ */
+export function showRealAccount(): void {
+  for (const element of document.querySelectorAll('[data-only=simulated]')) element.remove();
+  for (const element of document.querySelectorAll<HTMLElement>('[data-only=real]')) element.hidden = false;
+}

@@ -1,0 +1,50 @@
+// The simulator's routes, as its page documents them.
+
+export const ROUTES: { route: string; body: string; effect: string }[] = [
+  { route: 'GET /simulator/state', body: '?account=&environment=', effect: 'Tudo o que esta página mostra.' },
+  {
+    route: 'POST /simulator/credit',
+    body: '{ "amountCents": 100000 } ou { "litoshi": 50000000 }',
+    effect: 'Credita a carteira.',
+  },
+  {
+    route: 'POST /simulator/transfers/{id}/settle',
+    body: '{}',
+    effect: 'Conclui agora. O id é o withdrawalId do saque.',
+  },
+  {
+    route: 'POST /simulator/transfers/{id}/deny',
+    body: '{ "reason": "…" }',
+    effect: 'Nega agora; o valor volta.',
+  },
+  {
+    route: 'POST /simulator/transfers/{id}/delay',
+    body: '{ "seconds": 600 }',
+    effect: 'Adia por tantos segundos, a contar de agora.',
+  },
+  {
+    route: 'POST /simulator/card-payments/{orderCode}/refund',
+    body: '{}',
+    effect: 'Estorna um pagamento pago.',
+  },
+  {
+    route: 'POST /simulator/disputes',
+    body: '{ "amountCents": 5000 }',
+    effect: 'Abre uma disputa, que retém o valor.',
+  },
+  {
+    route: 'POST /simulator/disputes/{id}/close',
+    body: '{ "outcome": "won" }',
+    effect: 'Encerra: won, lost ou forgiven.',
+  },
+  {
+    route: 'POST /simulator/test-payments/{id}/settle',
+    body: '{ "environment": "sandbox" }',
+    effect: 'Paga um pagamento de teste pendente.',
+  },
+  {
+    route: 'POST /simulator/clock',
+    body: '{ "seconds": 3600 } ou { "to": "next" }',
+    effect: 'Adianta o relógio do servidor.',
+  },
+];

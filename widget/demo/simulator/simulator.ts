@@ -1,0 +1,592 @@
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import {
+  formatBrl,
+  formatClock,
+  formatFull,
+  formatLtc,
+  formatRelative,
+  formatTime,
+  parseCents,
+} from '../shared/format.ts';
+import { postJson } from '../shared/post-json.ts';
+import { ROUTES } from './routes.ts';
+
+/** The body of `GET /simulator/state`. */
+interface Snapshot {
+  clock: { now: string; offsetMs: number; nextDueAt: string | null };
+  accounts: { id: string; name: string }[];
+  tenant: { accountId: string; environment: Environment };
+  wallet: {
+    balanceCents: number;
+    withdrawableCents: number;
+    pendingReleaseCents: number;
+    disputeBlockedCents: number;
+    cryptoBalanceLitoshi: number;
+  };
+  transfers: {
+    id: string;
+    method: string;
+    destination: string;
+    amountCents: number;
+    status: 'in_verification' | 'queued' | 'sent';
+    until: string | null;
+  }[];
+  cardPayments: {
+    orderCode: string;
+    amountCents: number;
+    description: string | null;
+    paidAt: string | null;
+  }[];
+  disputes: { id: string; amountCents: number; status: string; createdAt: string }[];
+  testPayments: { id: string; valueCents: number; createdAt: string }[];
+}
+type Environment = 'live' | 'sandbox';
+
+const METHOD_LABELS: Record<string, string> = { pix: 'PIX', pix_turbo: 'PIX turbo', ltc: 'LTC', usd: 'USDT' };
+const STATUS_LABELS = {
+  in_verification: 'Em verificação',
+  queued: 'Na fila do banco',
+  sent: 'Enviada, sem resposta',
+};
+const LITOSHI = 100_000_000;
+const DAY_SECONDS = 86_400;
+const CLOCK_STEPS: [string, number][] = [
+  ['+1 min', 60],
+  ['+1 h', 3_600],
+  ['+1 dia', DAY_SECONDS],
+  ['+14 dias', 14 * DAY_SECONDS],
+];
+/** The pause before the state is read again after a control: the work queue runs what it has started. */
+const SOON_MS = 350;
+const REFRESH_MS = 2_000;
+
+/** The controls of the simulated bank, acquirer and clock. */
+export class SimulatorApp extends LitElement {
+  static override properties = {
+    snapshot: { state: true },
+    account: { state: true },
+    environment: { state: true },
+    outcome: { state: true },
+    errors: { state: true },
+    unreachable: { state: true },
+  };
+
+  declare snapshot: Snapshot | null;
+  /** Null for the first account. */
+  declare account: string | null;
+  declare environment: Environment;
+  /** The outcome of the last control. */
+  declare outcome: { text: string; failed: boolean };
+  /** Error messages by field. */
+  declare errors: Record<string, string>;
+  /** Whether the server does not answer. */
+  declare unreachable: boolean;
+
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #latestRequest = 0;
+  /** The server's clock minus this machine's. */
+  #aheadMs = 0;
+  #tick: ReturnType<typeof setInterval> | undefined;
+
+  constructor() {
+    super();
+    this.snapshot = null;
+    this.account = null;
+    this.environment = 'live';
+    this.outcome = { text: '', failed: false };
+    this.errors = {};
+    this.unreachable = false;
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void this.#refresh();
+    this.#tick = setInterval(() => this.requestUpdate(), 1_000);
+    document.addEventListener('visibilitychange', this.#onVisible);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#timer);
+    clearInterval(this.#tick);
+    document.removeEventListener('visibilitychange', this.#onVisible);
+  }
+
+  protected override render(): TemplateResult {
+    const { snapshot } = this;
+    return html`
+      <div class="page-header">
+        <h1>Simulador</h1>
+        ${snapshot ? this.#renderTenantPicker(snapshot) : nothing}
+      </div>
+      <p class="outcome" role="status" data-failed=${this.outcome.failed ? 'true' : 'false'}>
+        ${this.unreachable ? 'O servidor não responde. Tentando de novo…' : this.outcome.text}
+      </p>
+      ${snapshot ? this.#renderControls(snapshot) : html`<p class="empty">Carregando…</p>`}
+    `;
+  }
+
+  #renderTenantPicker({ accounts, tenant }: Snapshot): TemplateResult {
+    return html`
+      <div class="tenant-picker">
+        <label>
+          Conta
+          <select @change=${(event: Event) => this.#selectTenant({ account: (event.target as HTMLSelectElement).value })}>
+            ${accounts.map(
+              ({ id, name }) =>
+                html`<option value=${id} ?selected=${id === tenant.accountId}>${name}</option>`,
+            )}
+          </select>
+        </label>
+        <label>
+          Ambiente
+          <select
+            @change=${(event: Event) => this.#selectTenant({ environment: (event.target as HTMLSelectElement).value as Environment })}
+          >
+            <option value="live" ?selected=${tenant.environment === 'live'}>Produção (live)</option>
+            <option value="sandbox" ?selected=${tenant.environment === 'sandbox'}>Sandbox</option>
+          </select>
+        </label>
+      </div>
+    `;
+  }
+
+  #renderControls(snapshot: Snapshot): TemplateResult {
+    const live = snapshot.tenant.environment === 'live';
+    return html`
+      <div class="controls">
+        <div>${this.#renderClock(snapshot)} ${live ? this.#renderDisputes(snapshot) : nothing}</div>
+        <div>
+          ${this.#renderWallet(snapshot, live)} ${this.#renderTransfers(snapshot, live)}
+          ${live ? this.#renderCardPayments(snapshot) : this.#renderTestPayments(snapshot)}
+        </div>
+      </div>
+      ${this.#renderRoutes()}
+    `;
+  }
+
+  // ── The clock ─────────────────────────────────────────────────────────────────────────────────
+
+  #renderClock({ clock }: Snapshot): TemplateResult {
+    const now = this.#now();
+    const next = clock.nextDueAt ? new Date(clock.nextDueAt) : null;
+    return html`
+      <section class="card" aria-labelledby="clock-title">
+        <h2 id="clock-title">Relógio</h2>
+        <p class="time">
+          <time datetime=${now.toISOString()}>${formatClock(now)}</time>
+          <small>${formatFull(now).replace(/ às .*/, '')}</small>
+        </p>
+        <p>${clockOffsetText(clock.offsetMs)}</p>
+        <div class="buttons">
+          ${CLOCK_STEPS.map(
+            ([label, seconds]) => html`
+              <button
+                type="button"
+                class="secondary"
+                @click=${() => this.#run('clock', { seconds }, `Relógio adiantado: ${label}.`)}
+              >
+                ${label}
+              </button>
+            `,
+          )}
+          <button
+            type="button"
+            class="secondary"
+            aria-disabled=${next ? 'false' : 'true'}
+            @click=${() => next && this.#run('clock', { to: 'next' }, 'Relógio adiantado até a próxima tarefa.')}
+          >
+            Até a próxima tarefa${next ? html` <span class="faint">${formatRelative(next, now)}</span>` : nothing}
+          </button>
+        </div>
+        <p class="note">
+          O que vence no salto acontece todo de uma vez, no instante de chegada, como num servidor que dormiu. O relógio
+          nunca volta: o adiantamento fica no banco de dados e vale também depois de reiniciar, para que nada do que já
+          aconteceu caia no futuro. Uma pasta de dados nova (<code>PSA_DATA_DIR</code>) recomeça na hora certa. Com
+          várias instâncias no mesmo PostgreSQL, as outras só o seguem ao reiniciar; sem a demonstração
+          (<code>PSA_DEMO=off</code>) ele não vale.
+        </p>
+      </section>
+    `;
+  }
+
+  // ── The wallet ────────────────────────────────────────────────────────────────────────────────
+
+  #renderWallet({ wallet }: Snapshot, live: boolean): TemplateResult {
+    return html`
+      <section class="card" aria-labelledby="wallet-title">
+        <h2 id="wallet-title">Carteira</h2>
+        <dl class="figures">
+          <div><dt>Disponível</dt><dd>${formatBrl(wallet.withdrawableCents)}</dd></div>
+          <div><dt>Saldo</dt><dd>${formatBrl(wallet.balanceCents)}</dd></div>
+          <div><dt>A liberar</dt><dd>${formatBrl(wallet.pendingReleaseCents)}</dd></div>
+          <div><dt>Em disputa</dt><dd>${formatBrl(wallet.disputeBlockedCents)}</dd></div>
+          <div><dt>Litecoin</dt><dd>${formatLtc(wallet.cryptoBalanceLitoshi / LITOSHI)}</dd></div>
+        </dl>
+        ${
+          live
+            ? html`
+                <div class="forms">
+                  ${this.#renderForm({
+                    field: 'credit',
+                    label: 'Creditar em reais',
+                    initial: '1.000,00',
+                    button: 'Creditar',
+                    submit: (text) => this.#creditBrl(text),
+                  })}
+                  ${this.#renderForm({
+                    field: 'ltc',
+                    label: 'Creditar em LTC',
+                    initial: '0,5',
+                    button: 'Creditar',
+                    submit: (text) => this.#creditLtc(text),
+                  })}
+                </div>
+              `
+            : html`<p class="note">O saldo do sandbox vem só de pagamentos de teste.</p>`
+        }
+      </section>
+    `;
+  }
+
+  #creditBrl(text: string): void {
+    const amountCents = parseCents(text);
+    if (!amountCents) {
+      this.#showError('credit', 'Escreva um valor, como 1.000,00.');
+      return;
+    }
+    void this.#run('credit', { amountCents }, `Creditado: ${formatBrl(amountCents)}.`, {
+      amountCents: 'credit',
+    });
+  }
+
+  #creditLtc(text: string): void {
+    const litoshi = Math.round(Number(text.trim().replace(',', '.')) * LITOSHI);
+    if (!(litoshi > 0) || !Number.isSafeInteger(litoshi)) {
+      this.#showError('ltc', 'Escreva uma quantia, como 0,5.');
+      return;
+    }
+    void this.#run('credit', { litoshi }, `Creditado: ${formatLtc(litoshi / LITOSHI)}.`, { litoshi: 'ltc' });
+  }
+
+  // ── Transfers ─────────────────────────────────────────────────────────────────────────────────
+
+  #renderTransfers({ transfers }: Snapshot, live: boolean): TemplateResult {
+    return html`
+      <section class="card" aria-labelledby="transfers-title">
+        <h2 id="transfers-title">Transferências a caminho</h2>
+        ${
+          transfers.length === 0
+            ? html`<p class="empty">
+                Nenhuma agora: um PIX comum conclui em segundos. Para ter tempo de mexer, peça no
+                <a href="/demo/dashboard">painel</a> um saque para <code>demora@psa.example</code>.
+              </p>`
+            : html`<ul class="rows stacked">
+                ${transfers.map(
+                  (transfer) => html`
+                    <li>
+                      <p>
+                        <strong>${formatBrl(transfer.amountCents)}</strong>
+                        <span>${METHOD_LABELS[transfer.method]} para ${transfer.destination}</span>
+                        <small>
+                          ${STATUS_LABELS[transfer.status]}${
+                            transfer.until
+                              ? `, termina ${formatRelative(new Date(transfer.until), this.#now())}`
+                              : ''
+                          }
+                        </small>
+                        <small><code>${transfer.id}</code></small>
+                      </p>
+                      <div class="buttons" role="group" aria-label=${`Transferência de ${formatBrl(transfer.amountCents)}`}>
+                        ${this.#renderButton('Concluir', `transfers/${transfer.id}/settle`, 'Transferência concluída.')}
+                        ${live ? this.#renderButton('Negar', `transfers/${transfer.id}/deny`, 'Transferência negada.') : nothing}
+                        ${this.#renderButton('Adiar 10 min', `transfers/${transfer.id}/delay`, 'Transferência adiada.', { seconds: 600 })}
+                      </div>
+                    </li>
+                  `,
+                )}
+              </ul>`
+        }
+      </section>
+    `;
+  }
+
+  // ── Disputes, card payments, test payments ────────────────────────────────────────────────────
+
+  #renderDisputes({ disputes }: Snapshot): TemplateResult {
+    return html`
+      <section class="card" aria-labelledby="disputes-title">
+        <h2 id="disputes-title">Disputas</h2>
+        ${this.#renderForm({
+          field: 'dispute',
+          label: 'Abrir uma, no valor de',
+          initial: '50,00',
+          button: 'Abrir',
+          submit: (text) => {
+            const amountCents = parseCents(text);
+            if (!amountCents) {
+              this.#showError('dispute', 'Escreva um valor, como 50,00.');
+              return;
+            }
+            void this.#run('disputes', { amountCents }, 'Disputa aberta; o valor ficou retido.', {
+              amountCents: 'dispute',
+            });
+          },
+        })}
+        <ul class="rows">
+          ${disputes.map(({ id, amountCents, status, createdAt }) => {
+            const close = (label: string, outcome: string) =>
+              this.#renderButton(label, `disputes/${id}/close`, 'Disputa encerrada.', { outcome });
+            return html`
+              <li>
+                <p>
+                  <strong>${formatBrl(amountCents)}</strong>
+                  <span>${status === 'lost' ? 'perdida, valor ainda retido' : 'aberta'}</span>
+                  <small>${formatRelative(new Date(createdAt), this.#now())}</small>
+                </p>
+                <div class="buttons" role="group" aria-label=${`Disputa de ${formatBrl(amountCents)}`}>
+                  ${
+                    status === 'lost'
+                      ? close('Perdoar', 'forgiven')
+                      : html`${close('Ganhar', 'won')} ${close('Perder', 'lost')}`
+                  }
+                </div>
+              </li>
+            `;
+          })}
+        </ul>
+      </section>
+    `;
+  }
+
+  #renderCardPayments({ cardPayments }: Snapshot): TemplateResult {
+    return html`
+      <section class="card" aria-labelledby="card-payments-title">
+        <h2 id="card-payments-title">Vendas pagas</h2>
+        ${
+          cardPayments.length === 0
+            ? html`<p class="empty">Nenhuma. <a href="/demo/">Compre algo na loja</a> para ter o que estornar.</p>`
+            : html`<ul class="rows">
+                ${cardPayments.map(
+                  ({ orderCode, amountCents, description, paidAt }) => html`
+                    <li>
+                      <p>
+                        <strong>${formatBrl(amountCents)}</strong>
+                        <span>${description ?? 'Sem descrição'}</span>
+                        <small>
+                          <code>${orderCode}</code>
+                          ${paidAt ? formatTime(new Date(paidAt), this.#now()) : ''}
+                        </small>
+                      </p>
+                      <div class="buttons">
+                        ${this.#renderButton('Estornar', `card-payments/${orderCode}/refund`, 'Estorno pedido.')}
+                      </div>
+                    </li>
+                  `,
+                )}
+              </ul>`
+        }
+      </section>
+    `;
+  }
+
+  #renderTestPayments({ testPayments }: Snapshot): TemplateResult {
+    return html`
+      <section class="card" aria-labelledby="test-payments-title">
+        <h2 id="test-payments-title">Pagamentos de teste pendentes</h2>
+        ${
+          testPayments.length === 0
+            ? html`<p class="empty">
+                Nenhum. Crie um com a mutação <code>createTestPayment</code> e <code>pending: true</code>.
+              </p>`
+            : html`<ul class="rows">
+                ${testPayments.map(
+                  ({ id, valueCents, createdAt }) => html`
+                    <li>
+                      <p>
+                        <strong>${formatBrl(valueCents)}</strong>
+                        <small><code>${id}</code> ${formatRelative(new Date(createdAt), this.#now())}</small>
+                      </p>
+                      <div class="buttons">
+                        ${this.#renderButton('Pagar', `test-payments/${id}/settle`, 'Pagamento de teste pago.')}
+                      </div>
+                    </li>
+                  `,
+                )}
+              </ul>`
+        }
+      </section>
+    `;
+  }
+
+  // ── The routes ────────────────────────────────────────────────────────────────────────────────
+
+  #renderRoutes(): TemplateResult {
+    return html`
+      <details class="card routes">
+        <summary><h2>As mesmas alavancas, por linha de comando</h2></summary>
+        <p>
+          Cada <code>POST</code> leva JSON e, fora desta página, o cabeçalho <code>x-psa-action: 1</code>.
+          <code>account</code> e <code>environment</code> no corpo escolhem a conta; sem eles é a primeira, em produção.
+          A recusa vem como <code>{ "error", "code", "fields" }</code>: 400 nomeia o campo, 404 não achou, 409 já não
+          cabe.
+        </p>
+        <pre
+          tabindex="0"
+          aria-label="Exemplo com curl"
+        >curl ${location.origin}/simulator/credit -H 'content-type: application/json' -H 'x-psa-action: 1' -d '{"amountCents":100000}'</pre>
+        <dl>
+          ${ROUTES.map(
+            ({ route, body, effect }) => html`
+              <div>
+                <dt><code>${route}</code></dt>
+                <dd>${effect} <code class="faint">${body}</code></dd>
+              </div>
+            `,
+          )}
+        </dl>
+      </details>
+    `;
+  }
+
+  // ── Running a control ─────────────────────────────────────────────────────────────────────────
+
+  #renderButton(label: string, path: string, done: string, input: object = {}): TemplateResult {
+    return html`
+      <button type="button" class="secondary" @click=${() => this.#run(path, input, done)}>${label}</button>
+    `;
+  }
+
+  #renderForm({
+    field,
+    label,
+    initial,
+    button,
+    submit,
+  }: {
+    field: string;
+    label: string;
+    initial: string;
+    button: string;
+    submit: (text: string) => void;
+  }): TemplateResult {
+    const error = this.errors[field];
+    return html`
+      <form
+        novalidate
+        class="inline-form"
+        @submit=${(event: SubmitEvent) => {
+          event.preventDefault();
+          submit(String(new FormData(event.target as HTMLFormElement).get(field) ?? ''));
+        }}
+      >
+        <div class="field">
+          <label for=${field}>${label}</label>
+          <input
+            id=${field}
+            name=${field}
+            value=${initial}
+            inputmode="decimal"
+            autocomplete="off"
+            aria-invalid=${error ? 'true' : 'false'}
+            aria-describedby=${`${field}-error`}
+          />
+        </div>
+        <button type="submit" class="secondary">${button}</button>
+        <p class="error" id=${`${field}-error`}>${error ?? nothing}</p>
+      </form>
+    `;
+  }
+
+  #showError(field: string, error: string): void {
+    this.errors = { [field]: error };
+    this.querySelector<HTMLElement>(`#${field}`)?.focus();
+  }
+
+  async #run(
+    path: string,
+    input: object,
+    done: string,
+    fieldsByPath: Record<string, string> = {},
+  ): Promise<void> {
+    this.errors = {};
+    const tenant =
+      path === 'clock'
+        ? {}
+        : { environment: this.environment, ...(this.account ? { account: this.account } : {}) };
+    const result = await postJson(`/simulator/${path}`, { ...tenant, ...input });
+    if (result.ok) this.outcome = { text: done, failed: false };
+    else {
+      const field = result.refusal.fields.find(({ path }) => fieldsByPath[path] !== undefined);
+      if (field) this.#showError(fieldsByPath[field.path]!, `Não serve: ${field.message}`);
+      else this.outcome = { text: `Não deu certo: ${result.refusal.error}`, failed: true };
+    }
+    await this.#refresh();
+    this.#scheduleRefresh(SOON_MS);
+  }
+
+  #selectTenant(changed: { account?: string; environment?: Environment }): void {
+    Object.assign(this, changed);
+    this.outcome = { text: '', failed: false };
+    void this.#refresh();
+  }
+
+  async #refresh(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#latestRequest += 1;
+    const request = this.#latestRequest;
+    const query = new URLSearchParams({
+      environment: this.environment,
+      ...(this.account ? { account: this.account } : {}),
+    });
+    try {
+      const response = await fetch(`/simulator/state?${query}`);
+      if (!response.ok) throw new Error(String(response.status));
+      const snapshot = (await response.json()) as Snapshot;
+      // Superseded by a later request, whose answer is newer.
+      if (request !== this.#latestRequest) return;
+      this.snapshot = snapshot;
+      this.#aheadMs = Date.parse(snapshot.clock.now) - Date.now();
+      this.unreachable = false;
+    } catch {
+      if (request !== this.#latestRequest) return;
+      this.unreachable = true;
+    }
+    this.#scheduleRefresh(REFRESH_MS);
+  }
+
+  #scheduleRefresh(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => (document.hidden ? this.#scheduleRefresh(REFRESH_MS) : void this.#refresh()),
+      ms,
+    );
+  }
+
+  readonly #onVisible = () => {
+    if (!document.hidden) void this.#refresh();
+  };
+
+  #now(): Date {
+    return new Date(Date.now() + this.#aheadMs);
+  }
+}
+
+function clockOffsetText(offsetMs: number): string {
+  if (offsetMs === 0) return 'Na hora certa.';
+  const minutes = Math.round(offsetMs / 60_000);
+  const days = Math.floor(minutes / 1_440);
+  const hours = Math.floor((minutes % 1_440) / 60);
+  const parts = [
+    days ? `${days} ${days === 1 ? 'dia' : 'dias'}` : '',
+    hours ? `${hours} h` : '',
+    minutes % 60 ? `${minutes % 60} min` : '',
+  ].filter((part) => part !== '');
+  return `Adiantado ${parts.join(' ') || 'menos de um minuto'}.`;
+}
+
+customElements.define('simulator-app', SimulatorApp);

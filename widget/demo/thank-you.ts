@@ -1,0 +1,38 @@
+import '../src/define.ts';
+import { showRealAccount } from './shared/real-account.ts';
+
+// The element finds the payment again by itself: by the order code in the address, or by this tab's session storage.
+const heading = document.querySelector('#title');
+const message = document.querySelector('#message');
+const checkout = document.querySelector('psa-checkout');
+
+function setMessage(title: string, text: string): void {
+  if (heading) heading.textContent = title;
+  if (message) message.textContent = text;
+}
+
+checkout?.addEventListener('psa-paid', () =>
+  setMessage('Obrigado!', 'Pagamento confirmado pelo servidor. Já estamos separando o seu pedido.'),
+);
+checkout?.addEventListener('psa-expired', () =>
+  setMessage('O prazo passou.', 'Se você já pagou, a confirmação ainda pode chegar aqui.'),
+);
+checkout?.addEventListener('psa-failed', () =>
+  setMessage('Não deu certo desta vez.', 'O pagamento não foi aprovado. Você pode tentar outra vez na loja.'),
+);
+checkout?.addEventListener('psa-refunded', () =>
+  setMessage('Pagamento estornado.', 'O valor volta para o cartão.'),
+);
+void fetch('/demo/config.json')
+  .then((response) => response.json())
+  .then(({ simulated }: { simulated: boolean }) => simulated || showRealAccount())
+  // The receipt works without the configuration.
+  .catch(() => undefined);
+
+checkout?.updateComplete.then(() => {
+  if (checkout.phase === 'idle' && !checkout.payment && checkout.connection === 'idle')
+    setMessage(
+      'Nenhum pagamento por aqui.',
+      'Esta página acompanha o pagamento que começou na loja, nesta aba.',
+    );
+});
