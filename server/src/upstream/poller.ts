@@ -52,7 +52,7 @@ export function createPoller({
     cancel: (() => void) | null;
     polling: Promise<void> | null;
     again: boolean;
-    nudged: boolean;
+    isChanged: boolean;
   }
   const places = new Map<string, Target>();
   let closed = false;
@@ -72,7 +72,7 @@ export function createPoller({
         cancel: null,
         polling: null,
         again: false,
-        nudged: false,
+        isChanged: false,
       };
       places.set(key, place);
     }
@@ -89,9 +89,13 @@ export function createPoller({
     }
     if (closed || !isFollowed(place)) return;
     place.again = false;
-    const { tenant, resource, nudged } = place;
-    place.nudged = false;
-    const wanted = { all: place.all > 0, ids: [...place.ids.keys()], ...(nudged && { nudged }) };
+    const { tenant, resource, isChanged } = place;
+    place.isChanged = false;
+    const wanted: PollTargets = {
+      all: place.all > 0,
+      ids: [...place.ids.keys()],
+      ...(isChanged && { isChanged }),
+    };
     place.polling = pollers[resource](tenant, wanted)
       .catch((error: unknown) => {
         if (error instanceof RateLimitError) return plusMs(clock.now(), error.retryAfterSeconds * 1_000);
@@ -139,7 +143,7 @@ export function createPoller({
     pollNow(tenant, resource) {
       const place = placeOf(tenant, resource);
       if (!isFollowed(place)) return;
-      place.nudged = true;
+      place.isChanged = true;
       pollAt(place, clock.now());
     },
     async close() {
