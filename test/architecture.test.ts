@@ -148,6 +148,8 @@ const TABLE: Record<string, string[]> = {
   'http/guard.ts': ['kernel/', 'access/model.ts'],
   'upstream/upstream.ts': ['kernel/', 'db/', 'commit/', 'work/', 'events/event.ts', 'upstream/'],
   'upstream/client.ts': ['kernel/', 'db/', 'commit/', 'work/', 'events/event.ts', 'upstream/'],
+  'upstream/intents/transitions.ts': ['kernel/'],
+  'upstream/intents/store.ts': ['kernel/', 'db/', 'commit/', 'work/', 'events/event.ts', 'upstream/'],
   'ledger/postings.ts': ['kernel/', 'ledger/', 'db/'],
   'ledger/store.ts': ['kernel/', 'ledger/', 'db/'],
   'events/event.ts': ['kernel/', 'events/', 'db/', 'any model.ts', 'ledger/postings.ts'],

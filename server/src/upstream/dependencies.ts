@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { Intents, RequestKind } from './intents.ts';
+import type { Intents, RequestKind } from './intents/operations.ts';
 import type { Correction } from './mirror.ts';
 import type { MirroredResource } from './mirror-store.ts';
 import type { Poll } from './poller.ts';

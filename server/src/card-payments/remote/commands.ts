@@ -6,14 +6,9 @@ import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
-import {
-  type Intent,
-  intents as intentRecords,
-  type LookupResult,
-  lastIntents,
-  type Operation,
-  type RequestKind,
-} from '../../upstream/intents.ts';
+import type { LookupResult, Operation, RequestKind } from '../../upstream/intents/operations.ts';
+import { intents as intentRecords, lastIntents } from '../../upstream/intents/store.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
 import { mirrored, type Observation } from '../../upstream/mirror.ts';
 import { type MirroredRow, selectMirrored } from '../../upstream/mirror-store.ts';
 import { readPagesUntil } from '../../upstream/read-until.ts';

@@ -5,13 +5,12 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
-  ABSENT_AFTER_MS,
   InDoubtError,
-  type Intent,
   type LookupResult,
   type OutcomeLookup,
   type RequestKind,
-} from '../../upstream/intents.ts';
+} from '../../upstream/intents/operations.ts';
+import { ABSENT_AFTER_MS, type Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
 import { isBehind, isNewestFirst } from '../../upstream/read-until.ts';

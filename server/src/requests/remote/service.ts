@@ -1,5 +1,6 @@
 import { isCents } from '../../kernel/money.ts';
-import type { Intent, Intents, RequestKind } from '../../upstream/intents.ts';
+import type { Intents, RequestKind } from '../../upstream/intents/operations.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
 import { REQUEST_OPERATIONS, type UnresolvedRequest, type UnresolvedRequestService } from '../model.ts';
 
 /** Requests to the service in front of which we stand, as far as their outcome is unknown. */

@@ -13,12 +13,12 @@ import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
   InDoubtError,
-  type Intent,
   isFound,
   type LookupResult,
   type OutcomeLookup,
   type RequestKind,
-} from '../../upstream/intents.ts';
+} from '../../upstream/intents/operations.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { readPagesUntil } from '../../upstream/read-until.ts';
 import {
@@ -216,7 +216,7 @@ export function createSubaccountRequests({
       // Of another amount, it was made by another request under the same key; so this one was not done.
       if (seen && isSame(seen.subaccountId, subaccountId) && seen.amountCents !== amountCents) continue;
       if (seen && isSame(seen.subaccountId, subaccountId))
-        return { found: observationOf(seen, { reference, at }), isEarly: isJustRequested(seen) };
+        return { found: observationOf(seen, { reference, at }), provisional: isJustRequested(seen) };
       unclear ||= answer?.status !== 404;
     }
     return unclear ? 'unclear' : 'not_there';
