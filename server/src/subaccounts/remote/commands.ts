@@ -1,4 +1,3 @@
-import { plusMs } from '../../kernel/clock.ts';
 import {
   InsufficientFundsError,
   NotFoundError,
@@ -21,6 +20,7 @@ import {
 import type { Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { readPagesUntil } from '../../upstream/read-until.ts';
+import { earliestOf, recognise, windowOf } from '../../upstream/recognise.ts';
 import {
   assertConclusive,
   invalidInput,
@@ -107,11 +107,8 @@ export const GET_STATEMENT = {
   inWords: 'the statement of a subaccount',
 };
 
-/** A transfer that the service has done is entered in this time, by its clock or by ours. */
-const ENTERED_WITHIN_MS = { before: 60_000, after: 5 * 60_000 };
-
-/** What lies so far outside that time is certainly another, whatever clock says when it was, and in whatever time zone. */
-const NEAR_MS = 26 * 60 * 60_000;
+/** The time around a transfer in which the service enters it, by its clock or by ours. */
+const WINDOW = windowOf({ beforeMs: 60_000, afterMs: 5 * 60_000 });
 
 /** What a request is recognised by. */
 interface Summary {
@@ -258,38 +255,34 @@ export function createSubaccountRequests({
    */
   const lookForTransfer: OutcomeLookup = async (tenant, intent) => {
     const { subaccountId, amountCents } = intent.summary as Summary;
-    const from = plusMs(intent.createdAt, -ENTERED_WITHIN_MS.before);
-    const to = plusMs(intent.createdAt, ENTERED_WITHIN_MS.after);
-    const statement = await readStatementSince(tenant, subaccountId, plusMs(from, -NEAR_MS));
+    const begunAt = intent.createdAt;
+    const statement = await readStatementSince(tenant, subaccountId, earliestOf(begunAt, WINDOW));
     if (!statement) return 'unclear';
-    const isAlike = (entry: StatementEntry) =>
-      (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents;
-    const entries = statement.items.filter(isAlike);
-    const refIdsOf = (begin: Date, end: Date) => [
-      ...new Set(
-        entries.flatMap(({ refId, createdAt }) => (createdAt >= begin && createdAt <= end ? [refId] : [])),
-      ),
-    ];
-    const alike = refIdsOf(from, to);
-    // The service's clock may be far from ours.
-    const near = refIdsOf(plusMs(from, -NEAR_MS), plusMs(to, NEAR_MS));
-    // First who waits, then what was found: one that ends in between is counted twice, and not its entry.
+    const alike = statement.items.filter(
+      (entry) =>
+        (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents,
+    );
+    const refIds = [...new Set(alike.map(({ refId }) => refId))];
+    // Open transfers are read before claimed entries: one that ends in between is then a rival, and not overlooked.
     const open = await intents.open(tenant, TRANSFER);
-    const claimed = await intents.claimed(tenant, TRANSFER, near);
-    const free = alike.filter((refId) => !claimed.has(refId));
-    const unclaimed = near.filter((refId) => !claimed.has(refId));
-    if (!statement.reachesBack) return 'unclear';
-    if (unclaimed.length === 0) return 'not_there';
-    // One that was done and of which the service gave no name is in the statement too.
+    const claimed = await intents.claimed(tenant, TRANSFER, refIds);
+    // The entry of a transfer that was done, and for which the service gave no name, is in the statement too.
     const isNear = ({ createdAt }: Intent) =>
-      Math.abs(createdAt.getTime() - intent.createdAt.getTime()) <= NEAR_MS;
-    const nameless = (await intents.unidentified(tenant, TRANSFER)).filter(isNear);
-    const rivals = [...open, ...nameless].filter(
+      Math.abs(createdAt.getTime() - begunAt.getTime()) <= WINDOW.marginMs;
+    const unidentified = (await intents.unidentified(tenant, TRANSFER)).filter(isNear);
+    const rivals = [...open, ...unidentified].filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
-    // By another clock, any of these may be it.
-    if (free.length !== 1 || unclaimed.length > 1 || rivals.length > 0) return 'unclear';
-    return { found: madeOf(free[0]!), claims: free[0]! };
+    const { kind, items } = recognise({
+      ...{ items: alike, begunAt, window: WINDOW, claimed },
+      idOf: ({ refId }) => refId,
+      dateOf: ({ createdAt }) => createdAt,
+      hasRival: () => rivals.length > 0,
+      complete: statement.reachesBack,
+    });
+    if (kind !== 'one') return kind === 'none' ? 'not_there' : 'unclear';
+    const [{ refId }] = items;
+    return { found: madeOf(refId), claims: refId };
   };
 
   /** Null where they cannot be read. */
