@@ -30,6 +30,17 @@ const SCHEMA = [
   'events/subscribe.ts',
   'events/credential.ts',
 ];
+/** The commands of a remote side, and what its service imports too. */
+const REMOTE_COMMANDS = [
+  'kernel/',
+  'payouts/model.ts',
+  'payouts/fees.ts',
+  'payouts/wire.ts',
+  'payouts/remote/mirror.ts',
+  'any model.ts',
+  'upstream/',
+  'commit/',
+];
 /** No layers: whatever stands beside them may import them, as far as that makes no circle. */
 const WEBHOOKS_OWN = ['webhooks/outbox.ts', 'webhooks/delivery.ts'];
 const GRAPHQL = [
@@ -52,12 +63,27 @@ const TABLE: Record<string, string[]> = {
 
   'payouts/model.ts': ['kernel/', 'any model.ts', 'payouts/fees.ts', 'ledger/postings.ts'],
   'payouts/fees.ts': ['kernel/', 'any model.ts', 'ledger/postings.ts'],
-  'payouts/store.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'db/'],
-  'payouts/collections.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'payouts/store.ts', 'commit/'],
-  'payouts/service.ts': ['payouts/fees.ts', 'payouts/store.ts', 'payouts/collections.ts', ...ENGINE],
+  'payouts/store.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'payouts/fee-store.ts', 'db/'],
+  'payouts/fee-store.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'payouts/store.ts', 'db/'],
+  'payouts/collections.ts': [
+    'kernel/',
+    'payouts/model.ts',
+    'payouts/fees.ts',
+    'payouts/store.ts',
+    'payouts/fee-store.ts',
+    'commit/',
+  ],
+  'payouts/service.ts': [
+    'payouts/fees.ts',
+    'payouts/store.ts',
+    'payouts/fee-store.ts',
+    'payouts/collections.ts',
+    ...ENGINE,
+  ],
   'payouts/sending.ts': [
     'payouts/fees.ts',
     'payouts/store.ts',
+    'payouts/fee-store.ts',
     'payouts/collections.ts',
     'payouts/service.ts',
     ...ENGINE,
@@ -71,28 +97,25 @@ const TABLE: Record<string, string[]> = {
     'http/',
     'access/model.ts',
   ],
-  'payouts/remote/mirror.ts': ['kernel/', 'payouts/model.ts', 'upstream/', 'commit/'],
-  'payouts/remote/commands.ts': [
-    'kernel/',
-    'payouts/model.ts',
-    'payouts/wire.ts',
-    'payouts/remote/mirror.ts',
-    'any model.ts',
-    'upstream/',
-    'commit/',
-  ],
+  'payouts/remote/mirror.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'upstream/', 'commit/'],
+  'payouts/remote/commands.ts': ['payouts/remote/fee-commands.ts', ...REMOTE_COMMANDS],
+  'payouts/remote/fee-commands.ts': ['payouts/remote/commands.ts', ...REMOTE_COMMANDS],
   'payouts/remote/service.ts': [
-    'kernel/',
-    'payouts/model.ts',
-    'payouts/wire.ts',
-    'payouts/remote/mirror.ts',
     'payouts/remote/commands.ts',
-    'any model.ts',
-    'upstream/',
+    'payouts/remote/fee-commands.ts',
+    'payouts/remote/fee-service.ts',
     'events/',
-    'commit/',
+    ...REMOTE_COMMANDS,
   ],
-  'payouts/schema.ts': ['payouts/fees.ts', ...SCHEMA],
+  'payouts/remote/fee-service.ts': [
+    'payouts/remote/commands.ts',
+    'payouts/remote/fee-commands.ts',
+    'payouts/remote/service.ts',
+    'events/',
+    ...REMOTE_COMMANDS,
+  ],
+  'payouts/schema.ts': ['payouts/fees.ts', 'payouts/fee-schema.ts', ...SCHEMA],
+  'payouts/fee-schema.ts': ['payouts/fees.ts', ...SCHEMA],
 
   'wallet/model.ts': ['kernel/', 'any model.ts', 'ledger/postings.ts'],
   'wallet/store.ts': ['kernel/', 'wallet/model.ts', 'db/'],

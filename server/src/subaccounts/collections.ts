@@ -1,22 +1,10 @@
 import { type Change, type Collection, put, type Writes } from '../commit/commit.ts';
-import type {
-  PayoutRecord,
-  StatementEntryKind,
-  StoredStatementEntry,
-  StoredSubaccount,
-  SubaccountMove,
-  SubaccountPayoutChange,
-  SubaccountPayoutTask,
-} from './model.ts';
-import {
-  insertEntries,
-  insertSubaccounts,
-  savePayouts,
-  selectByExternalIds,
-  selectEntries,
-  selectPayouts,
-  selectSubaccounts,
-} from './store.ts';
+import type { PayoutRecord, StatementEntryKind, StoredStatementEntry, StoredSubaccount } from './model.ts';
+import type { SubaccountPayoutChange, SubaccountPayoutTask } from './payout-rules.ts';
+import { savePayouts, selectPayouts } from './payout-store.ts';
+import { insertEntries, selectEntries } from './statement-store.ts';
+import { insertSubaccounts, selectByExternalIds, selectSubaccounts } from './store.ts';
+import type { SubaccountMove } from './transfers.ts';
 
 // The records of this slice as a decision reads and writes them.
 

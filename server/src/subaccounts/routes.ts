@@ -5,12 +5,11 @@ import type { Tenant } from '../kernel/tenant.ts';
 import {
   createSubaccountInput,
   type OwnSubaccounts,
-  payoutReferenceText,
   requestPayoutInput,
   type StoredSubaccount,
-  subaccountIdText,
   transferInput,
 } from './model.ts';
+import { payoutReferenceText, subaccountIdText } from './names.ts';
 import {
   requestedPayoutToWire,
   requestedPayoutWire,

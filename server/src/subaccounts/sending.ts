@@ -9,24 +9,24 @@ import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank, TransferStatus } from '../rails/bank.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { payouts, subaccounts, writesOf } from './collections.ts';
+import type {
+  PayoutRecord,
+  RequestPayoutInput,
+  StoredSubaccountPayout,
+  SubaccountPayoutService,
+} from './model.ts';
+import { newPayoutKey, newPayoutNames, payoutReference } from './names.ts';
 import {
   assertPayoutsAvailable,
   decideOutcome,
   decideRequest,
   decideReverse,
   netOf,
-  newPayoutKey,
-  newPayoutNames,
-  type PayoutRecord,
   type PayoutTerms,
-  payoutReference,
-  type RequestPayoutInput,
-  type StoredSubaccountPayout,
   type SubaccountPayoutChange,
-  type SubaccountPayoutService,
   type SubaccountPayoutTask,
-} from './model.ts';
-import { selectByReference, selectPayouts } from './store.ts';
+} from './payout-rules.ts';
+import { selectByReference, selectPayouts } from './payout-store.ts';
 
 /** An account's settings as far as payouts of subaccounts look at them; the slice that owns accounts gives it. */
 export type AccountCollection = Collection<PayoutTerms & { id: string }>;

@@ -13,38 +13,34 @@ import {
   subaccounts,
   writesOfMove,
 } from './collections.ts';
-import {
-  assertOwnNames,
-  type CursorPage,
-  type CursorPageQuery,
-  decideCreate,
-  decideTransfer,
-  newSubaccountId,
-  newTransferReference,
-  type StoredStatementEntry,
-  type StoredSubaccount,
-  type StoredSubaccountPayout,
-  type SubaccountPayoutStatus,
-  type SubaccountService,
+import type {
+  CursorPage,
+  CursorPageQuery,
+  StoredStatementEntry,
+  StoredSubaccount,
+  StoredSubaccountPayout,
+  SubaccountPayoutStatus,
+  SubaccountService,
 } from './model.ts';
+import { assertOwnNames, newSubaccountId, newTransferReference } from './names.ts';
 import {
-  countEntries,
-  countEntriesOfEach,
   countPayouts,
   countPayoutsOfEach,
-  countSubaccounts,
-  listEntries,
-  listEntriesOfEach,
   listPayouts,
   listPayoutsOfEach,
+  selectByReference,
+  selectPayouts,
+} from './payout-store.ts';
+import { countEntries, countEntriesOfEach, listEntries, listEntriesOfEach } from './statement-store.ts';
+import {
+  countSubaccounts,
   listSubaccounts,
   type OfOne,
   type PageOfOne,
-  selectByReference,
-  selectPayouts,
   selectSubaccounts,
   type Window,
 } from './store.ts';
+import { decideCreate, decideTransfer } from './transfers.ts';
 
 const TRANSFER = 'transferToSubaccount';
 

@@ -12,17 +12,17 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
-import {
-  anySubaccountId,
-  type RequestedPayout,
-  type StatementEntry,
-  type StatementEntryKind,
-  type StoredSubaccountPayout,
-  type Subaccount,
-  type SubaccountPayout,
-  type SubaccountPayoutStatus,
-  type UpstreamPayout,
+import type {
+  RequestedPayout,
+  StatementEntry,
+  StatementEntryKind,
+  StoredSubaccountPayout,
+  Subaccount,
+  SubaccountPayout,
+  SubaccountPayoutStatus,
 } from './model.ts';
+import { anySubaccountId } from './names.ts';
+import type { UpstreamPayout } from './upstream-payout.ts';
 
 export const subaccountWire = z
   .object({

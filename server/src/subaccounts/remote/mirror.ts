@@ -18,18 +18,9 @@ import {
   selectReferences,
   touchMirrored,
 } from '../../upstream/mirror-store.ts';
-import {
-  anyPayoutReference,
-  anySubaccountId,
-  eventOf,
-  isFinal,
-  isSettled,
-  mergeUpstreamPayout,
-  newPayoutKey,
-  type SubaccountPayout,
-  subaccountPayoutFromJson,
-  type UpstreamPayout,
-} from '../model.ts';
+import { isFinal, isSettled, type SubaccountPayout, subaccountPayoutFromJson } from '../model.ts';
+import { anyPayoutReference, anySubaccountId, newPayoutKey } from '../names.ts';
+import { eventOf, mergeUpstreamPayout, type UpstreamPayout } from '../upstream-payout.ts';
 
 /** The payouts of subaccounts as the mirror has them, under every name that the service has for them. */
 export interface MirroredPayouts {
