@@ -7,9 +7,12 @@ import { anySubaccountId, type NamesOfPayout } from './names.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
 
-/** What an integrator keeps for one of its customers, as far as it is known: the document shows nothing but the id. */
+/**
+ * A balance that an integrator keeps for one of its customers, as far as it is known: the document shows nothing but
+ * the id.
+ */
 export interface Subaccount {
-  /** `sacc_` and 32 hex. */
+  /** An id: `sacc_` and 32 hex. */
   id: string;
   name: string | null;
   /** The integrator's own name for it, at most one subaccount of each. */
@@ -26,13 +29,16 @@ export interface StoredSubaccount extends Subaccount {
 
 export type StatementEntryKind = 'transfer_in' | 'payout' | 'payout_reversal';
 
-/** A line of a statement, which is only ever appended to. */
+/** A line of a statement, which is append-only. */
 export interface StatementEntry {
   subaccountId: string;
   kind: StatementEntryKind | 'unknown';
-  /** `rep_…` of a transfer, `saq_…` of a payout, which its reversal repeats unless the payout got a `SUB-…`. */
+  /**
+   * A reference: `rep_…` of a transfer, `saq_…` of a payout, which its reversal repeats unless the payout got a
+   * `SUB-…`.
+   */
   refId: string;
-  /** Signed: what it did to the balance. */
+  /** The signed change of the balance. */
   amountCents: number;
   balanceAfterCents: Cents | null;
   createdAt: Date;
@@ -43,7 +49,7 @@ export interface StoredStatementEntry extends StatementEntry {
   balanceAfterCents: Cents;
 }
 
-/** One of which nothing but the id could be had. */
+/** A subaccount that nothing but the id is known of. */
 export function unknownSubaccount(id: string): Subaccount {
   return { id, name: null, externalId: null, balanceCents: null, createdAt: null };
 }
@@ -52,32 +58,35 @@ export function unknownSubaccount(id: string): Subaccount {
 
 export type SubaccountPayoutStatus = 'processing' | 'completed' | 'failed';
 
-/** What a payout is to whoever may see it. */
+/** A payout as its callers see it. */
 export interface SubaccountPayout {
-  /** Ours, and the same whichever reference led here; the bank knows the transfer by it. */
+  /** The program's own id, the same whichever reference led here; the bank knows the transfer by it. */
   id: string;
-  /** Grows by one with each change: of two answers the larger is the newer. */
+  /** A version that grows by one with each change: of two answers the larger is the newer. */
   version: number;
-  /** The `refId` of its `payout` entry: `saq_idem_<idempotencyKey>`, or `saq_` and 32 hex. */
+  /** The `refId` of the payout's `payout` entry: `saq_idem_<idempotencyKey>`, or `saq_` and 32 hex. */
   payoutId: string | null;
-  /** 24 hex; null until it was assembled for sending. */
+  /** An id of 24 hex; null until the payout was assembled for sending. */
   withdrawalId: string | null;
-  /** `TURBO-…` from when it was assembled, `SUB-…` once it was refused before any bank; null before either. */
+  /**
+   * A code: `TURBO-…` from when the payout was assembled, `SUB-…` once it was refused before any bank; null before
+   * either.
+   */
   code: string | null;
   subaccountId: string;
-  /** unknown: one that the document does not name. */
+  /** The status; unknown is one that the document does not name. */
   status: SubaccountPayoutStatus | 'unknown';
-  /** The amount went back to the subaccount. */
+  /** Whether the amount went back to the subaccount. */
   reversed: boolean;
-  /** Gross: what the subaccount was debited. */
+  /** The gross amount, which the subaccount was debited. */
   amountCents: Cents;
-  /** Of it, what the integrator keeps; null where it is unknown. */
+  /** The integrator's part of the amount; null where it is unknown. */
   feeCents: Cents | null;
-  /** Of it, what the service keeps; this and the next are null until it was assembled. */
+  /** The service's part of the amount; this and the next are null until the payout was assembled. */
   platformFeeCents: Cents | null;
-  /** What the PIX key receives. */
+  /** The amount that the PIX key receives. */
   netAmountCents: Cents | null;
-  /** Masked. */
+  /** The masked PIX key. */
   pixKey: string | null;
   endToEndId: string | null;
   recipientName: string | null;
@@ -86,11 +95,11 @@ export interface SubaccountPayout {
   createdAt: Date;
   completedAt: Date | null;
   reversedAt: Date | null;
-  /** The outcome of its request is unknown: the service may not have made it. */
+  /** The outcome of the payout's request is unknown: the service may not have made the payout. */
   inDoubt?: boolean | undefined;
-  /** We conclude that the service has not made it; whatever the service says of it holds instead. */
+  /** The service has not made the payout, as this server concludes; whatever the service says of it prevails. */
   neverMade?: boolean | undefined;
-  /** Since when a webhook alone says this end; absent where the service itself has said it. */
+  /** The time since when a webhook alone says this end; absent where the service itself has said it. */
   claimedAt?: Date | undefined;
 }
 
@@ -101,33 +110,36 @@ export interface StoredSubaccountPayout extends SubaccountPayout {
   pixKey: string;
 }
 
-/** A payout with what the service keeps to itself. */
+/** A payout with the figures that the service keeps to itself. */
 export interface PayoutRecord {
   payout: StoredSubaccountPayout;
   /** The whole PIX key in its normal form. */
   destination: string;
   /** The platform's fee as it was when the payout was requested. */
   agreedFeeCents: Cents;
-  /** Held by the service for a look at it: the `202`. */
+  /** The service holds the payout for verification: the `202`. */
   underVerification: boolean;
-  /** It still leads to a payout that got a `SUB-…` after it. */
+  /** A code that still leads to the payout, also where it got a `SUB-…` after it. */
   turboCode: string | null;
 }
 
-/** COMPLETED, or FAILED and reversed: nothing can come after it. */
+/** Whether nothing can come after a state: COMPLETED, or FAILED and reversed. */
 export function isFinal({ status, reversed }: SubaccountPayout): boolean {
   return status === 'completed' || reversed;
 }
 
-/** Nothing can come after it, and the service itself has said so. */
+/** Whether a payout is final and the service itself has said so. */
 export function isSettled(payout: SubaccountPayout): boolean {
   return isFinal(payout) && payout.claimedAt === undefined;
 }
 
-/** What the caller should do now: the document's prose on the states (3.1), as data. */
+/** The next step of the caller: the document's prose on the states (3.1), as data. */
 export type PayoutGuidance = 'NONE' | 'WAIT' | 'RETRY_WITH_NEW_KEY' | 'CONTACT_SUPPORT';
 
-/** An end that only a webhook says may be corrected: a caller that acts on it could pay twice. */
+/**
+ * The guidance for a payout. An end that only a webhook says may be corrected: a caller that acts on it could pay
+ * twice.
+ */
 export function guidanceOf({ status, reversed, claimedAt }: SubaccountPayout): PayoutGuidance {
   if (claimedAt !== undefined) return 'WAIT';
   if (status === 'processing' || status === 'unknown') return 'WAIT';
@@ -158,7 +170,7 @@ export const requestPayoutInput = z.object({
   pixKey: pixKeyText,
   idempotencyKey: idempotencyKeyText.nullish(),
 });
-/** The PIX key is in its normal form. */
+/** A request whose PIX key is in its normal form. */
 export type RequestPayoutInput = z.infer<typeof requestPayoutInput>;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
@@ -169,7 +181,7 @@ export interface CursorPageQuery {
   after?: number | undefined;
 }
 
-/** Newest first, each with its place in the list. */
+/** A page, newest first, each item with its place in the list. */
 export interface CursorPage<Item> {
   items: { place: number; item: Item }[];
   hasNextPage: boolean;
@@ -183,13 +195,13 @@ export interface OffsetPageQuery {
 
 export interface OffsetPage<Item> {
   items: Item[];
-  /** How many there are in all. */
+  /** The length of the whole list. */
   total: number;
 }
 
 type StatusFilter = readonly SubaccountPayoutStatus[] | undefined;
 
-/** The service itself knows all of what it shows; in front of it, less may be known. */
+/** The port of subaccounts. The service itself knows all that it shows; a server in front of it may know less. */
 export interface SubaccountService<
   P extends SubaccountPayout = SubaccountPayout,
   S extends Subaccount = Subaccount,
@@ -206,13 +218,14 @@ export interface SubaccountService<
    */
   transfer(tenant: Tenant, input: TransferInput): Promise<{ subaccount: S; entry: E; replayed: boolean }>;
   /**
-   * That a name can be one at all; in front of another service, that one is asked. `path` stands before the field's name.
+   * Refuses a name that no subaccount or payout can have; a server in front of another service leaves that to it.
+   * `path` precedes the field's name.
    * @throws ValidationError
    */
   assertNames(names: NamesOfPayout, path?: string): void;
-  /** Null where it does not exist or is another tenant's. */
+  /** Finds a subaccount; null where it does not exist or is another tenant's. */
   find(tenant: Tenant, subaccountId: string): Promise<S | null>;
-  /** In the order asked, null where not found. */
+  /** Finds subaccounts in the order asked, null where not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
   list(tenant: Tenant, page: CursorPageQuery): Promise<CursorPage<S>>;
   listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
@@ -221,17 +234,17 @@ export interface SubaccountService<
   statementPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<E>>;
   countStatement(tenant: Tenant, subaccountId: string): Promise<number>;
   /**
-   * By any of the five forms of 2.2; null where there is none of this subaccount, or the form is none of them. One that was
-   * requested, and of which nobody knows yet what became of it, is processing.
+   * Finds a payout by any of the five forms of 2.2; null where the subaccount has none, or the form is none of them. A
+   * payout whose outcome is unknown is processing.
    */
   findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<P | null>;
-  /** With the version of the tenant's log that the state holds for, and the id that its events have. */
+  /** Finds a payout with the version of the tenant's log that the state holds for, and the id that its events have. */
   findPayoutWithVersion(
     tenant: Tenant,
     subaccountId: string,
     reference: string,
   ): Promise<{ version: number; id: string; payout: P } | null>;
-  /** By our own id, in the order asked, null where not found. */
+  /** Finds payouts by our own ids, in the order asked, null where not found. */
   findPayouts(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
   payouts(
     tenant: Tenant,
@@ -244,7 +257,7 @@ export interface SubaccountService<
 
 export interface RequestedPayout<P extends SubaccountPayout = SubaccountPayout> {
   payout: P;
-  /** Held for a look at it, or the bank has not answered yet: the document's `202`. */
+  /** The payout is held for verification, or the bank has not answered yet: the document's `202`. */
   underVerification: boolean;
   replayed: boolean;
 }
@@ -258,13 +271,14 @@ export interface SubaccountPayoutService<P extends SubaccountPayout = Subaccount
    */
   requestPayout(tenant: Tenant, input: RequestPayoutInput): Promise<RequestedPayout<P>>;
   /**
-   * Has the bank asked again, now, where a payout stands; takes our own id or any reference. In front of another service a
-   * payoutId may be of several subaccounts' payouts, and leads to none. @throws NotFoundError
+   * Asks the bank now where a payout stands; takes our own id or any reference. In front of another service a payoutId
+   * may belong to payouts of several subaccounts, and leads to none.
+   * @throws NotFoundError
    */
   recheck(tenant: Tenant, reference: string): Promise<void>;
 }
 
-/** What the service itself offers. */
+/** The port as the service itself offers it. */
 export type OwnSubaccounts = SubaccountService<
   StoredSubaccountPayout,
   StoredSubaccount,

@@ -13,7 +13,7 @@ export function newTransferReference(): string {
   return `rep_${randomBytes(16).toString('hex')}`;
 }
 
-/** The five forms of 2.2, of which the two that begin with `saq_` are one column. */
+/** The five forms of 2.2; the two that begin with `saq_` are one column. */
 export type ReferenceKind = 'withdrawalId' | 'turboCode' | 'payoutId' | 'subCode';
 
 const REFERENCES: readonly [RegExp, ReferenceKind][] = [
@@ -23,17 +23,20 @@ const REFERENCES: readonly [RegExp, ReferenceKind][] = [
   [/^saq_(?:[0-9a-f]{32}|idem_[A-Za-z0-9_\-.:]{1,128})$/, 'payoutId'],
 ];
 
-/** Which of the forms a reference has; null where it has none. */
+/** The form of a reference; null where it has none. */
 export function referenceKind(reference: string): ReferenceKind | null {
   return REFERENCES.find(([form]) => form.test(reference))?.[1] ?? null;
 }
 
-/** Of a tenant there is one payout a key, so nobody's key can lead to a payout that was made without it. */
+/**
+ * The reference of a new payout. A tenant has one payout for a key, so no key leads to a payout that was made without
+ * it.
+ */
 export function payoutReference(idempotencyKey: string | null | undefined): string {
   return idempotencyKey == null ? `saq_${randomBytes(16).toString('hex')}` : `saq_idem_${idempotencyKey}`;
 }
 
-/** Fresh names for a payout, of which it takes what it needs. */
+/** Fresh names for a payout, which takes those that it needs. */
 export interface PayoutNames {
   withdrawalId: string;
   turboCode: string;
@@ -52,26 +55,26 @@ export function newPayoutKey(): string {
   return `sqp_${randomBytes(16).toString('hex')}`;
 }
 
-/** One that we issue. */
+/** The id of a subaccount that this service issues. */
 export const subaccountIdText = z
   .string()
   .regex(SUBACCOUNT_ID, 'must be sacc_ and 32 hex digits, in lower case');
 
-/** One that another service may have issued, in a form of its own. */
+/** The id of a subaccount that another service may have issued, in a form of its own. */
 export const anySubaccountId = z.string().regex(/^sacc_[\w.-]{1,64}$/, 'must be sacc_ and what follows it');
 
 const NO_REFERENCE =
   'must be a withdrawal id (24 hex digits, in lower case), a TURBO- or SUB- code, or a saq_ reference';
 
-/** One that we issue. */
+/** A reference of a payout that this service issues. */
 export const payoutReferenceText = z.string().refine((text) => referenceKind(text) !== null, NO_REFERENCE);
 
-/** One that another service may have issued, in a form of its own. */
+/** A reference of a payout that another service may have issued, in a form of its own. */
 export const anyPayoutReference = z
   .string()
   .regex(/^(?!\.{1,2}$)[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces');
 
-/** @throws ValidationError for what this service would never issue */
+/** Refuses names that this service would never issue. @throws ValidationError */
 export function assertOwnNames({ subaccountId, reference }: NamesOfPayout, path = ''): void {
   if (subaccountId != null && !SUBACCOUNT_ID.test(subaccountId))
     throw new ValidationError([

@@ -18,39 +18,42 @@ import type {
 import type { PayoutNames } from './names.ts';
 import { type SubaccountMove, withEntry } from './transfers.ts';
 
-/** Work that waits for an instant. */
+/** The tasks of payouts that wait for an instant. */
 export type SubaccountPayoutTask = 'subaccount_payout.send' | 'subaccount_payout.reverse';
 
-/** One payout's step, with what goes with it. */
+/** One step of a payout, with all that changes with it. */
 export interface SubaccountPayoutChange {
   readonly previous: StoredSubaccountPayout | null;
   readonly record: PayoutRecord;
   readonly move: SubaccountMove | null;
-  /** Money that moves without the subaccount. */
+  /** A movement of money that leaves the subaccount untouched. */
   readonly transaction: LedgerTransaction | null;
   readonly due: readonly { kind: SubaccountPayoutTask; at: Date }[];
-  /** What subscribers are told; null where nothing has changed for them. */
+  /** The event for subscribers; null where nothing has changed for them. */
   readonly event: SubaccountPayoutStatus | 'reversed' | null;
 }
 
-/** A payout whose outcome is not known is asked for again after so long. */
+/** The pause before the bank is asked again for a payout whose outcome is not known. */
 export const ASK_AGAIN_AFTER_MS = 10_000;
-/** From the failure of a payout to its reversal. */
+/** The time from a payout's failure to its reversal. */
 export const REVERSES_AFTER_MS = 2_000;
 
-/** What an account settles of its subaccounts' payouts. */
+/** The fees of an account that its subaccounts' payouts settle. */
 export interface PayoutTerms {
   subaccountMarkupCents: Cents;
   payoutFeesCents: { pix: Cents };
 }
 
-/** @throws UnavailableError with a test key: subaccount payouts exist only with live keys (4.1.3) */
+/** Refuses subaccount payouts with a test key: they exist only with live keys (4.1.3). @throws UnavailableError */
 export function assertPayoutsAvailable(environment: Environment): void {
   if (environment === 'sandbox')
     throw new UnavailableError('NOT_IN_SANDBOX', 'Subaccount payouts are not available in sandbox');
 }
 
-/** @throws ValidationError where nothing would be left after the fees, InsufficientFundsError */
+/**
+ * Decides a request for a payout.
+ * @throws ValidationError where nothing would be left after the fees, InsufficientFundsError
+ */
 export function decideRequest(
   { amountCents, pixKey }: Pick<RequestPayoutInput, 'amountCents' | 'pixKey'>,
   {
@@ -121,12 +124,12 @@ export function decideRequest(
   };
 }
 
-/** What the bank is told of a payout: what the PIX key receives, both fees taken off. */
+/** The amount that the bank transfers and the PIX key receives: the gross amount without both fees. */
 export function netOf({ payout, agreedFeeCents }: PayoutRecord): Cents {
   return payout.amountCents - payout.feeCents - agreedFeeCents;
 }
 
-/** Where the transfer of a payout stands. */
+/** The state of a payout's transfer at the bank. */
 export type TransferOutcome =
   | { status: 'in_verification' | 'queued' | 'sent'; until: Date | null }
   | { status: 'refused'; reason: string }
@@ -137,8 +140,8 @@ export type TransferOutcome =
     };
 
 /**
- * What the bank's answer makes of a payout; null where it changes nothing. The first answer but a refusal assembles
- * it. A repeated or late answer about a payout that has ended changes nothing.
+ * Decides the step of a payout that follows from the bank's answer; null where nothing changes. The first answer but a
+ * refusal assembles the payout. A repeated or late answer about a payout that has ended changes nothing.
  */
 export function decideOutcome(
   record: PayoutRecord,
@@ -161,7 +164,7 @@ export function decideOutcome(
     return completed(record, assembled, { ...outcome.receipt, balances, now });
 
   const { until } = outcome;
-  // An instant that has passed without a decision is as good as none.
+  // An instant that has passed without a decision counts as none.
   const at = until && until > now ? until : new Date(now.getTime() + ASK_AGAIN_AFTER_MS);
   return {
     previous,
@@ -173,7 +176,7 @@ export function decideOutcome(
   };
 }
 
-/** Once, some time after the failure: what was debited goes back. */
+/** Gives back the debited amount, once, some time after the failure. */
 export function decideReverse(
   record: PayoutRecord,
   subaccount: StoredSubaccount,

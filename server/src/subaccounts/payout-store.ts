@@ -35,7 +35,9 @@ const COLUMN = {
   subCode: 'sub_code',
 } as const satisfies Record<ReferenceKind, keyof Tables['subaccount_payout']>;
 
-/** By any form of 2.2, of whichever subaccount of the tenant, with the version of the log that it stands for. */
+/**
+ * Finds a payout of any subaccount of the tenant by any form of 2.2, with the version of the log that it stands for.
+ */
 export async function selectByReference(
   sql: Sql,
   tenant: Tenant,
@@ -76,7 +78,10 @@ export async function countPayouts(sql: Sql, tenant: Tenant, subaccountId: strin
   return countList(sql, tenant, { list: 'subaccount_payout', parent: subaccountId });
 }
 
-/** As `listPayouts`, for each of several, all with the same filter: one statement. Each status is read as a list of its own. */
+/**
+ * Lists the payouts of each of several subaccounts, all with the same filter, in one statement. Each status is read as
+ * a list of its own.
+ */
 export async function listPayoutsOfEach(
   sql: Sql,
   pages: readonly PageOfOne[],
@@ -100,7 +105,7 @@ export async function listPayoutsOfEach(
   return found.map((items, nth) => items.slice(0, pages[nth]!.limit));
 }
 
-/** As `countPayouts`, for each of several, all with the same filter: one statement. */
+/** Counts the payouts of each of several subaccounts, all with the same filter, in one statement. */
 export async function countPayoutsOfEach(
   sql: Sql,
   pages: readonly OfOne[],

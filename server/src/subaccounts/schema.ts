@@ -340,7 +340,10 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-/** The context of a subscription lives as long as it does: what it has loaded for one update is old at the next. */
+/**
+ * Clears the loaders of a subscription's context: they live as long as it does, and hold what an earlier update has
+ * read.
+ */
 function fresh(update: Update, _: unknown, { loaders }: Context): Update {
   loaders.subaccount.clearAll();
   return update;
@@ -351,7 +354,7 @@ function stateUpdate(payout: SubaccountPayout, cursor: string): Update {
   return { cursor, occurredAt, previousStatus: null, payout };
 }
 
-/** The state as it was at the change, not today's. */
+/** The update of an event, with the state as it was at the change, not today's. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'subaccount_payout')
     throw new TypeError(`${event.kind} is not a subaccount payout's event`);

@@ -27,7 +27,7 @@ export async function selectEntries(
   return rows.map(toEntry);
 }
 
-/** In the order in which they were decided, which is the order of their numbers. */
+/** Inserts entries in the order in which they were decided, which is the order of their numbers. */
 export async function insertEntries(
   sql: Sql,
   tenant: Tenant,
@@ -64,7 +64,7 @@ export async function listEntries(
   return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
 }
 
-/** As `listEntries`, for each of several: one statement. */
+/** Lists the entries of each of several subaccounts in one statement. */
 export async function listEntriesOfEach(sql: Sql, pages: readonly PageOfOne[]) {
   const rows = await sql
     .selectFrom(wanted(pages))
@@ -89,7 +89,7 @@ export async function listEntriesOfEach(sql: Sql, pages: readonly PageOfOne[]) {
   return ofEach(pages, rows, (row) => ({ place: row.number, item: toEntry(row) }));
 }
 
-/** As `countEntries`, for each of several: one statement. */
+/** Counts the entries of each of several subaccounts in one statement. */
 export function countEntriesOfEach(sql: Sql, pages: readonly OfOne[]): Promise<number[]> {
   return countOfEach(sql, pages, { list: 'statement_entry' });
 }

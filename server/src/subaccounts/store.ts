@@ -6,10 +6,10 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { StoredSubaccount } from './model.ts';
 import { subaccountIdText } from './names.ts';
 
-// A text that is no id is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
+// A text that is no id is in no row, and Postgres refuses one with U+0000: it is not queried.
 export const isId = (text: string) => subaccountIdText.safeParse(text).success;
 
-/** Newest first, `limit` of them older than the number `before` or behind the first `offset`. */
+/** A part of a list, newest first: `limit` items older than the number `before`, or after the first `offset`. */
 export interface Window {
   limit: number;
   before?: number | undefined;
@@ -83,13 +83,13 @@ function toSubaccount(row: Selectable<Tables['subaccount']>): StoredSubaccount {
 
 // ── Lists, also of several subaccounts at once ────────────────────────────────────────────────────────────────────────────────
 
-/** What one subaccount has, of the tenant that it is asked for by. */
+/** A list of one subaccount, of the tenant that requested it. */
 export interface OfOne {
   tenant: Tenant;
   subaccountId: string;
 }
 
-/** The newest `limit` of it that are older than the number `before`. */
+/** A page of one subaccount's list: the newest `limit` items that are older than the number `before`. */
 export interface PageOfOne extends OfOne {
   limit: number;
   before?: number | undefined;
@@ -104,7 +104,7 @@ interface Wanted {
   size: number;
 }
 
-/** What is asked for, as a table. An id that is none is left out, as above. */
+/** The requested lists, as a table. A text that is no id is left out. */
 export function wanted(pages: readonly (OfOne & Partial<PageOfOne>)[]) {
   const rows = pages.map(
     ({ tenant, subaccountId, before = Number.MAX_SAFE_INTEGER, limit = 0 }, nth): Wanted => ({
@@ -122,7 +122,7 @@ export function wanted(pages: readonly (OfOne & Partial<PageOfOne>)[]) {
   );
 }
 
-/** The rows of each, in the order asked. */
+/** The rows of each requested list, in the order of the requests. */
 export function ofEach<Row extends { nth: number }, Item>(
   pages: readonly unknown[],
   rows: readonly Row[],
@@ -148,7 +148,7 @@ export function newest<Query extends Listable>(query: Query, { limit, before, of
   return older.orderBy('number', 'desc').limit(limit).offset(offset);
 }
 
-/** How many rows of a list each has: one statement. */
+/** Counts the rows of a list of each of several subaccounts in one statement. */
 export async function countOfEach(
   sql: Sql,
   pages: readonly OfOne[],

@@ -9,14 +9,17 @@ import type {
   StoredSubaccount,
 } from './model.ts';
 
-/** What a step does to a subaccount, its statement and the ledger, all three the same. */
+/** A change of a subaccount, its statement and the ledger, all three by the same amount. */
 export interface SubaccountMove {
   readonly subaccount: StoredSubaccount;
   readonly entry: StoredStatementEntry;
   readonly transaction: LedgerTransaction;
 }
 
-/** @throws ValidationError where the externalId leads to a subaccount of another name */
+/**
+ * Decides the creation of a subaccount.
+ * @throws ValidationError where the externalId leads to a subaccount of another name
+ */
 export function decideCreate(
   input: CreateSubaccountInput,
   { id, existing, now }: { id: string; existing: StoredSubaccount | null; now: Date },
@@ -30,7 +33,7 @@ export function decideCreate(
   return { subaccount: { id, name, externalId, balanceCents: 0, createdAt: now }, replayed: false };
 }
 
-/** @throws InsufficientFundsError above what the main account can withdraw */
+/** Decides a transfer. @throws InsufficientFundsError above what the main account can withdraw */
 export function decideTransfer(
   subaccount: StoredSubaccount,
   { amountCents, refId, balances, now }: { amountCents: Cents; refId: string; balances: Balances; now: Date },

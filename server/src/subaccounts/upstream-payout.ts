@@ -4,7 +4,7 @@ import type { SubaccountPayout } from './model.ts';
 /** A payout as the service showed it, in an answer or in an event. */
 export type UpstreamPayout = Omit<SubaccountPayout, 'id' | 'version'>;
 
-/** How far it is along (3.1). */
+/** The progress of a payout (3.1), as a number that grows. */
 function progressOf({ status, reversed, inDoubt, neverMade }: UpstreamPayout): number {
   if (inDoubt || neverMade) return -1;
   if (status === 'unknown') return 0;
@@ -13,9 +13,9 @@ function progressOf({ status, reversed, inDoubt, neverMade }: UpstreamPayout): n
 }
 
 /**
- * What a payout is after it was seen once more; null where nothing is new. Answers and events come in any order, twice
- * and late: the status goes forward, and what was once known stays known. An end can be corrected by the service alone,
- * in an answer that is newer than what is known.
+ * Merges a payout as the service showed it into what is known; null where nothing is new. Answers and events come in
+ * any order, twice and late: the status goes forward, and what was once known stays known. An end can be corrected by
+ * the service alone, in an answer that is newer than what is known.
  */
 export function mergeUpstreamPayout(
   known: SubaccountPayout | null,
@@ -26,16 +26,16 @@ export function mergeUpstreamPayout(
   const seen = normalize(given);
   const claimedAt = source.by === 'event' && isEnd(seen) ? source.at : undefined;
   if (!known) return { id: newId, version: 1, ...seen, ...(claimedAt && { claimedAt }) };
-  const says = saysTheSame(known, seen);
-  const turns = !says && prevails(known, seen, source);
-  // It says that the payout ended otherwise than it did.
-  if (!says && !turns && progressOf(seen) >= progressOf(known)) return null;
-  // Of one that turns out to have been made after all, these were ours. Where another system has used its key, so was the
-  // amount.
+  const isConfirmation = saysTheSame(known, seen);
+  const turns = !isConfirmation && prevails(known, seen, source);
+  // The answer says that the payout ended otherwise than it did.
+  if (!isConfirmation && !turns && progressOf(seen) >= progressOf(known)) return null;
+  // A payout that turns out to have been made after all loses what this server concluded. Where another system has used
+  // its key, the amount is the service's too.
   const ours = known.neverMade ? { failureReason: null, reversedAt: null } : {};
   const isRequest = known.inDoubt || known.neverMade;
   const [newer, older] = turns ? [seen, { ...known, ...ours }] : [known, seen];
-  const holds = turns ? claimedAt : says && source.by === 'service' ? undefined : known.claimedAt;
+  const holds = turns ? claimedAt : isConfirmation && source.by === 'service' ? undefined : known.claimedAt;
   const { inDoubt: _, neverMade: __, claimedAt: ___, ...rest } = known;
   const merged: SubaccountPayout = {
     ...rest,
@@ -46,7 +46,7 @@ export function mergeUpstreamPayout(
       amountCents: isRequest ? newer.amountCents : known.amountCents,
       payoutId: known.payoutId ?? seen.payoutId,
       withdrawalId: newer.withdrawalId ?? older.withdrawalId,
-      // A payout refused by the bank after all has its TURBO-… replaced.
+      // A payout that the bank refuses after all has its TURBO-… replaced.
       code: newer.code ?? older.code,
       feeCents: known.feeCents ?? seen.feeCents,
       platformFeeCents: newer.platformFeeCents ?? older.platformFeeCents,
@@ -75,7 +75,7 @@ function saysTheSame(known: UpstreamPayout, seen: UpstreamPayout): boolean {
   return progressOf(known) === progressOf(seen) && known.status === seen.status;
 }
 
-/** Whether what was seen takes the place of what is known. */
+/** Whether a shown state replaces the known one. */
 function prevails(known: SubaccountPayout, seen: UpstreamPayout, { by, at, knownAt }: Source): boolean {
   const isForward = progressOf(seen) > progressOf(known);
   if (!isEnd(known) || known.neverMade) {
@@ -84,14 +84,14 @@ function prevails(known: SubaccountPayout, seen: UpstreamPayout, { by, at, known
   }
   if (by === 'event') return false;
   const { claimedAt } = known;
-  // An end that the service itself has said does not become open again: such an answer is an older one.
+  // An end that the service itself has said does not become open again: an answer that says so is older.
   if (progressOf(seen) < 2 || (known.reversed && seen.status === 'failed' && !seen.reversed))
     return claimedAt !== undefined && at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
   const said = claimedAt ?? knownAt;
   return !said || at > said;
 }
 
-/** What has no place beside its status (2.2), whoever says it. */
+/** Removes the fields that have no place beside the status (2.2), whatever the source says. */
 function normalize<Payout extends UpstreamPayout>(payout: Payout): Payout {
   const failed = payout.status === 'failed';
   const reversed = failed && payout.reversed;
@@ -112,7 +112,7 @@ function isSame(left: SubaccountPayout, right: SubaccountPayout): boolean {
   return fields.every((field) => shown(left[field]) === shown(right[field]));
 }
 
-/** What subscribers are told of it. */
+/** The kind of the event that announces a payout's state. */
 export function eventOf({ status, reversed }: SubaccountPayout): SubaccountPayout['status'] | 'reversed' {
   return reversed ? 'reversed' : status;
 }

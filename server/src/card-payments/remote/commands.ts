@@ -232,7 +232,7 @@ export function createCardPaymentRequests({
       hasRival: () => rivals.some(isRival),
       // Any of them will do: nobody has seen their pages.
       interchangeable: rivals.length,
-      complete: list.reachesBack,
+      complete: list.complete,
     });
     if (kind !== 'one') return kind === 'none' ? 'not_there' : 'unclear';
     const [{ said: _, ...claim }] = items;
@@ -247,7 +247,7 @@ export function createCardPaymentRequests({
     return readPagesUntil({
       async fetchPage(query) {
         const path = `/v1/card-payments?${query}` as const;
-        const answer = await endpoints.askIfThere(environment, LIST, () =>
+        const answer = await endpoints.callIfSupported(environment, LIST, () =>
           upstream.get({ environment, path, requestOptions: lookupOptions(intent) }),
         );
         return answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;

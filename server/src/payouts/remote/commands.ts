@@ -196,7 +196,7 @@ export function createPayoutRequests({
     const summary = intent.summary as Summary;
     const at = clock.now();
     const { environment } = tenant;
-    const answer = await endpoints.askIfThere(environment, LIST, () =>
+    const answer = await endpoints.callIfSupported(environment, LIST, () =>
       upstream.get({
         environment,
         path: `${PAYOUTS}?limit=${LARGEST_PAGE}&offset=0`,

@@ -80,7 +80,7 @@ export function createSubaccountWith({ post }: Sender) {
     const answer = await post(tenant, POST, '/v1/subaccounts', input).catch((error: unknown) => {
       if (!(error instanceof UpstreamFault)) throw error;
       if (error.reached === 'no') throw toUpstreamError(error);
-      // With a name of its own the same request again gives the same subaccount; without one, a second.
+      // With an externalId the same request again gives the same subaccount; without one, a second.
       throw new UpstreamError(error.message, {
         retryable: input.externalId != null,
         moneyMayHaveMoved: false,
@@ -112,15 +112,17 @@ export async function toRefusal(
   }: {
     secret?: string;
     permissions: readonly string[];
-    /** With the service's words, where the money does not suffice. */
+    /** The refusal, with the service's words, where the money does not suffice; else null. */
     shortOf: (words: string) => Promise<PaymentError | null>;
   },
 ): Promise<PaymentError> {
-  const said = messageOf(answer.body, { secret });
+  const message = messageOf(answer.body, { secret });
   if (answer.status === 404) return new NotFoundError('Subaccount not found');
-  if (answer.status === 409) return keyUsed(said);
+  if (answer.status === 409) return keyUsed(message);
   if (isOfInput(answer))
-    return (await shortOf(said ?? 'The payments service refuses this').catch(() => null)) ?? invalid(said);
+    return (
+      (await shortOf(message ?? 'The payments service refuses this').catch(() => null)) ?? invalid(message)
+    );
   return refusalOf(answer, { permissions, secret });
 }
 

@@ -85,7 +85,7 @@ export function createPayoutRequests({
           });
         },
       });
-    // It is requested: whatever goes wrong from here on changes nothing of that.
+    // The payout is requested: no later fault changes that.
     const at = clock.now();
     const requested = readRequestedPayout(answer.body);
     const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
@@ -95,13 +95,14 @@ export function createPayoutRequests({
     );
     const held = answer.status === 202;
     if (isFound(found)) return { made: found.found, held };
-    // Nobody could be asked, but the answer says that it is under way. With `SUB-` it was refused, and why is not said.
+    // The service could not be asked, but the answer says that the payout is under way. A `SUB-` code means that it was
+    // refused, and the reason is not given.
     if (found === 'not_there' || !requested || requested.code?.startsWith('SUB-')) throw notShown();
     const seen = justRequested({ ...requested, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
     return { made: observationOf(seen, { reference: IDEM + key, at }), held };
   }
 
-  /** By the first of these names that leads to it. */
+  /** Looks a payout up by the first of these names that leads to it. */
   async function lookUpPayout(
     { environment }: Tenant,
     { subaccountId, amountCents }: Summary,
@@ -112,11 +113,11 @@ export function createPayoutRequests({
     for (const reference of names.filter(canBeReference)) {
       const at = clock.now();
       const path = payoutPath(subaccountId, reference);
-      const answer = await endpoints.askIfThere(environment, GET_PAYOUT, () =>
+      const answer = await endpoints.callIfSupported(environment, GET_PAYOUT, () =>
         upstream.get({ environment, path, requestOptions }),
       );
       const seen = answer && isSuccess(answer) ? readSubaccountPayout(answer.body) : null;
-      // Of another amount, it was made by another request under the same key; so this one was not done.
+      // A payout of another amount was made by another request under the same key; so this request was not done.
       if (seen && isSame(seen.subaccountId, subaccountId) && seen.amountCents !== amountCents) continue;
       if (seen && isSame(seen.subaccountId, subaccountId))
         return { found: observationOf(seen, { reference, at }), provisional: isJustRequested(seen) };
@@ -169,7 +170,7 @@ export function createPayoutRequests({
   };
 }
 
-/** All that is known of a payout when its request was accepted. */
+/** A payout as it is known when its request was accepted. */
 function justRequested({
   at,
   ...known
@@ -185,7 +186,7 @@ function justRequested({
   };
 }
 
-/** What is known of one that was sent, or may have been: the money may have left. */
+/** The payout of an intent that was sent, or may have been: the money may have left. */
 export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout {
   const { subaccountId, amountCents, pixKey = null } = summary as Summary;
   const payoutId = IDEM + key;
@@ -195,12 +196,15 @@ export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout 
     payoutId,
     id: reservedId(subaccountId, payoutId)!,
     inDoubt: true,
-    // Whatever is recorded of it is newer.
+    // Every recorded state of it is newer.
     version: 0,
   };
 }
 
-/** The bank has not answered yet (the document's 2.2): it has none of the names that it is answered with. */
+/**
+ * Whether the bank has not answered yet (the document's 2.2): the payout has none of the names that come with the
+ * answer.
+ */
 function isJustRequested({ status, withdrawalId, code }: UpstreamPayout): boolean {
   return status === 'processing' && withdrawalId === null && code === null;
 }
@@ -209,7 +213,7 @@ export function payoutPath(subaccountId: string, reference: string): `/v1/${stri
   return `/v1/subaccounts/${subaccountId}/payouts/${encodeURIComponent(reference)}`;
 }
 
-/** It was accepted, and is not to be seen. */
+/** The error of a request that was accepted and whose payout cannot be found. */
 function notShown(): UpstreamError {
   return new UpstreamError('The payments service has accepted this, and does not show it', {
     retryable: false,

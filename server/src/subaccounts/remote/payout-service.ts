@@ -53,17 +53,17 @@ import {
 } from './mirror.ts';
 import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.ts';
 
-/** An answer is given again for so long, to every caller. */
+/** The time for which an answer is given again, to every caller. */
 export const KEEP_MS = 2_000;
-/** A payout seen this long ago is looked at again before it is shown; of many, the first few. */
+/** The age at which a payout is read again before it is shown; of many, the first few are. */
 const OLD_AFTER_MS = 3_000;
 const REFRESHED_AT_ONCE = 10;
 
-// How often a followed payout is asked for: soon after it was requested often, later seldom, and of all together no more
-// than one in three seconds, which the budget's class of polling has for us.
+// The pauses between polls of a followed payout: short soon after its request, longer later. All together make no more
+// than one poll in three seconds, which the budget's class of polling has for them.
 const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
 const POLLED_AT_ONCE = 3;
-/** Where nothing is open, another instance may have begun something. It costs a look at our own database. */
+/** The pause where nothing is open: another instance may have begun something. It costs a query of our own database. */
 const IDLE_MS = 15_000;
 
 /** Reads from the service; gives a success, or an answer that `isNone` accepts. */
@@ -102,7 +102,7 @@ export function createRemotePayouts(
     },
   });
 
-  /** Asks for a payout and records it; null where the service says that there is none. */
+  /** Reads a payout from the service and records it; null where the service says that there is none. */
   async function fetchPayout(
     tenant: Tenant,
     subaccountId: string,
@@ -110,10 +110,10 @@ export function createRemotePayouts(
     options: { requestOptions: RequestOptions; keepMs?: number },
   ): Promise<{ payout: SubaccountPayout | null; read: Read }> {
     const path = payoutPath(subaccountId, reference);
-    // 400 is a form that this service does not have.
+    // 400 means that this service does not have the form of the reference.
     const read = await get(tenant, GET_PAYOUT, path, options, (status) => status === 404 || status === 400);
     if (!isSuccess(read)) {
-      // What was not there some time ago may be there now.
+      // A payout that was not there some time ago may be there now.
       if (read.stale) throw cannotAsk();
       return { payout: null, read };
     }
@@ -122,7 +122,7 @@ export function createRemotePayouts(
     return { payout: await mirror.record(tenant, seen, { reference, at: read.at }), read };
   }
 
-  /** Whether the service was asked, and not an older answer of its taken in its place. */
+  /** Reads a known payout again; false where an older answer was given in the service's place. */
   async function refreshOne(
     tenant: Tenant,
     known: MirroredRow,
@@ -142,13 +142,13 @@ export function createRemotePayouts(
   function serviceFor(requester: Requester): PayoutReads & SubaccountPayoutService {
     const requestOptions = requestOptionsFor(requester);
 
-    /** The service's word, or what it last said where it cannot be asked. */
+    /** Finds a payout as the service shows it, or as it was last known where the service cannot be asked. */
     async function findPayout(
       tenant: Tenant,
       subaccountId: string,
       reference: string,
     ): Promise<SubaccountPayout | null> {
-      // The document's 4.1.3: with a test key there are none.
+      // With a test key there are no payouts (the document's 4.1.3).
       if (tenant.environment === 'sandbox') return null;
       if (!isSubaccountId(subaccountId) || !canBeReference(reference)) return null;
       const known = await mirror.findOf(tenant, subaccountId, reference);
@@ -160,7 +160,7 @@ export function createRemotePayouts(
         );
         requester.onRead(known && read.stale ? known.observedAt : read.at, read.stale);
         if (payout) return payout;
-        // What the service does not know of may be on its way to it, or have come there since it was asked.
+        // A payout that the service does not know may be on its way to it, or have arrived since.
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         const late = await mirror.findOf(tenant, subaccountId, reference);
         return late ? payoutIn(late) : doubt;
@@ -191,7 +191,7 @@ export function createRemotePayouts(
       findPayout,
 
       async findPayoutWithVersion(tenant, subaccountId, reference) {
-        // Before anything is looked at, so that nothing that comes later is missed.
+        // Read before everything else, so that no later change is missed.
         const head = await readHead(sql, tenant);
         const known = await mirror.findOf(tenant, subaccountId, reference);
         const id = known?.id ?? (await findPayout(tenant, subaccountId, reference))?.id;
@@ -199,7 +199,7 @@ export function createRemotePayouts(
         if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         if (doubt) return { version: head, id: doubt.id, payout: doubt };
-        // It may have become known just now, and its intent have ended.
+        // The payout may have become known just now, and its intent have ended.
         const late = await mirror.findOf(tenant, subaccountId, reference);
         return late && { version: head, id: late.id, payout: payoutIn(late) };
       },
@@ -225,13 +225,13 @@ export function createRemotePayouts(
         if (ids.some((id) => !found.has(id)))
           for (const payout of await requests.inDoubt(tenant))
             if (!found.has(payout.id)) found.set(payout.id, payout);
-        // One may have become known just now, and its intent have ended.
+        // A payout may have become known just now, and its intent have ended.
         if (ids.some((id) => !found.has(id)))
           for (const late of await select()) if (!found.has(late.id)) found.set(late.id, payoutIn(late));
         return ids.map((id) => found.get(id) ?? null);
       },
 
-      // The document shows no list of them: these are those that were requested here, or told of, or looked up.
+      // The document has no list of payouts: these were requested here, announced by webhooks, or looked up.
       async payouts(tenant, subaccountId, { first, after, status }) {
         const window = { before: after ?? null, limit: first + 1 };
         const rows = await listMirrored(sql, tenant, RESOURCE, { ...ofOne(subaccountId, status), ...window });
@@ -285,7 +285,7 @@ export function createRemotePayouts(
     for (const one of due) {
       if (asked === POLLED_AT_ONCE) break;
       polled.add(one);
-      // Another instance has just asked; or the service goes on saying something older.
+      // Another instance has just asked; or the service still gives an older answer.
       const claim = { name: `${RESOURCE} ${one.id}`, now, intervalMs: every(one) };
       if (!(await claimPoll(sql, tenant, claim))) continue;
       asked += 1;
@@ -294,7 +294,7 @@ export function createRemotePayouts(
     const next = oldest
       .map((one) => (polled.has(one) ? plusMs(now, every(one)) : dueAt(one)))
       .map((at) => (at <= now ? plusMs(now, POLL_EVERY_MS.fresh) : at));
-    // Somebody may wait for one whose request has an outcome that is not known yet, or for any that begins elsewhere.
+    // A follower may wait for a payout whose outcome is not known yet, or for any that begins elsewhere.
     if (wanted.all) next.push(plusMs(now, IDLE_MS));
     else if (await requests.hasDoubts(tenant)) next.push(plusMs(now, POLL_EVERY_MS.fresh));
     return next.reduce<Date | null>((first, at) => (first && first <= at ? first : at), null);
@@ -328,7 +328,7 @@ export function createRemotePayouts(
     }
     const { payout: seen } = event;
     const name = seen.withdrawalId ?? seen.code ?? seen.payoutId;
-    // It does not say which payout it is.
+    // The event does not name its payout.
     if (name === null) return null;
     return {
       resource: RESOURCE,
@@ -340,7 +340,7 @@ export function createRemotePayouts(
   return { serviceFor, poll, refresh, readWebhook, requests: requests.kinds };
 }
 
-/** A tenth of its age. */
+/** The pause between polls of a payout: a tenth of its age. */
 function intervalOf(known: MirroredRow, now: Date): number {
   const age = now.getTime() - payoutIn(known).createdAt.getTime();
   return Math.min(Math.max(age / 10, POLL_EVERY_MS.fresh), POLL_EVERY_MS.old);

@@ -49,7 +49,10 @@ export function createRemoteSubaccounts(
       (await readOne(tenant, id, { priority: 'query', waitMs: 0 })).subaccount?.balanceCents ?? null,
   });
 
-  /** A success, or what `isNone` says is an answer too. @throws RateLimitError, UpstreamFault, PaymentError */
+  /**
+   * Reads a path; gives a success, or an answer that `isNone` accepts.
+   * @throws RateLimitError, UpstreamFault, PaymentError
+   */
   async function get(
     { environment }: Tenant,
     endpoint: Endpoint,
@@ -97,7 +100,7 @@ export function createRemoteSubaccounts(
     if (!isSuccess(read)) return { items: [], total: 0, at: read.at };
     const found = readPage(read.body);
     if (!found) throw unreadable();
-    // Where nobody says how many there are, a full page has at least one more behind it.
+    // Where no total is given, a full page counts as having at least one more item after it.
     const more = found.items.length === limit ? 1 : 0;
     return {
       items: found.items.map(readItem),
@@ -117,7 +120,7 @@ export function createRemoteSubaccounts(
     keyOf: ({ tenant }) => tenant.environment,
     idOf: ({ id }) => id,
     fetchPage: subaccountPage,
-    // Its balance changes.
+    // A subaccount's balance changes.
     isKept: () => false,
   });
   const statements = createStableOffsetList<List & { subaccountId: string }, StatementEntry>({
@@ -138,7 +141,7 @@ export function createRemoteSubaccounts(
       return subaccount;
     }
 
-    /** Among the newest of its statement. */
+    /** Finds a transfer's entry among the newest of the statement. */
     async function findEntry(tenant: Tenant, subaccountId: string, refId: string) {
       const wants = (entry: StatementEntry) => entry.kind === 'transfer_in' && entry.refId === refId;
       const { items } = await statements.find(
@@ -156,11 +159,11 @@ export function createRemoteSubaccounts(
       async transfer(tenant, input) {
         const { subaccountId, amountCents } = input;
         if (!isSubaccountId(subaccountId)) throw new NotFoundError('Subaccount not found');
-        const { refId, entry: told, replayed } = await transfers.transfer(tenant, input);
-        // It is done, whatever can be read now.
+        const { refId, entry: answered, replayed } = await transfers.transfer(tenant, input);
+        // The transfer is done, whatever can be read now.
         const [subaccount, entry] = await Promise.all([
           find(tenant, subaccountId).catch(() => null),
-          told ?? findEntry(tenant, subaccountId, refId).catch(() => null),
+          answered ?? findEntry(tenant, subaccountId, refId).catch(() => null),
         ]);
         return {
           subaccount: subaccount ?? unknownSubaccount(subaccountId),
@@ -172,27 +175,29 @@ export function createRemoteSubaccounts(
         };
       },
 
-      // The service knows what it issues.
+      // The service knows its own names.
       assertNames: () => undefined,
       find,
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
       list: (tenant, { first, after }) =>
         withUpstreamErrors(
-          placed(subaccountList.list({ tenant, requester }, { end: 'first', limit: first, after })),
+          toCursorPage(subaccountList.list({ tenant, requester }, { end: 'first', limit: first, after })),
         ),
       async listPage(tenant, window) {
-        return numbered(await withUpstreamErrors(subaccountPage({ tenant, requester }, window)));
+        return toOffsetPage(await withUpstreamErrors(subaccountPage({ tenant, requester }, window)));
       },
       count: (tenant) => withUpstreamErrors(subaccountList.count({ tenant, requester }, {})),
 
       async statement(tenant, subaccountId, { first, after }) {
         if (!isSubaccountId(subaccountId)) return { items: [], hasNextPage: false };
         const list = { tenant, requester, subaccountId };
-        return withUpstreamErrors(placed(statements.list(list, { end: 'first', limit: first, after })));
+        return withUpstreamErrors(toCursorPage(statements.list(list, { end: 'first', limit: first, after })));
       },
       async statementPage(tenant, subaccountId, window) {
         if (!isSubaccountId(subaccountId)) return { items: [], total: 0 };
-        return numbered(await withUpstreamErrors(statementPage({ tenant, requester, subaccountId }, window)));
+        return toOffsetPage(
+          await withUpstreamErrors(statementPage({ tenant, requester, subaccountId }, window)),
+        );
       },
       async countStatement(tenant, subaccountId) {
         return isSubaccountId(subaccountId)
@@ -205,13 +210,13 @@ export function createRemoteSubaccounts(
   return { ...payouts, serviceFor, requests: { ...payouts.requests, ...transfers.kinds } };
 }
 
-async function placed<Item>(
+async function toCursorPage<Item>(
   listed: Promise<{ items: { place: number; item: Item }[]; more: boolean }>,
 ): Promise<CursorPage<Item>> {
   const { items, more } = await listed;
   return { items, hasNextPage: more };
 }
 
-function numbered<Item>({ items, total }: OffsetPage<Item>): { items: Item[]; total: number } {
+function toOffsetPage<Item>({ items, total }: OffsetPage<Item>): { items: Item[]; total: number } {
   return { items: items.filter((item) => item !== null), total };
 }

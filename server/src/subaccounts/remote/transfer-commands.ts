@@ -77,10 +77,11 @@ export function createTransferRequests({
   }
 
   /**
-   * The document shows no lookup of a transfer, and nothing in its entry that leads back to its key. So it is the one
-   * entry of its amount and its time that no other transfer of ours has made; where there are several, nobody can tell.
+   * Looks up a transfer. The document has no lookup of transfers, and a transfer's entry does not show its key. So it
+   * is the one entry of its amount and its time that no other transfer has made; where there are several, it stays
+   * unknown.
    */
-  const lookForTransfer: OutcomeLookup = async (tenant, intent) => {
+  const lookUpTransfer: OutcomeLookup = async (tenant, intent) => {
     const { subaccountId, amountCents } = intent.summary as Summary;
     const begunAt = intent.createdAt;
     const statement = await readStatementSince(tenant, subaccountId, earliestOf(begunAt, WINDOW));
@@ -105,19 +106,19 @@ export function createTransferRequests({
       idOf: ({ refId }) => refId,
       dateOf: ({ createdAt }) => createdAt,
       hasRival: () => rivals.length > 0,
-      complete: statement.reachesBack,
+      complete: statement.complete,
     });
     if (kind !== 'one') return kind === 'none' ? 'not_there' : 'unclear';
     const [{ refId }] = items;
     return { found: madeOf(refId), claims: refId };
   };
 
-  /** Null where they cannot be read. */
+  /** Reads a statement back to a date; null where it cannot be read. */
   function readStatementSince({ environment }: Tenant, subaccountId: string, from: Date) {
     return readPagesUntil<StatementEntry>({
       async fetchPage(query) {
         const path = `/v1/subaccounts/${subaccountId}/statement?${query}` as const;
-        const answer = await endpoints.askIfThere(environment, GET_STATEMENT, () =>
+        const answer = await endpoints.callIfSupported(environment, GET_STATEMENT, () =>
           upstream.get({ environment, path, requestOptions: { priority: 'query' } }),
         );
         const page = answer && isSuccess(answer) ? readPage(answer.body) : null;
@@ -125,7 +126,7 @@ export function createTransferRequests({
         if (!page || items.includes(null)) return null;
         return { items: items as StatementEntry[], length: items.length, total: page.total };
       },
-      // A fee may have the reference of what it was taken for, and both a kind that we have no word for.
+      // A fee may have the reference of its transfer, and both a kind that the document does not name.
       idOf: ({ kind, refId, amountCents, createdAt }) =>
         `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`,
       dateOf: ({ createdAt }) => createdAt,
@@ -135,7 +136,7 @@ export function createTransferRequests({
 
   return {
     async transfer(tenant, { idempotencyKey, ...input }) {
-      let told: StatementEntry | null = null;
+      let answered: StatementEntry | null = null;
       const { resourceId, replayed } = await withInvalidation(tenant, () =>
         intents.run(tenant, {
           name: TRANSFER,
@@ -144,16 +145,16 @@ export function createTransferRequests({
           summary: summaryOf,
           async send(intent) {
             const { made, entry } = await sendTransfer(tenant, input, intent);
-            told = entry;
+            answered = entry;
             return made;
           },
           lookupReference: () => null,
         }),
       );
-      return { refId: resourceId, entry: told, replayed };
+      return { refId: resourceId, entry: answered, replayed };
     },
 
-    kinds: { [TRANSFER]: { lookUp: lookForTransfer } },
+    kinds: { [TRANSFER]: { lookUp: lookUpTransfer } },
   };
 }
 
@@ -162,7 +163,7 @@ function isSameTransfer(left: unknown, right: unknown): boolean {
   return isSame(one.subaccountId, other.subaccountId) && one.amountCents === other.amountCents;
 }
 
-/** What is not mirrored: that it was made is all that is kept of it. */
+/** The observation of a resource that is not mirrored: that it was made is all that is recorded. */
 export function madeOf(resourceId: string): Observation {
   return { read: async () => undefined, decide: () => ({ resourceId, writes: {} }) };
 }

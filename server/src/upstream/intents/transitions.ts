@@ -98,9 +98,9 @@ export interface Opening {
 }
 
 /**
- * Decides whether a key is sent, sent once more or replayed. `denied`: the attempt of which the service has just denied
- * once more that it was done, or a lost one that is safe to repeat. An absent one that is not `denied` counts as sent from
- * here on; its caller looks it up, and opens it or ends it again.
+ * Decides whether a key is sent, sent once more or replayed. `denied`: the attempt that the service has just denied once
+ * more, or a lost one that is safe to repeat. An absent one that is not `denied` counts as sent from here on; its caller
+ * looks it up, and opens it or ends it again.
  * @throws IdempotencyError
  */
 export function openIntent(
