@@ -27,15 +27,13 @@ import {
   listProducts,
 } from '../../server/src/products/store.ts';
 import {
-  countEntries,
   countPayoutsOfEach,
   countPayouts as countPayoutsOfOne,
-  countSubaccounts,
-  listEntries,
   listPayoutsOfEach,
   listPayouts as listPayoutsOfOne,
-  listSubaccounts,
-} from '../../server/src/subaccounts/store.ts';
+} from '../../server/src/subaccounts/payout-store.ts';
+import { countEntries, listEntries } from '../../server/src/subaccounts/statement-store.ts';
+import { countSubaccounts, listSubaccounts } from '../../server/src/subaccounts/store.ts';
 import {
   countMirrored,
   listMirrored,

@@ -56,7 +56,13 @@ export const ROOMS = [
   },
   {
     group: 'state machines',
-    mutate: ['subaccounts/model.ts'],
+    mutate: [
+      'subaccounts/model.ts',
+      'subaccounts/names.ts',
+      'subaccounts/payout-rules.ts',
+      'subaccounts/transfers.ts',
+      'subaccounts/upstream-payout.ts',
+    ],
     tests: ['subaccounts/model.test.ts', 'subaccounts/mirror.test.ts'],
   },
   {

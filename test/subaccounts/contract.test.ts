@@ -6,7 +6,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { IdempotencyError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Bank, Transfer, TransferStatus } from '../../server/src/rails/bank.ts';
-import { ASK_AGAIN_AFTER_MS, REVERSES_AFTER_MS } from '../../server/src/subaccounts/model.ts';
+import { ASK_AGAIN_AFTER_MS, REVERSES_AFTER_MS } from '../../server/src/subaccounts/payout-rules.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';

@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Source } from '../../server/src/kernel/authority.ts';
+import { guidanceOf, isFinal, isSettled, type SubaccountPayout } from '../../server/src/subaccounts/model.ts';
 import {
   eventOf,
-  guidanceOf,
-  isFinal,
-  isSettled,
   mergeUpstreamPayout,
-  type SubaccountPayout,
   type UpstreamPayout,
-} from '../../server/src/subaccounts/model.ts';
+} from '../../server/src/subaccounts/upstream-payout.ts';
 
 const AT = new Date('2026-03-02T12:00:00.000Z');
 const ID = `sqp_${'1'.repeat(32)}`;

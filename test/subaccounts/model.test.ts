@@ -4,32 +4,35 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { InsufficientFundsError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import {
-  assertPayoutsAvailable,
   createSubaccountInput,
-  decideCreate,
-  decideOutcome,
-  decideRequest,
-  decideReverse,
-  decideTransfer,
   guidanceOf,
   isFinal,
+  type PayoutRecord,
+  requestPayoutInput,
+  type StoredSubaccount,
+  subaccountPayoutFromJson,
+  transferInput,
+  unknownSubaccount,
+} from '../../server/src/subaccounts/model.ts';
+import {
   newPayoutKey,
   newPayoutNames,
   newSubaccountId,
   newTransferReference,
-  type PayoutRecord,
   payoutReference,
   payoutReferenceText,
   referenceKind,
-  requestPayoutInput,
-  type StoredSubaccount,
-  type SubaccountPayoutChange,
   subaccountIdText,
-  subaccountPayoutFromJson,
+} from '../../server/src/subaccounts/names.ts';
+import {
+  assertPayoutsAvailable,
+  decideOutcome,
+  decideRequest,
+  decideReverse,
+  type SubaccountPayoutChange,
   type TransferOutcome,
-  transferInput,
-  unknownSubaccount,
-} from '../../server/src/subaccounts/model.ts';
+} from '../../server/src/subaccounts/payout-rules.ts';
+import { decideCreate, decideTransfer } from '../../server/src/subaccounts/transfers.ts';
 import { subaccountPayoutWebhook } from '../../server/src/subaccounts/wire.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');

@@ -6,7 +6,7 @@ import {
   UnavailableError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
-import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/model.ts';
+import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/payout-rules.ts';
 import { fund } from '../support/funds.ts';
 import type { Harness, StartHarness } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';

@@ -37,7 +37,7 @@ describe('an endpoint', () => {
           ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
           message: `The payments service has no endpoint for ${endpoint.inWords}`,
         });
-      expect(await endpoints.askIfThere('live', endpoint, answering(said))).toBeNull();
+      expect(await endpoints.callIfSupported('live', endpoint, answering(said))).toBeNull();
       expect(asked()).toBe(1);
       expect(await endpoints.ask('sandbox', endpoint, answering(200))).toEqual({ status: 200 });
       clock.advance(10 * 60_000);

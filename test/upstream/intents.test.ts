@@ -12,12 +12,12 @@ import {
 import { objectId } from '../../server/src/kernel/ids.ts';
 import {
   InDoubtError,
-  type Intent,
   type LookupResult,
   type Operation,
   type OutcomeLookup,
   type RequestKind,
-} from '../../server/src/upstream/intents.ts';
+} from '../../server/src/upstream/intents/operations.ts';
+import type { Intent } from '../../server/src/upstream/intents/transitions.ts';
 import { mirrored, type Observation, writesOfMirrored } from '../../server/src/upstream/mirror.ts';
 import { selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { type Upstream, UpstreamFault } from '../../server/src/upstream/upstream.ts';
@@ -724,7 +724,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         };
         service.look = async ({ key }) => {
           looked.resolve();
-          return seenAs === 'early' ? { found: seen(key), isEarly: true } : seenAs;
+          return seenAs === 'early' ? { found: seen(key), provisional: true } : seenAs;
         };
         const first = one.intents.run(tenant, operation(service, { key: 'k' }));
         await sent.promise;

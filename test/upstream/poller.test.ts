@@ -97,6 +97,8 @@ describe('what is polled', () => {
     watch.pollNow(SANDBOX, 'payout');
     await turn();
     expect(polls).toHaveLength(2);
+    expect(polls[0]!.wanted).not.toHaveProperty('isChanged');
+    expect(polls[1]!.wanted).toMatchObject({ isChanged: true });
   });
 
   it('is looked at once more where something was nudged while it was polled', async () => {

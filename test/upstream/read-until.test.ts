@@ -29,7 +29,7 @@ async function read(list: readonly Item[], { most = 100, counts = true, ignores 
     dateOf: ({ date }) => date,
     since: SINCE,
   });
-  return { ids: newest!.items.map(({ id }) => id), reachesBack: newest!.reachesBack, asked: asked.length };
+  return { ids: newest!.items.map(({ id }) => id), reachesBack: newest!.complete, asked: asked.length };
 }
 
 const ids = (count: number) => minutes(count).map(({ id }) => id);

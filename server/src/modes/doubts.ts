@@ -6,15 +6,12 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { canBeSame } from '../payouts/model.ts';
 import { asPayout, identifiedAs, mirrorPayouts, neverMadeOf, payoutIn } from '../payouts/remote/mirror.ts';
 import type { Doubts, SettleDoubtInput, UnresolvedDoubt } from '../requests/model.ts';
-import { asPayout as asSubaccountPayout, madeOf } from '../subaccounts/remote/commands.ts';
 import { neverMadeOf as subaccountPayoutNeverMade } from '../subaccounts/remote/mirror.ts';
-import {
-  abandoning,
-  ending,
-  type Intent,
-  selectAllUnresolved,
-  selectIntentById,
-} from '../upstream/intents.ts';
+import { asPayout as asSubaccountPayout } from '../subaccounts/remote/payout-commands.ts';
+import { madeOf } from '../subaccounts/remote/transfer-commands.ts';
+import { abandonment, completion } from '../upstream/intents/commands.ts';
+import { selectAllUnresolved, selectIntentById } from '../upstream/intents/store.ts';
+import type { Intent } from '../upstream/intents/transitions.ts';
 import type { Observation } from '../upstream/mirror.ts';
 
 /** Requests to the service behind a facade whose outcome is unknown, for the operator of the server. */
@@ -85,10 +82,12 @@ export function createDoubts({
         // It may be on its way. One whose sender has died is in doubt a minute later.
         if (intent.state === 'sending')
           throw new ValidationError([{ path: 'id', message: 'is being sent: try again in a minute' }]);
-        const settled = await committer.change(abandoning(tenant, intent, neverMade(intent)));
+        const settled = await committer.change(abandonment(tenant, intent, neverMade(intent)));
         if (!settled) throw new NotFoundError(`Request ${id} is settled already`);
       } else {
-        const settled = await committer.change(ending(tenant, intent, await madeBy(tenant, intent, made)));
+        const settled = await committer.change(
+          completion(tenant, intent, await madeBy(tenant, intent, made)),
+        );
         if (settled === null) throw invalid('was made by another request');
       }
       return { doubt: shown(tenant, intent), made };

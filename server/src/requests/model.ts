@@ -12,33 +12,36 @@ export const REQUEST_OPERATIONS = [
 
 export type RequestOperation = (typeof REQUEST_OPERATIONS)[number];
 
-/** A request to the service behind a facade whose outcome nobody knows yet. */
+/** A request to the service behind a facade whose outcome is not known yet. */
 export interface UnresolvedRequest {
-  /** `int_` and 24 hex. */
+  /** An id: `int_` and 24 hex. */
   id: string;
   operation: RequestOperation | 'unknown';
-  /** The caller's; null where the caller gave none. */
+  /** The caller's key; null where the caller gave none. */
   idempotencyKey: string | null;
   amountCents: Cents | null;
   requestedAt: Date;
-  /** How often the service was asked for the outcome since, and has answered. */
+  /** The number of lookups that the service has answered since. */
   lookups: number;
   lookedUpAt: Date | null;
   /** The result of the last lookup, in words. */
   finding: string | null;
-  /** The payout as which it is shown, by its id; null of anything else. */
+  /** The id of the payout as which it is shown; null for other requests. */
   payoutId: string | null;
   subaccountPayoutId: string | null;
 }
 
 export interface UnresolvedRequestService {
-  /** The oldest first, no more than `limit`. None where the service is embedded: there every outcome is known. */
+  /**
+   * Lists unresolved requests, the oldest first, no more than `limit`. An embedded service has none: it knows every
+   * outcome.
+   */
   list(tenant: Tenant, limit: number): Promise<UnresolvedRequest[]>;
 }
 
 // ── For the operator of the server ─────────────────────────────────────────────────────────────────
 
-/** As the command line shows one. */
+/** An unresolved request as the command line shows it. */
 export interface UnresolvedDoubt
   extends Pick<UnresolvedRequest, 'id' | 'amountCents' | 'requestedAt' | 'lookups' | 'finding'> {
   accountId: string;
@@ -49,15 +52,15 @@ export interface UnresolvedDoubt
 
 export const settleDoubtInput = z.strictObject({
   id: z.string().regex(/^int_[0-9a-f]{24}$/, 'must be int_ and 24 hex digits'),
-  /** By the name that the service has for it; null where it has made nothing. */
+  /** The service's name for the resource that was made; null where none was. */
   made: z.string().min(1, 'must not be empty').max(128, 'is too long').nullable(),
 });
 
 export type SettleDoubtInput = z.output<typeof settleDoubtInput>;
 
 export interface Doubts {
-  /** The oldest first, of all accounts. */
+  /** Lists the unresolved requests of all accounts, the oldest first. */
   listDoubts(): Promise<{ doubts: UnresolvedDoubt[] }>;
-  /** Ends a request by what a person knows of it. @throws NotFoundError, ValidationError */
+  /** Settles a request by hand. @throws NotFoundError, ValidationError */
   settleDoubt(input: SettleDoubtInput): Promise<{ doubt: UnresolvedDoubt; made: string | null }>;
 }

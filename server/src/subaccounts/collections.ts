@@ -1,26 +1,16 @@
 import { type Change, type Collection, put, type Writes } from '../commit/commit.ts';
-import type {
-  PayoutRecord,
-  StatementEntryKind,
-  StoredStatementEntry,
-  StoredSubaccount,
-  SubaccountMove,
-  SubaccountPayoutChange,
-  SubaccountPayoutTask,
-} from './model.ts';
-import {
-  insertEntries,
-  insertSubaccounts,
-  savePayouts,
-  selectByExternalIds,
-  selectEntries,
-  selectPayouts,
-  selectSubaccounts,
-} from './store.ts';
+import type { PayoutRecord, StatementEntryKind, StoredStatementEntry, StoredSubaccount } from './model.ts';
+import type { SubaccountPayoutChange, SubaccountPayoutTask } from './payout-rules.ts';
+import { savePayouts, selectPayouts } from './payout-store.ts';
+import { insertEntries, selectEntries } from './statement-store.ts';
+import { insertSubaccounts, selectByExternalIds, selectSubaccounts } from './store.ts';
+import type { SubaccountMove } from './transfers.ts';
 
 // The records of this slice as a decision reads and writes them.
 
-/** Saved by nobody: the database moves a balance with its postings. What is put here is for the rest of the group. */
+/**
+ * The subaccounts as a group of commands sees them. They are not saved: the database moves a balance with its postings.
+ */
 export const subaccounts: Collection<StoredSubaccount> = {
   name: 'subaccount',
   load: selectSubaccounts,
@@ -28,7 +18,7 @@ export const subaccounts: Collection<StoredSubaccount> = {
   save: async () => undefined,
 };
 
-/** As `subaccounts`, by the integrator's own names. */
+/** The subaccounts by the integrator's own names for them. */
 export const externalIds: Collection<StoredSubaccount & { externalId: string }> = {
   name: 'subaccount by external id',
   load: (sql, tenant, keys) =>
@@ -76,7 +66,7 @@ export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove)
 
 const SEND: SubaccountPayoutTask = 'subaccount_payout.send';
 
-/** A step of a payout as what is written of it. */
+/** The writes of a payout's step. */
 export function writesOf({
   previous,
   record,
@@ -104,7 +94,7 @@ export function writesOf({
         ]
       : [],
     tasks: due.map(({ kind, at }) => ({ kind, key: payout.id, at })),
-    // It waited for the bank's answer, in case nobody else would.
+    // The task waited for the bank's answer, in case its caller would not.
     done:
       previous?.status === 'processing' && payout.status !== 'processing'
         ? [{ kind: SEND, key: payout.id }]

@@ -5,12 +5,11 @@ import type { Tenant } from '../kernel/tenant.ts';
 import {
   createSubaccountInput,
   type OwnSubaccounts,
-  payoutReferenceText,
   requestPayoutInput,
   type StoredSubaccount,
-  subaccountIdText,
   transferInput,
 } from './model.ts';
+import { payoutReferenceText, subaccountIdText } from './names.ts';
 import {
   requestedPayoutToWire,
   requestedPayoutWire,
@@ -29,7 +28,7 @@ const one = z.object({ id: subaccountIdText });
 
 /** Subaccounts in the REST interface (the document's 4.1 and 4.5). */
 export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubaccounts }): RestOperation[] {
-  /** @throws NotFoundError where it does not exist, or is another account's or environment's */
+  /** Reads a subaccount. @throws NotFoundError where it does not exist, or is another account's or environment's */
   async function found(tenant: Tenant, id: string): Promise<StoredSubaccount> {
     const subaccount = await subaccounts.find(tenant, id);
     if (!subaccount) throw new NotFoundError(NO_SUBACCOUNT);

@@ -1,14 +1,8 @@
-import {
-  assertMayManageSubaccounts,
-  assertMayReadSubaccountPayouts,
-  assertMayReadSubaccounts,
-  assertMayRequestSubaccountPayouts,
-  seesSubaccount,
-} from '../access/model.ts';
+import { assertMayReadSubaccountPayouts, assertMayRequestSubaccountPayouts } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
-import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
+import { totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -20,40 +14,19 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import {
-  anyPayoutReference,
-  anySubaccountId,
-  type CursorPage,
-  createSubaccountInput,
   guidanceOf,
   isSettled,
   requestPayoutInput,
-  type StatementEntry,
-  type Subaccount,
   type SubaccountPayout,
   type SubaccountPayoutStatus,
-  transferInput,
   unknownSubaccount,
 } from './model.ts';
-
-// ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
+import { anyPayoutReference, anySubaccountId } from './names.ts';
+import { connection, IDEMPOTENCY_KEY, REPLAYED, SubaccountRef, UNKNOWN } from './subaccount-schema.ts';
 
 /** The reference forms, in words. */
 const REFERENCE_FORMS =
   'its withdrawalId, its TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or its SUB- code';
-
-const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
-  values: {
-    TRANSFER_IN: { value: 'transfer_in', description: 'From the main account.' },
-    PAYOUT: { value: 'payout' },
-    PAYOUT_REVERSAL: { value: 'payout_reversal', description: 'The amount of a failed payout, given back.' },
-    UNKNOWN,
-  } as const,
-});
 
 const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
   values: {
@@ -82,32 +55,7 @@ const PayoutGuidanceEnum = builder.enumType('PayoutGuidance', {
   } as const,
 });
 
-const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
 export const SubaccountPayoutRef = builder.objectRef<SubaccountPayout>('SubaccountPayout');
-
-const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
-  fields: (t) => ({
-    kind: t.field({ type: StatementEntryKindEnum, resolve: ({ kind }) => kind }),
-    refId: t.exposeString('refId', {
-      description: 'saq_… for a payout; SUB-… on the reversal of a payout refused before the bank.',
-    }),
-    amountCents: t.expose('amountCents', {
-      type: 'Cents',
-      description: 'Signed: what the entry did to the balance.',
-    }),
-    balanceAfterCents: t.expose('balanceAfterCents', { type: 'Cents', nullable: true }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-  }),
-});
-
-const StatementEntryConnection = builder.connectionObject(
-  {
-    type: StatementEntryRef,
-    name: 'StatementEntryConnection',
-    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
-  },
-  { name: 'StatementEntryEdge' },
-);
 
 const SubaccountPayoutConnection = builder.connectionObject(
   {
@@ -118,92 +66,39 @@ const SubaccountPayoutConnection = builder.connectionObject(
   { name: 'SubaccountPayoutEdge' },
 );
 
-const SubaccountConnection = builder.connectionObject(
-  {
-    type: SubaccountRef,
-    name: 'SubaccountConnection',
-    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
-  },
-  { name: 'SubaccountEdge' },
-);
-
-builder.node(SubaccountRef, {
-  id: { resolve: ({ id }) => id },
-  loadOne: (id, context) => {
-    assertMayReadSubaccountPayouts(callerOf(context));
-    return context.loaders.subaccount.load(id);
-  },
-  isTypeOf: (value) =>
-    typeof value === 'object' && value !== null && 'balanceCents' in value && 'name' in value,
-  description:
-    'What an integrator keeps for one of its customers. A key that may only request payouts sees its id and its payouts, and null for all else.',
-  fields: (t) => ({
-    subaccountId: t.exposeString('id', { description: 'sacc_ and 32 hex.' }),
-    name: t.string({
-      nullable: true,
-      resolve: ({ name }, _, context) => (seesSubaccount(callerOf(context)) ? name : null),
-    }),
-    externalId: t.string({
-      nullable: true,
-      resolve: ({ externalId }, _, context) => (seesSubaccount(callerOf(context)) ? externalId : null),
-    }),
-    balanceCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      resolve: ({ balanceCents }, _, context) => (seesSubaccount(callerOf(context)) ? balanceCents : null),
-    }),
-    createdAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      resolve: ({ createdAt }, _, context) => (seesSubaccount(callerOf(context)) ? createdAt : null),
-    }),
-    statement: t.field({
-      type: StatementEntryConnection,
-      description: 'Newest first.',
-      args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
-      resolve: async ({ id }, args, context) => {
-        const caller = callerOf(context);
-        assertMayReadSubaccounts(caller);
-        const { subaccounts } = context.services;
-        return connection(context, `statement:${id}`, args, {
-          list: (page) => subaccounts.statement(caller.tenant, id, page),
-          total: () => subaccounts.countStatement(caller.tenant, id),
-        });
-      },
-    }),
-    payouts: t.field({
-      type: SubaccountPayoutConnection,
-      description: 'Newest first.',
-      args: {
-        first: t.arg.int({ description: '1 to 100; 50 where left out.' }),
-        after: t.arg.string(),
-        status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
-      },
-      resolve: async ({ id }, args, context) => {
-        const caller = callerOf(context);
-        assertMayReadSubaccountPayouts(caller);
-        const status = args.status?.map(knownStatus);
-        const { subaccounts } = context.services;
-        return connection(context, `subaccountPayouts:${id}`, args, {
-          list: (page) => subaccounts.payouts(caller.tenant, id, { ...page, status }),
-          total: () => subaccounts.countPayouts(caller.tenant, id, { status }),
-        });
-      },
-    }),
-    payout: t.field({
-      type: SubaccountPayoutRef,
-      nullable: true,
-      description: `By any of its references: ${REFERENCE_FORMS}.`,
-      args: { reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }) },
-      resolve: ({ id }, { reference }, context) => {
-        const caller = callerOf(context);
-        assertMayReadSubaccountPayouts(caller);
-        context.services.subaccounts.assertNames({ reference });
-        return context.services.subaccounts.findPayout(caller.tenant, id, reference);
-      },
-    }),
+builder.objectFields(SubaccountRef, (t) => ({
+  payouts: t.field({
+    type: SubaccountPayoutConnection,
+    description: 'Newest first.',
+    args: {
+      first: t.arg.int({ description: '1 to 100; 50 where left out.' }),
+      after: t.arg.string(),
+      status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
+    },
+    resolve: async ({ id }, args, context) => {
+      const caller = callerOf(context);
+      assertMayReadSubaccountPayouts(caller);
+      const status = args.status?.map(knownStatus);
+      const { subaccounts } = context.services;
+      return connection(context, `subaccountPayouts:${id}`, args, {
+        list: (page) => subaccounts.payouts(caller.tenant, id, { ...page, status }),
+        total: () => subaccounts.countPayouts(caller.tenant, id, { status }),
+      });
+    },
   }),
-});
+  payout: t.field({
+    type: SubaccountPayoutRef,
+    nullable: true,
+    description: `By any of its references: ${REFERENCE_FORMS}.`,
+    args: { reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }) },
+    resolve: ({ id }, { reference }, context) => {
+      const caller = callerOf(context);
+      assertMayReadSubaccountPayouts(caller);
+      context.services.subaccounts.assertNames({ reference });
+      return context.services.subaccounts.findPayout(caller.tenant, id, reference);
+    },
+  }),
+}));
 
 builder.node(SubaccountPayoutRef, {
   id: { resolve: ({ id }) => id, description: 'The same whichever reference form led here.' },
@@ -282,81 +177,15 @@ builder.node(SubaccountPayoutRef, {
   }),
 });
 
-interface Update {
-  cursor: string;
-  occurredAt: Date;
-  previousStatus: SubaccountPayout['status'] | null;
-  payout: SubaccountPayout;
-}
-
-const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate').implement({
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    previousStatus: t.field({
-      type: SubaccountPayoutStatusEnum,
-      nullable: true,
-      resolve: (update) => update.previousStatus,
-    }),
-    subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: (update) => update.payout }),
-  }),
-});
-
-// ── Pages ───────────────────────────────────────────────────────────────────────────────────────
-
-async function connection<Item>(
-  context: Context,
-  name: string,
-  args: { first?: number | null | undefined; after?: string | null | undefined },
-  {
-    list,
-    total,
-  }: {
-    list: (page: { first: number; after: number | undefined }) => Promise<CursorPage<Item>>;
-    total: () => Promise<number>;
-  },
-) {
-  const first = pageSize(args.first);
-  const cursors = context.listCursors(name);
-  const after = placeArgument(cursors, args.after);
-  const { items, hasNextPage } = await list({ first, after });
-  const nodes = items.map(({ place, item }) => ({ place, node: item }));
-  return connectionOf(cursors, nodes, { hasNextPage, hasPreviousPage: after !== undefined, total });
-}
-
 function knownStatus(status: SubaccountPayoutStatus | 'unknown'): SubaccountPayoutStatus {
   if (status === 'unknown')
     throw new ValidationError([{ path: 'status', message: 'UNKNOWN cannot be asked for' }]);
   return status;
 }
 
-// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+// ── The query, the mutation ─────────────────────────────────────────────────────────────────────
 
 builder.queryFields((t) => ({
-  subaccount: t.field({
-    type: SubaccountRef,
-    nullable: true,
-    args: { subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }) },
-    resolve: (_, { subaccountId }, context) => {
-      assertMayReadSubaccountPayouts(callerOf(context));
-      context.services.subaccounts.assertNames({ subaccountId });
-      return context.loaders.subaccount.load(subaccountId);
-    },
-  }),
-  subaccounts: t.field({
-    type: SubaccountConnection,
-    description: 'Newest first.',
-    args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
-    resolve: async (_, args, context) => {
-      const caller = callerOf(context);
-      assertMayReadSubaccounts(caller);
-      const { subaccounts } = context.services;
-      return connection(context, 'subaccounts', args, {
-        list: (page) => subaccounts.list(caller.tenant, page),
-        total: () => subaccounts.count(caller.tenant),
-      });
-    },
-  }),
   subaccountPayout: t.field({
     type: SubaccountPayoutRef,
     nullable: true,
@@ -373,35 +202,6 @@ builder.queryFields((t) => ({
     },
   }),
 }));
-
-// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
-
-const CreateSubaccountInput = builder.inputType('CreateSubaccountInput', {
-  validate: { schema: createSubaccountInput },
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'At most 200 characters.' }),
-    externalId: t.string({
-      description:
-        'Your own name for it, at most 200 characters: the same and the same name give the same one.',
-    }),
-  }),
-});
-
-const IDEMPOTENCY_KEY =
-  '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input have one effect, and the same answer.';
-
-const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput', {
-  validate: { schema: transferInput },
-  fields: (t) => ({
-    subaccountId: t.string({ required: true }),
-    amountCents: t.field({
-      type: 'Cents',
-      required: true,
-      description: 'At most what the wallet says is assignable.',
-    }),
-    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
-  }),
-});
 
 const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutInput', {
   validate: { schema: requestPayoutInput as never },
@@ -420,17 +220,6 @@ const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutI
   }),
 });
 
-const REPLAYED = 'True when an earlier request with the same key already did it.';
-
-const SubaccountSuccess = builder
-  .objectRef<{ subaccount: Subaccount; replayed: boolean }>('SubaccountSuccess')
-  .implement({
-    fields: (t) => ({
-      subaccount: t.field({ type: SubaccountRef, resolve: ({ subaccount }) => subaccount }),
-      replayed: t.exposeBoolean('replayed', { description: REPLAYED }),
-    }),
-  });
-
 const SubaccountPayoutSuccess = builder
   .objectRef<{ payout: SubaccountPayout; replayed: boolean }>('SubaccountPayoutSuccess')
   .implement({
@@ -441,43 +230,6 @@ const SubaccountPayoutSuccess = builder
   });
 
 builder.mutationFields((t) => ({
-  createSubaccount: t.field({
-    type: SubaccountSuccess,
-    description: 'The same externalId and name again give the same subaccount.',
-    args: { input: t.arg({ type: CreateSubaccountInput, required: true }) },
-    errors: {
-      union: { name: 'CreateSubaccountResult' },
-      types: [ValidationError, PermissionError, RateLimitError, UpstreamError],
-    },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertMayManageSubaccounts(caller);
-      return context.services.subaccounts.create(caller.tenant, input);
-    },
-  }),
-  transferToSubaccount: t.field({
-    type: SubaccountSuccess,
-    description: 'From the main account, at once; there is no way back but a payout.',
-    args: { input: t.arg({ type: TransferToSubaccountInput, required: true }) },
-    errors: {
-      union: { name: 'TransferToSubaccountResult' },
-      types: [
-        ValidationError,
-        NotFoundError,
-        PermissionError,
-        RateLimitError,
-        InsufficientFundsError,
-        IdempotencyError,
-        UpstreamError,
-      ],
-    },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertMayManageSubaccounts(caller);
-      context.services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
-      return context.services.subaccounts.transfer(caller.tenant, input);
-    },
-  }),
   requestSubaccountPayout: t.field({
     type: SubaccountPayoutSuccess,
     description:
@@ -506,6 +258,26 @@ builder.mutationFields((t) => ({
 }));
 
 // ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
+
+interface Update {
+  cursor: string;
+  occurredAt: Date;
+  previousStatus: SubaccountPayout['status'] | null;
+  payout: SubaccountPayout;
+}
+
+const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate').implement({
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    previousStatus: t.field({
+      type: SubaccountPayoutStatusEnum,
+      nullable: true,
+      resolve: (update) => update.previousStatus,
+    }),
+    subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: (update) => update.payout }),
+  }),
+});
 
 builder.subscriptionFields((t) => ({
   subaccountPayoutUpdates: t.field({
@@ -568,7 +340,10 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-/** The context of a subscription lives as long as it does: what it has loaded for one update is old at the next. */
+/**
+ * Clears the loaders of a subscription's context: they live as long as it does, and hold what an earlier update has
+ * read.
+ */
 function fresh(update: Update, _: unknown, { loaders }: Context): Update {
   loaders.subaccount.clearAll();
   return update;
@@ -579,7 +354,7 @@ function stateUpdate(payout: SubaccountPayout, cursor: string): Update {
   return { cursor, occurredAt, previousStatus: null, payout };
 }
 
-/** The state as it was at the change, not today's. */
+/** The update of an event, with the state as it was at the change, not today's. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'subaccount_payout')
     throw new TypeError(`${event.kind} is not a subaccount payout's event`);

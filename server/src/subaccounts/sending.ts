@@ -9,36 +9,36 @@ import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank, TransferStatus } from '../rails/bank.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { payouts, subaccounts, writesOf } from './collections.ts';
+import type {
+  PayoutRecord,
+  RequestPayoutInput,
+  StoredSubaccountPayout,
+  SubaccountPayoutService,
+} from './model.ts';
+import { newPayoutKey, newPayoutNames, payoutReference } from './names.ts';
 import {
   assertPayoutsAvailable,
   decideOutcome,
   decideRequest,
   decideReverse,
   netOf,
-  newPayoutKey,
-  newPayoutNames,
-  type PayoutRecord,
   type PayoutTerms,
-  payoutReference,
-  type RequestPayoutInput,
-  type StoredSubaccountPayout,
   type SubaccountPayoutChange,
-  type SubaccountPayoutService,
   type SubaccountPayoutTask,
-} from './model.ts';
-import { selectByReference, selectPayouts } from './store.ts';
+} from './payout-rules.ts';
+import { selectByReference, selectPayouts } from './payout-store.ts';
 
-/** An account's settings as far as payouts of subaccounts look at them; the slice that owns accounts gives it. */
+/** The accounts, as far as payouts of subaccounts read them; the slice that owns accounts provides the collection. */
 export type AccountCollection = Collection<PayoutTerms & { id: string }>;
 
 const REQUEST = 'requestSubaccountPayout';
-/** So long a request waits for the bank's first answer; after that the due task gets it. */
+/** The time for which a request waits for the bank's first answer; after that the due task gets it. */
 const ANSWER_WITHIN_MS = 3_000;
 
 /**
- * How a payout of a subaccount is sent, and what becomes of it. The bank is asked between two commits, never inside one:
- * the first debits the subaccount and leaves a task behind, so that no crash forgets the payout; the second
- * records what the bank said. Whoever asks the bank twice has one transfer.
+ * Sends payouts of subaccounts. The bank is asked between two commits, never inside one: the first debits the
+ * subaccount and leaves a task behind, so that no crash forgets the payout; the second records the bank's answer. A
+ * payout that is sent to the bank twice is one transfer.
  */
 export function createSubaccountSending({
   database,
@@ -53,13 +53,13 @@ export function createSubaccountSending({
   bank: Bank;
   accounts: AccountCollection;
   clock: Clock;
-  /** The bank did not answer. */
+  /** Reports that the bank did not answer. */
   onFault: (fault: unknown) => void;
 }): SubaccountPayoutService<StoredSubaccountPayout> & { tasks: Record<SubaccountPayoutTask, TaskHandler> } {
-  /** Requests with one key that come together ask the bank together. */
+  /** The requests under way, by key: those that arrive together ask the bank once. */
   const asking = new Map<string, Promise<PayoutRecord>>();
 
-  /** One locked look at a payout, and the step that follows from it, if any does. */
+  /** Locks a payout, and takes the step that follows from its state, if any does. */
   function advance(
     tenant: Tenant,
     id: string,
@@ -98,7 +98,7 @@ export function createSubaccountSending({
     });
   }
 
-  /** What the bank says at once, recorded; the payout as it was where it says nothing in time. */
+  /** Sends a payout and records the bank's first answer; the payout stays as it was where none comes in time. */
   function sendNow(tenant: Tenant, record: PayoutRecord): Promise<PayoutRecord> {
     const { id } = record.payout;
     const underWay = asking.get(id);
@@ -106,7 +106,7 @@ export function createSubaccountSending({
     const asked = (async () => {
       const outcome = await inTime(send(tenant, record));
       if (!outcome) return record;
-      // The debit stands whatever happens here, and its task finishes it: that is what the caller must be told.
+      // The debit stands whatever happens here, and its task finishes it: that is the answer for the caller.
       return settle(tenant, id, outcome).catch((fault: unknown) => {
         onFault(fault);
         return record;
@@ -116,7 +116,10 @@ export function createSubaccountSending({
     return asked;
   }
 
-  /** Null where it fails or takes too long: it may have been done all the same, so nobody is told that it failed. */
+  /**
+   * Waits for an answer; null where it fails or is late. The transfer may have been made all the same, so this is no
+   * failure.
+   */
   async function inTime<Value>(answer: Promise<Value>): Promise<Value | null> {
     let cancel: (() => void) | undefined;
     const tooLate = new Promise<null>((resolve) => {

@@ -13,38 +13,34 @@ import {
   subaccounts,
   writesOfMove,
 } from './collections.ts';
-import {
-  assertOwnNames,
-  type CursorPage,
-  type CursorPageQuery,
-  decideCreate,
-  decideTransfer,
-  newSubaccountId,
-  newTransferReference,
-  type StoredStatementEntry,
-  type StoredSubaccount,
-  type StoredSubaccountPayout,
-  type SubaccountPayoutStatus,
-  type SubaccountService,
+import type {
+  CursorPage,
+  CursorPageQuery,
+  StoredStatementEntry,
+  StoredSubaccount,
+  StoredSubaccountPayout,
+  SubaccountPayoutStatus,
+  SubaccountService,
 } from './model.ts';
+import { assertOwnNames, newSubaccountId, newTransferReference } from './names.ts';
 import {
-  countEntries,
-  countEntriesOfEach,
   countPayouts,
   countPayoutsOfEach,
-  countSubaccounts,
-  listEntries,
-  listEntriesOfEach,
   listPayouts,
   listPayoutsOfEach,
+  selectByReference,
+  selectPayouts,
+} from './payout-store.ts';
+import { countEntries, countEntriesOfEach, listEntries, listEntriesOfEach } from './statement-store.ts';
+import {
+  countSubaccounts,
   listSubaccounts,
   type OfOne,
   type PageOfOne,
-  selectByReference,
-  selectPayouts,
   selectSubaccounts,
   type Window,
 } from './store.ts';
+import { decideCreate, decideTransfer } from './transfers.ts';
 
 const TRANSFER = 'transferToSubaccount';
 
@@ -58,7 +54,7 @@ export function createSubaccountService({
 }): SubaccountService<StoredSubaccountPayout, StoredSubaccount, StoredStatementEntry> {
   const { sql } = database;
 
-  // Lists of many subaccounts that are asked for together, as inside a list of subaccounts, are read together.
+  // Lists of several subaccounts that are requested together, as inside a list of subaccounts, are read together.
   const entryPages = readTogether<PageOfOne, PlacedItem<StoredStatementEntry>[]>((pages) =>
     listEntriesOfEach(sql, pages),
   );
@@ -145,7 +141,7 @@ export function createSubaccountService({
       return (await findMany(tenant, [subaccountId]))[0] ?? null;
     },
     findMany,
-    list: (tenant, page) => placed(page, (window) => listSubaccounts(sql, tenant, window)),
+    list: (tenant, page) => toCursorPage(page, (window) => listSubaccounts(sql, tenant, window)),
     async listPage(tenant, window) {
       const [rows, total] = await Promise.all([
         listSubaccounts(sql, tenant, window),
@@ -156,7 +152,7 @@ export function createSubaccountService({
     count: (tenant) => countSubaccounts(sql, tenant),
 
     statement: (tenant, subaccountId, page) =>
-      placed(page, (window) => entryPages({ tenant, subaccountId, ...window })),
+      toCursorPage(page, (window) => entryPages({ tenant, subaccountId, ...window })),
     async statementPage(tenant, id, window) {
       const [rows, total] = await Promise.all([
         listEntries(sql, tenant, id, window),
@@ -176,7 +172,7 @@ export function createSubaccountService({
       return ids.map((id) => found.get(id) ?? null);
     },
     payouts: (tenant, subaccountId, { status, ...page }) =>
-      placed(page, (window) => payoutPages({ tenant, subaccountId, ...window }, status)),
+      toCursorPage(page, (window) => payoutPages({ tenant, subaccountId, ...window }, status)),
     async payoutsPage(tenant, subaccountId, window) {
       const [rows, total] = await Promise.all([
         listPayouts(sql, tenant, subaccountId, window),
@@ -191,7 +187,7 @@ export function createSubaccountService({
 type PlacedItem<Item> = { place: number; item: Item };
 type Status = readonly SubaccountPayoutStatus[] | undefined;
 
-/** Gives what `read` reads of each; those with the same filter that are asked for in one turn, in one go. */
+/** Batches reads: those with the same filter that are requested in one turn are read in one statement. */
 function readTogether<Of, Value>(read: (all: Of[], status: Status) => Promise<Value[]>) {
   const byFilter = new DataLoader<{ of: Of; status: Status }, Value>(
     async (asked) => {
@@ -217,8 +213,8 @@ function readTogether<Of, Value>(read: (all: Of[], status: Status) => Promise<Va
   return (of: Of, status?: Status) => byFilter.load({ of, status });
 }
 
-/** One more than asked for is looked at, which tells whether there is a next page. */
-async function placed<Item>(
+/** Gives a page of a list. One more item than requested is read, which shows whether there is a next page. */
+async function toCursorPage<Item>(
   { first, after }: CursorPageQuery,
   list: (window: Window) => Promise<PlacedItem<Item>[]>,
 ): Promise<CursorPage<Item>> {

@@ -12,17 +12,17 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
-import {
-  anySubaccountId,
-  type RequestedPayout,
-  type StatementEntry,
-  type StatementEntryKind,
-  type StoredSubaccountPayout,
-  type Subaccount,
-  type SubaccountPayout,
-  type SubaccountPayoutStatus,
-  type UpstreamPayout,
+import type {
+  RequestedPayout,
+  StatementEntry,
+  StatementEntryKind,
+  StoredSubaccountPayout,
+  Subaccount,
+  SubaccountPayout,
+  SubaccountPayoutStatus,
 } from './model.ts';
+import { anySubaccountId } from './names.ts';
+import type { UpstreamPayout } from './upstream-payout.ts';
 
 export const subaccountWire = z
   .object({
@@ -47,12 +47,12 @@ export const statementEntryWire = z
   })
   .meta({ id: 'StatementEntry' });
 
-/** What a transfer answers: its entry in the statement. */
+/** The answer to a transfer: its entry in the statement. */
 export const transferWire = z
   .object({ subaccountId: z.string(), ...statementEntryWire.shape })
   .meta({ id: 'SubaccountTransfer' });
 
-/** The document's 2.2, in its order. */
+/** A payout as the document's 2.2 shows it, in its order. */
 export const subaccountPayoutWire = z
   .object({
     payoutId: z.string().nullable().meta({ description: 'The refId of its payout entry in the statement' }),
@@ -89,7 +89,7 @@ export const subaccountPayoutWire = z
   })
   .meta({ id: 'SubaccountPayout' });
 
-/** What a payout request answers. */
+/** The answer to a payout request. */
 export const requestedPayoutWire = z
   .object({
     withdrawal: z.object({
@@ -114,8 +114,8 @@ export function requestedPayoutToWire({
 const EVENT = 'subaccount.payout';
 
 /**
- * `subaccount.payout` at each change of status and at the reversal, with the object of 2.2. Null for a payout that
- * was just requested: what is announced carries its code, so it is announced once it has one.
+ * The webhook `subaccount.payout`, at each change of status and at the reversal, with the object of 2.2. Null for a
+ * payout that was just requested: it is announced once it has a code.
  */
 export function subaccountPayoutWebhook({ status, feeCents, ...payout }: SubaccountPayout) {
   if (payout.code === null || status === 'unknown' || feeCents === null) return null;
@@ -132,72 +132,72 @@ function statusOf(value: unknown): UpstreamPayout['status'] {
   return STATUSES.has(word) ? (word as SubaccountPayoutStatus) : 'unknown';
 }
 
-/** The document's 2.2 as it is read: whatever may be null may also be missing. Null where it is no payout. */
+/** Reads the document's 2.2; what may be null may also be missing. Null where it is no payout. */
 export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
-  const told = readRecord(body);
-  const subaccountId = anySubaccountId.safeParse(told?.subaccountId).data;
-  const amountCents = readCents(told?.amountCents);
-  const feeCents = readCents(told?.feeCents);
-  const createdAt = readInstant(told?.createdAt);
-  if (!told || subaccountId === undefined || amountCents === null || !createdAt) return null;
+  const json = readRecord(body);
+  const subaccountId = anySubaccountId.safeParse(json?.subaccountId).data;
+  const amountCents = readCents(json?.amountCents);
+  const feeCents = readCents(json?.feeCents);
+  const createdAt = readInstant(json?.createdAt);
+  if (!json || subaccountId === undefined || amountCents === null || !createdAt) return null;
   return {
-    payoutId: readText(told.payoutId),
-    withdrawalId: readText(told.withdrawalId),
-    code: readText(told.code),
+    payoutId: readText(json.payoutId),
+    withdrawalId: readText(json.withdrawalId),
+    code: readText(json.code),
     subaccountId,
-    status: statusOf(told.status),
-    reversed: told.reversed === true,
+    status: statusOf(json.status),
+    reversed: json.reversed === true,
     amountCents,
     feeCents,
-    platformFeeCents: readCents(told.platformFeeCents),
-    netAmountCents: readCents(told.netAmountCents),
-    pixKey: readText(told.pixKey),
-    endToEndId: readText(told.endToEndId),
-    recipientName: readText(told.recipientName),
-    recipientBankName: readText(told.recipientBankName),
-    failureReason: readText(told.failureReason),
+    platformFeeCents: readCents(json.platformFeeCents),
+    netAmountCents: readCents(json.netAmountCents),
+    pixKey: readText(json.pixKey),
+    endToEndId: readText(json.endToEndId),
+    recipientName: readText(json.recipientName),
+    recipientBankName: readText(json.recipientBankName),
+    failureReason: readText(json.failureReason),
     createdAt,
-    completedAt: readInstant(told.completedAt),
-    reversedAt: readInstant(told.reversedAt),
+    completedAt: readInstant(json.completedAt),
+    reversedAt: readInstant(json.reversedAt),
   };
 }
 
 /**
- * The names that the answer to a payout request gives, which it may not have yet: those by which the payout can be looked up.
+ * Reads the names in the answer to a payout request, by which the payout can be looked up; it may not have them yet.
  * Null for what is no such answer.
  */
 export function readRequestedPayout(
   body: unknown,
 ): { withdrawalId: string | null; code: string | null } | null {
-  const told = readRecord(body);
-  const withdrawal = readRecord(told?.withdrawal);
-  const code = readText(told?.code);
+  const json = readRecord(body);
+  const withdrawal = readRecord(json?.withdrawal);
+  const code = readText(json?.code);
   return withdrawal || code !== null ? { withdrawalId: readText(withdrawal?.id), code } : null;
 }
 
-/** An event of a payout: the whole of it where it carries that, else its code and whose it is, if it says so. */
+/** Reads a payout's event: the whole payout where the event carries it, else its code and its subaccount, if given. */
 export function readSubaccountPayoutEvent(
   payload: unknown,
 ): { payout: UpstreamPayout } | { code: string; subaccountId: string | null } | null {
-  const told = readRecord(payload);
-  if (told?.event !== EVENT) return null;
+  const json = readRecord(payload);
+  if (json?.event !== EVENT) return null;
   const payout = readSubaccountPayout(payload);
   if (payout) return { payout };
-  const code = readText(told.code);
-  return code === null ? null : { code, subaccountId: findMember(told, isSubaccountId) };
+  const code = readText(json.code);
+  return code === null ? null : { code, subaccountId: findMember(json, isSubaccountId) };
 }
 
-/** A subaccount, or one inside an envelope; null where there is no `sacc_…` in it. */
+/** Reads a subaccount, or one inside an envelope; null where there is no `sacc_…` in it. */
 export function readSubaccount(body: unknown): Subaccount | null {
-  for (const told of readRecords(body)) {
-    const id = findMember(told, isSubaccountId);
+  for (const json of readRecords(body)) {
+    const id = findMember(json, isSubaccountId);
     if (id === null) continue;
     return {
       id,
-      name: readText(told.name),
-      externalId: readText(told.externalId),
-      balanceCents: readAmount(told, 'balance'),
-      createdAt: createdAtIn(told),
+      name: readText(json.name),
+      externalId: readText(json.externalId),
+      balanceCents: readAmount(json, 'balance'),
+      createdAt: createdAtIn(json),
     };
   }
   return null;
@@ -209,15 +209,15 @@ const KINDS: readonly [RegExp, StatementEntryKind][] = [
   [/transfer|repasse/i, 'transfer_in'],
 ];
 
-/** A line of a statement, of which the document shows `refId` alone; null where nothing can be made of it. */
+/** Reads a line of a statement, in which the document shows `refId` alone; null where it cannot be read. */
 export function readStatementEntry(subaccountId: string, body: unknown): StatementEntry | null {
-  const told = readRecord(body);
-  if (!told) return null;
-  const refId = readText(told.refId) ?? findMember(told, (text) => /^(saq_|rep_|SUB-)/.test(text));
-  const word = readText(told.kind) ?? readText(told.type) ?? '';
+  const json = readRecord(body);
+  if (!json) return null;
+  const refId = readText(json.refId) ?? findMember(json, (text) => /^(saq_|rep_|SUB-)/.test(text));
+  const word = readText(json.kind) ?? readText(json.type) ?? '';
   const kind = KINDS.find(([form]) => form.test(word))?.[1] ?? 'unknown';
-  const amount = readAmount(told, 'amount');
-  const createdAt = createdAtIn(told);
+  const amount = readAmount(json, 'amount');
+  const createdAt = createdAtIn(json);
   if (refId === null || amount === null || createdAt === null) return null;
   const size = Math.abs(amount);
   return {
@@ -225,15 +225,15 @@ export function readStatementEntry(subaccountId: string, body: unknown): Stateme
     kind,
     refId,
     amountCents: kind === 'unknown' ? amount : kind === 'payout' ? -size : size,
-    balanceAfterCents: readAmount(told, 'balanceAfter'),
+    balanceAfterCents: readAmount(json, 'balanceAfter'),
     createdAt,
   };
 }
 
-/** The `refId` of a transfer's entry, by the form that ours has, or by its name. */
+/** Reads the `refId` of a transfer's entry, by our own form or by its name. */
 export function readTransferReference(body: unknown): string | null {
-  for (const told of readRecords(body)) {
-    const refId = readText(told.refId) ?? findMember(told, (text) => text.startsWith('rep_'));
+  for (const json of readRecords(body)) {
+    const refId = readText(json.refId) ?? findMember(json, (text) => text.startsWith('rep_'));
     if (refId !== null) return refId;
   }
   return null;
@@ -243,7 +243,7 @@ function isSubaccountId(text: string): boolean {
   return anySubaccountId.safeParse(text).success;
 }
 
-/** By its name, or whatever else is an instant. */
-function createdAtIn(told: JsonRecord): Date | null {
-  return readInstant(told.createdAt) ?? readInstant(findMember(told, (text) => readInstant(text) !== null));
+/** Reads the time of creation: by its name, or any other instant. */
+function createdAtIn(json: JsonRecord): Date | null {
+  return readInstant(json.createdAt) ?? readInstant(findMember(json, (text) => readInstant(text) !== null));
 }

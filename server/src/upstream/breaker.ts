@@ -1,31 +1,31 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { type CircuitState, UpstreamFault } from './upstream.ts';
 
-/** So many faults one after the other open it. */
+/** The number of faults in a row that open the circuit. */
 const FAULTS = 5;
 const FIRST_OPEN_MS = 5_000;
 const LONGEST_OPEN_MS = 60_000;
-/** By up to so much of it an opening is shorter, so that instances do not all come back at once. */
+/** The part by which an opening may be shorter, so that instances do not all come back at once. */
 const JITTER = 0.2;
 
-/** Keeps a service that fails from being asked, and us from waiting for it. */
+/** Keeps requests from a service that fails, and callers from waiting for it. */
 export interface Breaker {
-  /** Whether a request may go. @throws UpstreamFault `circuit_open` */
+  /** Passes where a request may go. @throws UpstreamFault `circuit_open` */
   check(): void;
-  /** A request goes; what is returned is told, once, whether the service was there. @throws as `check` */
+  /** Admits a request; the returned function is called once, with whether the service answered. @throws as `check` */
   begin(): (answered: boolean) => void;
   state(): { circuit: CircuitState; since: Date };
 }
 
 /**
- * Closed: faults in a row are counted. Open: nothing goes. When its time is over it is half open: one request at a time
- * goes, and what becomes of that closes it, or opens it for twice as long.
+ * Creates a circuit breaker. Closed, it counts faults in a row. Open, it lets nothing through. After its time it is
+ * half open: one request at a time goes, whose end closes the circuit, or opens it for twice as long.
  */
 export function createBreaker({ clock, random }: { clock: Clock; random: () => number }): Breaker {
   let faults = 0;
   let openings = 0;
   let since = clock.now();
-  /** Null while it is closed. */
+  /** The end of an opening; null where the circuit is closed. */
   let openUntil: Date | null = null;
   let probing = false;
 
@@ -62,7 +62,7 @@ export function createBreaker({ clock, random }: { clock: Clock; random: () => n
       if (isProbe) probing = true;
       return (answered) => {
         if (isProbe) probing = false;
-        // An answer is an answer, even to what was asked before it opened.
+        // An answer is an answer, even to a request from before the circuit opened.
         if (answered) return close();
         faults += 1;
         if (isProbe || (!openUntil && faults >= FAULTS)) open();

@@ -17,7 +17,7 @@ import {
   type UpstreamRequest,
 } from './upstream.ts';
 
-/** How long a request waits for its turn where its request does not say. */
+/** The time that a request waits for its slot where its options do not say. */
 const WAIT_MS: Readonly<Record<UpstreamPriority, number>> = {
   money: 10_000,
   query: 2_000,
@@ -29,21 +29,21 @@ const CONNECT_MS = 5_000;
 const READ_MS = 10_000;
 const WRITE_MS = 15_000;
 /**
- * A read is tried again after these. Not after a timeout: who asked has waited for ten seconds already. What cannot be
- * read will be no different the next time.
+ * The faults after which a read is tried again. A timeout is none of them: its caller has waited for ten seconds
+ * already. Nor is an answer that cannot be read: the next will be no different.
  */
 const TRIED_AGAIN: ReadonlySet<UpstreamFaultKind> = new Set(['unreachable', 'reset', 'server_error']);
 const RETRIES = 2;
 const PAUSE_MS = 200;
 
-/** What became of a request, for the metrics. */
+/** The outcome of a request, for the metrics. */
 export type UpstreamOutcome = 'answered' | 'rate_limited' | 'no_slot' | UpstreamFaultKind;
 
 export interface UpstreamTimeouts {
   readonly connectMs: number;
-  /** From the slot to the last byte of the answer to a GET; */
+  /** The time from the slot to the last byte of the answer to a GET. */
   readonly readMs: number;
-  /** and to anything else. */
+  /** The same time for any other method. */
   readonly writeMs: number;
 }
 
@@ -58,25 +58,25 @@ export function createUpstream({
   onTurn,
   onFault,
 }: {
-  /** Where `/v1` is; it may have a path. */
+  /** The address under which `/v1` is; it may have a path. */
   url: string;
   /** The merchant's keys at the service. */
   keys: Readonly<Partial<Record<Environment, string>>>;
-  /** Closed with this. */
+  /** The budget, which is closed with the client. */
   budget: Budget;
   clock: Clock;
   timeouts?: Partial<UpstreamTimeouts>;
   random?: () => number;
-  /** Of each request, and what it asked for; `seconds` from when it went, and null where it never did. */
+  /** Counts each request and its outcome; `seconds` from when it was sent, null where it never was. */
   onOutcome?: (
     of: UpstreamPriority,
     outcome: UpstreamOutcome,
     seconds: number | null,
     endpoint: string,
   ) => void;
-  /** Of each request that had its turn: how long it has waited for it. */
+  /** Measures the time that each request has waited for its slot. */
   onTurn?: (of: UpstreamPriority, seconds: number) => void;
-  /** What went wrong of which no caller is told. */
+  /** Reports a fault that no caller sees. */
   onFault: (error: unknown) => void;
 }): Upstream {
   const { origin, pathname } = new URL(url);
@@ -89,7 +89,10 @@ export function createUpstream({
   let closed = false;
   let ended: Promise<void> | null = null;
 
-  /** A slot, and leave of the breaker. @throws RateLimitError, UpstreamFault, and what the database throws */
+  /**
+   * Takes a slot and passes the circuit breaker.
+   * @throws RateLimitError, UpstreamFault, and what the database throws
+   */
   async function admit(
     { priority: upstreamClass, subject = null }: RequestOptions,
     { waitMs, endpoint }: { waitMs: number; endpoint: string },
@@ -113,7 +116,7 @@ export function createUpstream({
     }
   }
 
-  /** Goes out once, with a slot of its own. @throws as `admit` */
+  /** Sends a request once, with a slot of its own. @throws as `admit` */
   function once(request: UpstreamRequest, body: string | null, waitMs: number): Promise<UpstreamAnswer> {
     const endpoint = endpointOf(request);
     return withSpan(
@@ -195,7 +198,7 @@ export function createUpstream({
       const refusal = readRefusal(answer.headers, { now: clock.now(), windowMs });
       if (refusal.of === 'operation')
         throw new RateLimitError('a limit of the payments service on this operation', secondsOf(refusal.ms));
-      // Refused, so certainly not processed: it may go again, when the block is over and it has a slot anew.
+      // Refused, so certainly not processed: it may be sent again, when the block is over and it has another slot.
       await budget.block(refusal.ms).catch((error) => {
         onFault(error);
         throw new RateLimitError('requests to the payments service', secondsOf(refusal.ms));
@@ -204,9 +207,9 @@ export function createUpstream({
   }
 
   function keep<Result>(work: Promise<Result>): Promise<Result> {
-    const kept = work.finally(() => underWay.delete(kept));
-    underWay.add(kept);
-    return kept;
+    const tracked = work.finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
+    return tracked;
   }
 
   async function send(request: UpstreamRequest): Promise<UpstreamAnswer> {
@@ -249,7 +252,7 @@ export function createUpstream({
           return await send({ method: 'GET', requestOptions: { ...requestOptions, waitMs }, ...request });
         } catch (error) {
           const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
-          // That it could not go again is not what was wrong.
+          // That it could not be sent again is not the fault to report.
           if (!isFault) throw last ?? error;
           if (!TRIED_AGAIN.has(error.kind) || attempt === RETRIES || closed) throw error;
           last = error;
@@ -269,13 +272,15 @@ export function createUpstream({
   };
 }
 
-/** @throws UpstreamFault (a 5xx; a success that is not JSON) */
+/** Reads an answer. @throws UpstreamFault (a 5xx; a success that is not JSON) */
 function readAnswer({ status, headers, body }: WireAnswer): UpstreamAnswer {
   if (status >= 500) throw new UpstreamFault('server_error', 'maybe', String(status));
   return { status, headers, body: body.length === 0 ? null : readJson(status, body) };
 }
 
-/** Of a refusal the status says all (the document's section 7), so what a proxy wrote in its place is no fault. */
+/**
+ * Parses a body. A refusal's status says all (the document's section 7), so a proxy's page in its place is no fault.
+ */
 function readJson(status: number, body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -285,7 +290,10 @@ function readJson(status: number, body: Buffer): unknown {
   }
 }
 
-/** What a caller has put into a path unencoded is a mistake of ours, and goes nowhere. @throws TypeError */
+/**
+ * Refuses a path that a caller put together without encoding: an internal fault, so nothing is sent.
+ * @throws TypeError
+ */
 function assertPath(path: string): void {
   const [pathname = ''] = path.split('?');
   const climbs = pathname.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part));

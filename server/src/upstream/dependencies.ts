@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { Intents, RequestKind } from './intents.ts';
+import type { Intents, RequestKind } from './intents/operations.ts';
 import type { Correction } from './mirror.ts';
 import type { MirroredResource } from './mirror-store.ts';
 import type { Poll } from './poller.ts';
@@ -11,7 +11,7 @@ import type { Reads } from './reads.ts';
 import type { RequestOptions, Upstream } from './upstream.ts';
 import type { WebhookClaim } from './webhook-claim.ts';
 
-/** What every slice's remote side stands on. */
+/** The dependencies of every slice's remote side. */
 export interface UpstreamDependencies {
   readonly database: Database;
   readonly committer: Committer;
@@ -19,26 +19,29 @@ export interface UpstreamDependencies {
   readonly upstream: Upstream;
   readonly reads: Reads;
   readonly intents: Intents;
-  /** Something has begun or changed: it is looked at now, if somebody follows it. */
+  /** Polls a resource now, if somebody follows it: something has begun or changed. */
   pollNow(tenant: Tenant, resource: MirroredResource): void;
   onFault(fault: unknown): void;
-  /** For the log and the metrics. */
+  /** Reports a correction, for the log and the metrics. */
   onCorrection(correction: Correction): void;
 }
 
-/** A slice whose resources are mirrored: its port over HTTP, and how its mirror is kept new. */
+/** A slice whose resources are mirrored: its port over HTTP, and how its mirror is refreshed. */
 export interface RemoteSlice<Service> {
   serviceFor(requester: Requester): Service;
   poll: Poll;
-  /** Asks for these, by what a sighting called them or by our own ids. @throws RateLimitError, UpstreamFault, PaymentError */
+  /**
+   * Reads these resources, by the names that a webhook has for them or by our own ids.
+   * @throws RateLimitError, UpstreamFault, PaymentError
+   */
   refresh(tenant: Tenant, references: readonly string[], requestOptions: RequestOptions): Promise<void>;
-  /** What a webhook says, where it speaks of one of them. */
+  /** Reads a webhook; null where it is about another slice's resource. */
   readWebhook(payload: unknown): WebhookClaim | null;
   /** The kinds of requests that must not be made twice, by name. */
   requests: Readonly<Record<string, RequestKind>>;
 }
 
-/** A query of a person comes before one of a payer, whose share is capped. */
+/** The options of a caller's query. A merchant's comes before a payer's, whose share is capped. */
 export function requestOptionsFor({ priority, subject }: Requester): RequestOptions {
   return priority === 'payer' ? { priority: 'payer', subject } : { priority: 'query' };
 }

@@ -4,32 +4,33 @@ import { isNotImplemented, noEndpoint } from './responses.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 export interface Endpoint {
-  /** `GET /v1/products/{id}`: where it names a resource, 404 is about that. */
+  /** A method and path: `GET /v1/products/{id}`. Where it names a resource, 404 is about that resource. */
   readonly name: string;
-  /** What it is for: `deleting products`. */
+  /** The endpoint's purpose, as an error names it: `deleting products`. */
   readonly inWords: string;
 }
 
 type Answered = Pick<UpstreamAnswer, 'status'>;
 
 /**
- * What the service was found not to have: it is not asked for it again at once, for each question costs. By this instance
- * alone, for ten minutes: the service may get the endpoint, or a wrong answer have come from elsewhere.
+ * The endpoints that the service was found not to have. Each request to one costs a slot, so it is not made again for
+ * ten minutes, by this instance alone: the service may get the endpoint, or a wrong answer may have come from
+ * elsewhere.
  */
 export interface Endpoints {
   isMissing(environment: Environment, endpoint: Endpoint): boolean;
   markMissing(environment: Environment, endpoint: Endpoint): void;
-  /** @throws UpstreamError where there is no such endpoint, and what `asking` throws */
+  /** Calls an endpoint. @throws UpstreamError where there is no such endpoint, and what `request` throws */
   ask<Answer extends Answered>(
     environment: Environment,
     endpoint: Endpoint,
-    asking: () => Promise<Answer>,
+    request: () => Promise<Answer>,
   ): Promise<Answer>;
-  /** Null where there is no such endpoint. @throws what `asking` throws */
-  askIfThere<Answer extends Answered>(
+  /** Calls an endpoint; null where there is none. @throws what `request` throws */
+  callIfSupported<Answer extends Answered>(
     environment: Environment,
     endpoint: Endpoint,
-    asking: () => Promise<Answer>,
+    request: () => Promise<Answer>,
   ): Promise<Answer | null>;
 }
 
@@ -48,13 +49,13 @@ export function createEndpoints(clock: Clock): Endpoints {
     until.set(keyOf(environment, endpoint), plusMs(clock.now(), REMEMBERED_MS));
   }
 
-  const askIfThere: Endpoints['askIfThere'] = async (environment, endpoint, asking) => {
+  const askIfThere: Endpoints['callIfSupported'] = async (environment, endpoint, request) => {
     if (isMissing(environment, endpoint)) return null;
-    const answer = await asking().catch((error: unknown) => {
+    const answer = await request().catch((error: unknown) => {
       if (isNotImplemented(error)) return null;
       throw error;
     });
-    if (answer !== null && !isOfNone(endpoint, answer)) return answer;
+    if (answer !== null && !isUnsupported(endpoint, answer)) return answer;
     markMissing(environment, endpoint);
     return null;
   };
@@ -62,21 +63,21 @@ export function createEndpoints(clock: Clock): Endpoints {
   return {
     isMissing,
     markMissing,
-    askIfThere,
-    async ask(environment, endpoint, asking) {
-      const answer = await askIfThere(environment, endpoint, asking);
+    callIfSupported: askIfThere,
+    async ask(environment, endpoint, request) {
+      const answer = await askIfThere(environment, endpoint, request);
       if (answer === null) throw noEndpoint(endpoint.inWords);
       return answer;
     },
   };
 }
 
-/** Nothing is under this path, or not for this method; 501 comes as a fault. */
-function isOfNone({ name }: Endpoint, { status }: Answered): boolean {
+/** Whether an answer shows that nothing is under this path, or not for this method; 501 comes as a fault. */
+function isUnsupported({ name }: Endpoint, { status }: Answered): boolean {
   return status === 405 || (status === 404 && !name.includes('{'));
 }
 
-/** The document's own words in a path; whatever else stands there names a resource. */
+/** The literal words in the document's paths; any other part names a resource. */
 const WORDS: ReadonlySet<string> = new Set([
   'v1',
   'wallet',
@@ -91,7 +92,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'payments',
 ]);
 
-/** `GET /v1/subaccounts/{id}/statement`: what was asked for, for the metrics and the traces, without whose it is. */
+/** The endpoint of a request without its ids, for the metrics and traces: `GET /v1/subaccounts/{id}/statement`. */
 export function endpointOf({ method, path }: { method: string; path: string }): string {
   const [pathname = ''] = path.split('?');
   const parts = pathname.split('/').map((part) => (part === '' || WORDS.has(part) ? part : '{id}'));

@@ -6,20 +6,20 @@ import type { Tenant } from '../kernel/tenant.ts';
 
 export type MirroredResource = 'card_payment' | 'payout' | 'subaccount_payout' | 'wallet';
 
-/** The newest state that the service told us of a resource. */
+/** The newest state of a resource that the service has shown. */
 export interface MirroredRow {
   resource: MirroredResource;
-  /** By which the program knows it, whatever the service calls it. */
+  /** The program's own id, whatever the service calls the resource. */
   id: string;
-  /** Grows by one with each change. */
+  /** A version that grows by one with each change. */
   version: number;
   status: string;
-  /** No later status can come. */
+  /** Whether no later status can come. */
   final: boolean;
   parent: string | null;
-  /** As JSON: the slice's own reader makes its type of it. */
+  /** The state as JSON, which the slice's own reader parses. */
   snapshot: unknown;
-  /** When the service last said so. */
+  /** The time at which the service last showed it. */
   observedAt: Date;
 }
 
@@ -43,10 +43,10 @@ export async function selectMirrored(
     where account_id = ${accountId} and environment = ${environment} and resource = ${resource}
       and id = any(${known}::text[])
   `.execute(sql);
-  return rows.map(toObserved);
+  return rows.map(toMirrored);
 }
 
-/** With the version of the tenant's log that it stands for, in one statement and so of one moment. */
+/** The row of a resource with the version of the tenant's log, in one statement and so of one moment. */
 export async function selectMirroredWithHead(
   sql: Sql,
   tenant: Tenant,
@@ -64,7 +64,7 @@ export async function selectMirroredWithHead(
     .select('stream.version as head')
     .where('id', '=', id)
     .executeTakeFirst();
-  return row ? { head: row.head, observed: toObserved(row) } : null;
+  return row ? { head: row.head, observed: toMirrored(row) } : null;
 }
 
 export async function selectReferences(
@@ -85,13 +85,13 @@ export async function selectReferences(
     .execute();
 }
 
-/** A part of what was observed. */
+/** A part of the mirrored resources. */
 export interface MirrorFilter {
   parent?: string | undefined;
   status?: readonly string[] | undefined;
 }
 
-/** Newest first, by the order in which we came to know of them; `before` a place. */
+/** A page of the mirror, newest first in the order in which they were first seen; `before` is a place. */
 export async function listMirrored(
   sql: Sql,
   tenant: Tenant,
@@ -117,10 +117,10 @@ export async function listMirrored(
     limit,
     offset,
   });
-  return rows.map((row) => ({ place: row.number, observed: toObserved(row) }));
+  return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
 }
 
-/** Of these, those that were known already when the newest that was known had this place. */
+/** Those of these ids that were known when the newest known resource had this place. */
 export async function selectKnownUpTo(
   sql: Sql,
   tenant: Tenant,
@@ -147,7 +147,7 @@ export async function countMirrored(
   return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
 }
 
-/** Of these, those to which something may still happen. */
+/** The resources that are not final yet, of these ids or of all. */
 export async function selectOpen(
   sql: Sql,
   tenant: Tenant,
@@ -160,10 +160,10 @@ export async function selectOpen(
     if (known.length === 0) return [];
     query = query.where('id', 'in', known);
   }
-  return (await query.orderBy('number', 'desc').limit(1_000).execute()).map(toObserved);
+  return (await query.orderBy('number', 'desc').limit(1_000).execute()).map(toMirrored);
 }
 
-/** The requests that may have made one, newest first. */
+/** The requests in doubt that may have made a resource, newest first. */
 export async function selectInDoubt(
   sql: Sql,
   tenant: Tenant,
@@ -176,10 +176,10 @@ export async function selectInDoubt(
     .orderBy('number', 'desc')
     .limit(1_000)
     .execute();
-  return rows.map(toObserved);
+  return rows.map(toMirrored);
 }
 
-/** Resources first seen behind a place whose whole input is known to be this. */
+/** The resources first seen after a place whose whole input is known to be this. */
 export async function selectMadeOf(
   sql: Sql,
   tenant: Tenant,
@@ -192,12 +192,12 @@ export async function selectMadeOf(
     .where(raw<string>`snapshot->>'inputHash'`, '=', inputHash)
     .orderBy('number')
     .execute();
-  return rows.map((row) => ({ place: row.number, observed: toObserved(row) }));
+  return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
 }
 
 /**
- * These are what a query for what nobody has asked for before costs most. As one parameter, however many they are: the
- * text stays the same and is planned once, and nothing is put together row by row.
+ * Saves states, the largest cost of a query for resources that nobody has read before. The rows are one parameter,
+ * however many they are: the text stays the same and is planned once, and nothing is built row by row.
  */
 export async function saveMirrored(
   sql: Sql,
@@ -224,7 +224,7 @@ export async function saveMirrored(
   `.execute(sql);
 }
 
-/** A name leads where it led first. */
+/** Saves names. A name leads where it led first. */
 export async function saveReferences(
   sql: Sql,
   { accountId, environment }: Tenant,
@@ -243,7 +243,7 @@ export async function saveReferences(
   `.execute(sql);
 }
 
-/** The service has said the same again: it changes nothing, and needs no lock. */
+/** Notes that the service has shown the same state again. It changes nothing else, and needs no lock. */
 export async function touchMirrored(
   sql: Sql,
   tenant: Tenant,
@@ -262,12 +262,12 @@ export async function touchMirrored(
     .execute();
 }
 
-/** Longer than anything waits to be polled again. */
+/** The age at which a poll is forgotten: longer than any pause between two. */
 const POLLS_KEPT_MS = 24 * 60 * 60_000;
 
 /**
- * Whether this instance may poll under this name: the last time, on any instance, is `intervalMs` ago or longer. Who may
- * has thereby polled, and what has not been polled for long is forgotten.
+ * Claims a poll under a name: true where the last one, on any instance, is `intervalMs` ago or longer. A claim counts
+ * as a poll, and old polls are forgotten with it.
  */
 export async function claimPoll(
   sql: Sql,
@@ -295,12 +295,12 @@ export async function claimPoll(
   return claimed !== undefined;
 }
 
-/** Whether no resource can have such a parent. The counts have an empty one where there is none. */
+/** Whether no resource can have such a parent. The counts have an empty one for resources without a parent. */
 function hasNothing(parent: string | undefined): boolean {
   return parent !== undefined && (parent === '' || !isStorable(parent));
 }
 
-/** Postgres takes text with U+0000 for a fault; nothing is called so. */
+/** Whether Postgres can store a text: it refuses U+0000, and no name has one. */
 function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
@@ -315,7 +315,7 @@ function ofTenant(sql: Sql, tenant: Tenant, resource: MirroredResource) {
 
 type ObservedRow = Omit<Selectable<Tables['observed']>, 'number' | 'account_id' | 'environment'>;
 
-function toObserved(row: ObservedRow): MirroredRow {
+function toMirrored(row: ObservedRow): MirroredRow {
   return {
     resource: row.resource,
     id: row.id,

@@ -11,12 +11,14 @@ import {
 } from './mirror-store.ts';
 
 /**
- * What somebody says of a resource, to be held against what is known of it: the service's answer, or a webhook. `decide`
- * is pure, and tells under which id the program knows the resource; it writes nothing where nothing is new.
+ * A statement about a resource, compared with the mirror: the service's answer, or a webhook. `decide` is pure and
+ * gives the id under which the program knows the resource; it writes nothing where nothing is new.
  */
 export interface Observation {
   read(reader: Reader): Promise<unknown>;
-  /** `contradicts`: it says something else than what is known, and does not prevail; where it does, `correction`. */
+  /**
+   * `contradicts`: it says something else than the mirror and does not prevail; where it does, it is a `correction`.
+   */
   decide(state: State): {
     resourceId: string;
     writes: Writes;
@@ -25,7 +27,7 @@ export interface Observation {
   };
 }
 
-/** The service has said that a resource ended otherwise than was known. */
+/** A correction: the service has said that a resource ended otherwise than was known. */
 export interface Correction {
   resource: MirroredResource;
   id: string;
@@ -33,7 +35,7 @@ export interface Correction {
   to: string;
 }
 
-/** The records of each kind of resource as a decision reads and writes them. */
+/** The mirrored records of each kind of resource, as a decision reads and writes them. */
 export const mirrored = {
   card_payment: collection('card_payment'),
   payout: collection('payout'),
@@ -41,7 +43,7 @@ export const mirrored = {
   wallet: collection('wallet'),
 } satisfies Record<MirroredResource, Collection<MirroredRow>>;
 
-/** By any name; reading one that is known reads where it leads to as well. */
+/** The names of each kind of resource; reading a known name also reads the resource that it leads to. */
 const references = {
   card_payment: referenceCollection('card_payment'),
   payout: referenceCollection('payout'),
@@ -73,7 +75,7 @@ export function knownByReferences(
   return null;
 }
 
-/** A state that is new, as what is written of it; with an event where subscribers are told. */
+/** The writes of a new state, with an event where subscribers are notified. */
 export function writesOfMirrored({
   names = [],
   event,

@@ -4,34 +4,38 @@ import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { MirroredResource } from './mirror-store.ts';
 import { isRetryable } from './responses.ts';
 
-/** What is followed of one kind of resource: all of it, or these. */
+/** The followed resources of one kind: all of them, or these. */
 export interface PollTargets {
   readonly all: boolean;
   readonly ids: readonly string[];
-  /** Something is known to have changed: that it was looked at a moment ago, here or on another instance, is no reason. */
+  /**
+   * Something is known to have changed: a poll a moment ago, here or on another instance, does not make this one
+   * superfluous.
+   */
   readonly isChanged?: boolean;
 }
 
 /**
- * Asks the service for what is due of what is followed, records it, and tells when it should be asked again; null where
- * nothing can change any more. @throws RateLimitError, UpstreamFault: then it is tried again later
+ * Polls the followed resources that are due and records them; gives the time of the next poll, null where nothing can
+ * change any more.
+ * @throws RateLimitError, UpstreamFault: then it is tried again later
  */
 export type Poll = (tenant: Tenant, wanted: PollTargets) => Promise<Date | null>;
 
 export interface Poller {
-  /** Somebody follows it from now on, until the returned function is called. */
+  /** Follows a resource until the returned function is called. */
   join(tenant: Tenant, resource: MirroredResource, id: string | null): () => void;
-  /** Something has changed, or was begun: it is looked at now, if it is followed. */
+  /** Polls a resource now, if it is followed: something has changed, or was begun. */
   pollNow(tenant: Tenant, resource: MirroredResource): void;
   close(): Promise<void>;
 }
 
-/** After a fault: by then the circuit has been tried, or the budget has room. */
+/** The pause after a fault: by then the circuit has been tried, or the budget has room. */
 const AFTER_FAULT_MS = 5_000;
 
 /**
- * The net under the webhooks: what somebody follows is polled, however many follow it once, and what nobody follows is
- * not. How often is each poller's to say, and what it may cost the budget's class of polling.
+ * Polls the resources that somebody follows, for a webhook may be lost: each once, however many follow it, and no
+ * others. How often is decided by each poll, and the cost is bounded by the budget's class of polling.
  */
 export function createPoller({
   clock,
@@ -46,24 +50,24 @@ export function createPoller({
     tenant: Tenant;
     resource: MirroredResource;
     all: number;
-    /** Followers of each. */
+    /** The number of followers of each id. */
     ids: Map<string, number>;
     at: Date | null;
     cancel: (() => void) | null;
     polling: Promise<void> | null;
     again: boolean;
-    nudged: boolean;
+    isChanged: boolean;
   }
-  const places = new Map<string, Target>();
+  const targets = new Map<string, Target>();
   let closed = false;
 
-  const isFollowed = (place: Target) => place.all > 0 || place.ids.size > 0;
+  const isFollowed = (target: Target) => target.all > 0 || target.ids.size > 0;
 
-  function placeOf(tenant: Tenant, resource: MirroredResource): Target {
+  function targetOf(tenant: Tenant, resource: MirroredResource): Target {
     const key = `${tenantKey(tenant)} ${resource}`;
-    let place = places.get(key);
-    if (!place) {
-      place = {
+    let target = targets.get(key);
+    if (!target) {
+      target = {
         tenant,
         resource,
         all: 0,
@@ -72,80 +76,84 @@ export function createPoller({
         cancel: null,
         polling: null,
         again: false,
-        nudged: false,
+        isChanged: false,
       };
-      places.set(key, place);
+      targets.set(key, target);
     }
-    return place;
+    return target;
   }
 
-  function poll(place: Target): void {
-    place.cancel?.();
-    place.cancel = null;
-    place.at = null;
-    if (place.polling) {
-      place.again = true;
+  function poll(target: Target): void {
+    target.cancel?.();
+    target.cancel = null;
+    target.at = null;
+    if (target.polling) {
+      target.again = true;
       return;
     }
-    if (closed || !isFollowed(place)) return;
-    place.again = false;
-    const { tenant, resource, nudged } = place;
-    place.nudged = false;
-    const wanted = { all: place.all > 0, ids: [...place.ids.keys()], ...(nudged && { nudged }) };
-    place.polling = pollers[resource](tenant, wanted)
+    if (closed || !isFollowed(target)) return;
+    target.again = false;
+    const { tenant, resource, isChanged } = target;
+    target.isChanged = false;
+    const wanted: PollTargets = {
+      all: target.all > 0,
+      ids: [...target.ids.keys()],
+      ...(isChanged && { isChanged }),
+    };
+    target.polling = pollers[resource](tenant, wanted)
       .catch((error: unknown) => {
         if (error instanceof RateLimitError) return plusMs(clock.now(), error.retryAfterSeconds * 1_000);
         if (!isRetryable(error)) onFault(error);
         return plusMs(clock.now(), AFTER_FAULT_MS);
       })
       .then((at) => {
-        place.polling = null;
-        if (place.again) poll(place);
-        else if (at) pollAt(place, at);
+        target.polling = null;
+        if (target.again) poll(target);
+        else if (at) pollAt(target, at);
       });
   }
 
-  /** At `at`, or earlier where something earlier is planned already. */
-  function pollAt(place: Target, at: Date): void {
-    if (closed || (place.at && place.at <= at)) return;
-    place.cancel?.();
-    place.at = at;
-    place.cancel = clock.schedule(at, () => poll(place));
+  /** Plans a poll at `at`, or leaves an earlier one. */
+  function pollAt(target: Target, at: Date): void {
+    if (closed || (target.at && target.at <= at)) return;
+    target.cancel?.();
+    target.at = at;
+    target.cancel = clock.schedule(at, () => poll(target));
   }
 
   return {
     join(tenant, resource, id) {
-      const place = placeOf(tenant, resource);
-      if (id === null) place.all += 1;
-      else place.ids.set(id, (place.ids.get(id) ?? 0) + 1);
-      // Who comes together is polled for together.
-      pollAt(place, clock.now());
+      const target = targetOf(tenant, resource);
+      if (id === null) target.all += 1;
+      else target.ids.set(id, (target.ids.get(id) ?? 0) + 1);
+      // Followers that join together share a poll.
+      pollAt(target, clock.now());
       let joined = true;
       return () => {
         if (!joined) return;
         joined = false;
-        if (id === null) place.all -= 1;
+        if (id === null) target.all -= 1;
         else {
-          const others = (place.ids.get(id) ?? 1) - 1;
-          if (others > 0) place.ids.set(id, others);
-          else place.ids.delete(id);
+          const others = (target.ids.get(id) ?? 1) - 1;
+          if (others > 0) target.ids.set(id, others);
+          else target.ids.delete(id);
         }
-        if (isFollowed(place)) return;
-        place.cancel?.();
-        place.cancel = null;
-        place.at = null;
+        if (isFollowed(target)) return;
+        target.cancel?.();
+        target.cancel = null;
+        target.at = null;
       };
     },
     pollNow(tenant, resource) {
-      const place = placeOf(tenant, resource);
-      if (!isFollowed(place)) return;
-      place.nudged = true;
-      pollAt(place, clock.now());
+      const target = targetOf(tenant, resource);
+      if (!isFollowed(target)) return;
+      target.isChanged = true;
+      pollAt(target, clock.now());
     },
     async close() {
       closed = true;
-      for (const place of places.values()) place.cancel?.();
-      await Promise.all([...places.values()].map(({ polling }) => polling));
+      for (const target of targets.values()) target.cancel?.();
+      await Promise.all([...targets.values()].map(({ polling }) => polling));
     },
   };
 }

@@ -1,18 +1,18 @@
 import { LARGEST_PAGE } from './stable-list.ts';
 
-/** Of a list so many pages are read to find what is in doubt. */
+/** The largest number of pages that are read to find a resource in doubt. */
 const PAGES = 10;
 
-/** Each once, in the order of the list. */
+/** The items of a list that were read, each once, in the list's order. */
 export interface PagesRead<Item> {
   readonly items: Item[];
-  /** Whatever is not older is among them. */
-  readonly reachesBack: boolean;
+  /** Whether every item that is not older was read. */
+  readonly complete: boolean;
 }
 
 /**
- * A list by `limit` and `offset`, page by page to its end, or to where it is older than `since`. The document does not say
- * in which order a list comes: only dates show that what follows is older still. Null where a page cannot be read.
+ * Reads a list by `limit` and `offset`, page by page to its end, or to where it is older than `since`. The document
+ * does not give a list's order: only dates show that the rest is older still. Null where a page cannot be read.
  * @throws what `fetchPage` throws
  */
 export async function readPagesUntil<Item>({
@@ -21,7 +21,10 @@ export async function readPagesUntil<Item>({
   dateOf,
   since,
 }: {
-  /** `length`: of the page as it came, with what could not be read. `total`: null where it is not given. */
+  /**
+   * Reads a page. `length` counts all its items, with those that could not be read. `total`: null where it is not
+   * given.
+   */
   fetchPage: (
     page: string,
   ) => Promise<{ items: readonly Item[]; length: number; total: number | null } | null>;
@@ -37,22 +40,22 @@ export async function readPagesUntil<Item>({
     for (const item of page.items) known.set(idOf(item), item);
     offset += page.length;
     const items = [...known.values()];
-    // The total of a full page may be its own.
+    // The total of a full page may be the page's own.
     const isWhole =
       page.total === null ? page.length === 0 : page.length < LARGEST_PAGE && known.size >= page.total;
-    if (isWhole || isBehind(items.map(dateOf), since)) return { items, reachesBack: true };
-    // It gives the same ones whatever is asked for, or fewer than it says that there are.
+    if (isWhole || isBehind(items.map(dateOf), since)) return { items, complete: true };
+    // The service ignores the offset, or has fewer items than its total.
     if (known.size === before) break;
   }
-  return { items: [...known.values()], reachesBack: false };
+  return { items: [...known.values()], complete: false };
 }
 
-/** The newest first, and the last ones older. */
+/** Whether a list is newest first, and its last items are older than `since`. */
 export function isBehind(dates: readonly (Date | null)[], since: Date): boolean {
   return isNewestFirst(dates) && dates.some((date) => date !== null && date < since);
 }
 
-/** Equal dates show no order. */
+/** Whether dates are in descending order. Equal dates show no order. */
 export function isNewestFirst(dates: readonly (Date | null)[]): boolean {
   const isDescending = dates.every(
     (date, index) => date !== null && (index === 0 || dates[index - 1]! >= date),

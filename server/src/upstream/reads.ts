@@ -9,22 +9,22 @@ import {
   type UpstreamPriority,
 } from './upstream.ts';
 
-/** What the service said to a GET. */
+/** The service's answer to a GET. */
 export interface Read {
   readonly status: number;
   readonly body: unknown;
-  /** When it was asked: the answer is at least as new as that. */
+  /** The time of the request: the answer is at least as new as that. */
   readonly at: Date;
-  /** The last known answer, where the service could not be asked for a newer one. */
+  /** The last known answer is given, because the service could not be asked for a newer one. */
   readonly stale: boolean;
 }
 
-/** GETs that cost the budget no more than they must. */
+/** GETs that cost the budget as little as possible. */
 export interface Reads {
   /**
-   * Identical reads under way (same environment and path) are one request, and an answer is given again for `keepMs`.
-   * Where the budget is spent or the service fails, the last known answer is given with `stale: true`, if there is one.
-   * What is given is shared: it must not be changed.
+   * Reads a path. Identical reads under way (same environment and path) are one request, and an answer is given again
+   * for `keepMs`. Where the budget is spent or the service fails, the last known answer is given with `stale: true`, if
+   * there is one. Answers are shared: they must not be changed.
    * @throws RateLimitError, UpstreamFault
    */
   get(
@@ -33,16 +33,16 @@ export interface Reads {
     options: { requestOptions: RequestOptions; keepMs: number },
   ): Promise<Read>;
   /**
-   * After a write in this environment: nothing that was read before, or whose reading began before, is given out as
-   * fresh again. It stays as what is last known.
+   * Forgets an environment's reads after a write: nothing that was read before it, or whose reading began before, is
+   * given as fresh again. It stays as the last known answer.
    */
   forget(environment: Environment): void;
 }
 
-/** Where an answer came from, for the metrics: `shared` is from a request that another had under way. */
+/** The source of an answer, for the metrics: `shared` is from a request that another caller had under way. */
 export type ReadSource = 'upstream' | 'shared' | 'memory' | 'stale';
 
-/** What is kept: the longest unused goes first. Sizes are those of the JSON text. */
+/** The limit of the cache, which drops the least recently used entry first. Sizes are those of the JSON text. */
 export interface ReadsLimit {
   readonly entries: number;
   readonly bytes: number;
@@ -50,11 +50,11 @@ export interface ReadsLimit {
 
 const LIMIT: ReadsLimit = { entries: 2_000, bytes: 32 * 1024 * 1024 };
 
-interface Kept {
+interface CachedAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly at: Date;
-  /** How often there had been a write in the environment when the reading began. */
+  /** The number of writes in the environment when the reading began. */
   readonly writes: number;
   readonly bytes: number;
 }
@@ -62,7 +62,7 @@ interface Kept {
 interface Flight {
   readonly class: UpstreamPriority;
   readonly writes: number;
-  readonly answer: Promise<Kept>;
+  readonly answer: Promise<CachedAnswer>;
 }
 
 export function createReads({
@@ -74,44 +74,50 @@ export function createReads({
   upstream: Pick<Upstream, 'get'>;
   clock: Clock;
   limit?: ReadsLimit;
-  /** Of each answer that was given. */
+  /** Counts each answer that was given. */
   onRead?: (of: UpstreamPriority, source: ReadSource) => void;
 }): Reads {
-  /** The longest unused first. */
-  const kept = new Map<string, Kept>();
-  let keptBytes = 0;
+  /** The cached answers, the least recently used first. */
+  const cache = new Map<string, CachedAnswer>();
+  let cachedBytes = 0;
   const flights = new Map<string, Flight>();
   const writesIn = new Map<Environment, number>();
 
   function drop(key: string): void {
-    keptBytes -= kept.get(key)?.bytes ?? 0;
-    kept.delete(key);
+    cachedBytes -= cache.get(key)?.bytes ?? 0;
+    cache.delete(key);
   }
 
-  /** Never in place of what was asked later: two readings of one path may cross where a write came between them. */
-  function keep(key: string, answer: Kept): void {
-    const before = kept.get(key);
+  /**
+   * Caches an answer, never in place of a later one: two readings of one path may cross where a write came between
+   * them.
+   */
+  function keep(key: string, answer: CachedAnswer): void {
+    const before = cache.get(key);
     if (before && (before.writes > answer.writes || before.at > answer.at)) return;
     drop(key);
     if (answer.bytes > bytes) return;
-    kept.set(key, answer);
-    keptBytes += answer.bytes;
-    for (const oldest of kept.keys()) {
-      if (kept.size <= entries && keptBytes <= bytes) break;
+    cache.set(key, answer);
+    cachedBytes += answer.bytes;
+    for (const oldest of cache.keys()) {
+      if (cache.size <= entries && cachedBytes <= bytes) break;
       drop(oldest);
     }
   }
 
-  function look(key: string): Kept | null {
-    const found = kept.get(key);
+  function touch(key: string): CachedAnswer | null {
+    const found = cache.get(key);
     if (!found) return null;
-    kept.delete(key);
-    kept.set(key, found);
+    cache.delete(key);
+    cache.set(key, found);
     return found;
   }
 
-  /** By the newest of what was read since the last write. A clock that was set back makes nothing last longer. */
-  function isFresh({ at, writes }: Kept, keepMs: number, now: Date, writesNow: number): boolean {
+  /**
+   * Whether an answer is from after the last write, and new enough. A clock that was set back makes nothing last
+   * longer.
+   */
+  function isFresh({ at, writes }: CachedAnswer, keepMs: number, now: Date, writesNow: number): boolean {
     const ageMs = now.getTime() - at.getTime();
     return writes === writesNow && ageMs >= 0 && ageMs < keepMs;
   }
@@ -142,13 +148,13 @@ export function createReads({
   return {
     async get(environment, path, { requestOptions, keepMs }) {
       const key = `${environment} ${path}`;
-      const give = ({ status, body, at }: Kept, source: ReadSource): Read => {
+      const give = ({ status, body, at }: CachedAnswer, source: ReadSource): Read => {
         onRead?.(requestOptions.priority, source);
         return { status, body, at, stale: source === 'stale' };
       };
       for (;;) {
         const writes = writesIn.get(environment) ?? 0;
-        const known = look(key);
+        const known = touch(key);
         if (known && isFresh(known, keepMs, clock.now(), writes)) return give(known, 'memory');
         const underWay = flights.get(key);
         const shared = underWay?.writes === writes ? underWay : null;
@@ -157,9 +163,9 @@ export function createReads({
           return give(await answer, shared ? 'shared' : 'upstream');
         } catch (error) {
           const noTurn = error instanceof RateLimitError;
-          // The other had no turn; who is more important may have one.
+          // The shared request had no slot; one of a more important class may have one.
           if (noTurn && shared && rank(requestOptions.priority) < rank(shared.class)) continue;
-          const last = noTurn || error instanceof UpstreamFault ? look(key) : null;
+          const last = noTurn || error instanceof UpstreamFault ? touch(key) : null;
           if (!last) throw error;
           return give(last, 'stale');
         }
@@ -171,7 +177,7 @@ export function createReads({
   };
 }
 
-/** @throws UpstreamFault where it is nested deeper than anything that the service has to say */
+/** The size of an answer in bytes. @throws UpstreamFault where it is nested deeper than any answer of the service */
 function sizeOf(body: unknown): number {
   try {
     return JSON.stringify(body).length;

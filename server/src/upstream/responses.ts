@@ -9,7 +9,7 @@ import {
 import { readRecord, readText } from '../kernel/lenient-json.ts';
 import { type UpstreamAnswer, UpstreamFault } from './upstream.ts';
 
-/** What an answer of the service means, and what callers are told where it is none: the same in every slice. */
+/** The meaning of the service's answers, and the errors of callers where there is none: the same in every slice. */
 
 type Refusal = Pick<UpstreamAnswer, 'status' | 'body'>;
 
@@ -18,9 +18,9 @@ export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
 }
 
 /**
- * What the service says of a refusal (the document's section 7), of bounded length and without what was sent to it and is
- * nobody's to read: callers are shown it, payers among them, so what may be a key or an address of the service's is left
- * out too. Null where it says nothing.
+ * The service's words for a refusal (the document's section 7), bounded in length. Callers read them, payers among
+ * them, so the secret that was sent is left out, and also any text that may be a key or an address of the service. Null
+ * where the service gives none.
  */
 export function messageOf(body: unknown, { secret = '' }: { secret?: string } = {}): string | null {
   const said = readRecord(body)?.error;
@@ -29,15 +29,18 @@ export function messageOf(body: unknown, { secret = '' }: { secret?: string } = 
   return readText(words.replace(/\bps_(?:live|test)_\S*|https?:\/\/\S*/gi, '…'));
 }
 
-/** With these nothing was done. 408, a 3xx and what nobody has registered (a proxy's 499) do not say so. */
+/**
+ * The statuses after which certainly nothing was done. 408, a 3xx and unregistered ones (a proxy's 499) do not say so.
+ */
 const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
   ...[400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418],
   ...[421, 422, 423, 424, 425, 426, 428, 429, 431, 451],
 ]);
 
 /**
- * That the answer to a request which must not be made twice says what became of it: a success without the words of an
- * error, or a certain refusal. @throws UpstreamFault
+ * Passes an answer that settles a request which must not be made twice: a success without the words of an error, or a
+ * certain refusal.
+ * @throws UpstreamFault
  */
 export function assertConclusive({ status, body }: Refusal): void {
   const isCertain = isSuccess({ status }) ? messageOf(body) === null : CERTAIN_REFUSALS.has(status);
@@ -48,7 +51,7 @@ export function assertConclusive({ status, body }: Refusal): void {
 
 const REFUSED = { retryable: false, moneyMayHaveMoved: false };
 
-/** Of one that has no words of its own in the program. `permissions`: those of which one would have done. */
+/** The error of a refusal that the program has no own words for. `permissions`: any one of them would have sufficed. */
 export function refusalOf(
   { status, body }: Refusal,
   { permissions = [], secret }: { permissions?: readonly string[]; secret?: string } = {},
@@ -64,7 +67,7 @@ export function refusalOf(
   );
 }
 
-/** Of an input, in the service's words; with the field, where they begin with its name. */
+/** The error of a refused input, in the service's words; with the field, where they begin with its name. */
 export function invalidInput(
   words: string | null,
   { path = 'input', fields = [] }: { path?: string; fields?: readonly string[] } = {},
@@ -92,12 +95,12 @@ export function isNotImplemented(error: unknown): boolean {
   return error instanceof UpstreamFault && error.kind === 'server_error' && error.detail === '501';
 }
 
-/** Neither done nor refused, for all that can be told from what came; `detail` for the log. */
+/** The fault of an answer that shows neither success nor refusal; `detail` is for the log. */
 export function unreadable(detail: string | null = null): UpstreamFault {
   return new UpstreamFault('unreadable', 'maybe', detail);
 }
 
-/** The service was not asked, or did not answer: what is known may be answered in its place, and it may another time. */
+/** Whether the service was not asked or did not answer: the last known answer may be given, and a retry may succeed. */
 export function isRetryable(error: unknown): error is Error {
   return (
     error instanceof RateLimitError ||
@@ -106,17 +109,17 @@ export function isRetryable(error: unknown): error is Error {
   );
 }
 
-/** Nor does a refusal of the whole service or a missing endpoint tell anything of a resource. */
+/** Whether an error says nothing of the resource: retryable, a refusal of the whole service, or a missing endpoint. */
 export function isInconclusive(error: unknown): error is Error {
   return isRetryable(error) || error instanceof UpstreamError;
 }
 
-/** It was certainly not done, and may be tried again. */
+/** The error of a request that was certainly not done, and may be tried again. */
 export function toUpstreamError(fault: UpstreamFault): UpstreamError {
   return new UpstreamError(fault.message, { retryable: true, moneyMayHaveMoved: false });
 }
 
-/** Where what was answered before does not suffice. */
+/** The error where the service cannot be asked and an older answer does not suffice. */
 export function cannotAsk(): UpstreamError {
   return new UpstreamError('The payments service cannot be asked now', {
     retryable: true,
@@ -124,7 +127,7 @@ export function cannotAsk(): UpstreamError {
   });
 }
 
-/** What changes nothing and got no answer, as whoever asked is told of it. */
+/** Gives a read's faults as the errors of its caller: a read that got no answer changes nothing. */
 export function withUpstreamErrors<Value>(asking: Promise<Value>): Promise<Value> {
   return asking.catch((error: unknown) => {
     throw error instanceof UpstreamFault ? toUpstreamError(error) : error;

@@ -1,23 +1,23 @@
 import { RateLimitError } from '../kernel/errors.ts';
 
-/** Part of a list of the service, newest first, as it stood when it was asked. */
+/** A part of a list of the service, newest first, as it stood when it was read. */
 export interface OffsetPage<Item> {
-  /** Null in the place of one that cannot be read. */
+  /** The items, with null in the place of one that cannot be read. */
   readonly items: readonly (Item | null)[];
-  /** How many the list has in all. */
+  /** The length of the whole list. */
   readonly total: number;
-  /** When the service was asked. */
+  /** The time of the request. */
   readonly at: Date;
 }
 
 export interface StableFilter<Item> {
-  /** Left out: all. */
+  /** Whether an item is wanted; left out, all are. */
   readonly wants?: ((item: Item) => boolean) | undefined;
-  /** Told of an item: none that is older is wanted. */
+  /** Whether an item ends the search: none that is older is wanted. */
   readonly isBeyond?: ((item: Item) => boolean) | undefined;
 }
 
-/** Of what lies behind the place `after` and before the place `before`, the first `limit` or the last. */
+/** A range of a list: between the places `after` and `before`, the first `limit` or the last. */
 export interface StableRange<Item> extends StableFilter<Item> {
   readonly end: 'first' | 'last';
   readonly limit: number;
@@ -26,35 +26,35 @@ export interface StableRange<Item> extends StableFilter<Item> {
 }
 
 /**
- * A list that the service gives by `limit` and `offset` (the document's 2.1.6), read by places that stay: each item's
- * place is its rank counted from the oldest, for a newer one comes in at the front and moves no rank.
+ * A list that the service gives by `limit` and `offset` (the document's 2.1.6), read by places that stay: an item's
+ * place is its rank counted from the oldest, which a newer item does not move.
  */
 export interface StableOffsetList<Where, Item> {
   /**
-   * Newest first, and whether there is more in the direction read.
-   * @throws what `fetchPage` throws; RateLimitError where too much would have to be read at once: what was read is kept,
-   *   and who asks again gets further
+   * A page, newest first, and whether there is more in its direction.
+   * @throws what `fetchPage` throws; RateLimitError where too much would have to be read at once: what was read is
+   *   kept, and a repeated call gets further
    */
   list(
     where: Where,
     range: StableRange<Item>,
   ): Promise<{ items: { place: number; item: Item }[]; more: boolean }>;
   /**
-   * The newest `limit` that are wanted, on no more than `pages` pages. `complete`: all of the list was looked at, or `limit`
-   * items were found. Not `readable`: an item cannot be read, or is missing from its page.
+   * Finds the newest `limit` that are wanted, on no more than `pages` pages. `complete`: all of the list was looked at,
+   * or `limit` items were found. Not `readable`: an item cannot be read, or is missing from its page.
    * @throws what `fetchPage` throws
    */
   find(
     where: Where,
     wanted: { wants: (item: Item) => boolean; limit: number; pages: number },
   ): Promise<{ items: Item[]; complete: boolean; readable: boolean }>;
-  /** @throws as `list` */
+  /** Counts the items. @throws as `list` */
   count(where: Where, filter: StableFilter<Item>): Promise<number>;
 }
 
-/** The most that the service gives at once. */
+/** The largest page that the service gives. */
 export const LARGEST_PAGE = 100;
-/** Pages read for one answer: a twelfth of what all may ask in a minute. */
+/** The pages that are read for one answer: a twelfth of the budget of a minute. */
 const LARGEST_SCAN = 10;
 const ASK_AGAIN_SECONDS = 5;
 const KEPT_ITEMS = 20_000;
@@ -67,17 +67,17 @@ export function createStableOffsetList<Where, Item>({
   isKept,
   keptItems = KEPT_ITEMS,
 }: {
-  /** Whose list, and which: what is kept of one is given to nobody who asks for another. */
+  /** The key of a list and of its reader: items that are kept for one are never given to another. */
   keyOf: (where: Where) => string;
   idOf: (item: Item) => string;
   fetchPage: (where: Where, page: { limit: number; offset: number }) => Promise<OffsetPage<Item>>;
-  /** It cannot change any more, and need not be read again. */
+  /** Whether an item cannot change any more, and need not be read again. */
   isKept: (item: Item) => boolean;
-  /** The longest unused goes first. */
+  /** The number of kept items; the least recently used are dropped. */
   keptItems?: number;
 }): StableOffsetList<Where, Item> {
   interface Known {
-    /** Tells what was kept before the list was found to be another from what was kept since. */
+    /** A counter that separates the items kept before the list was found to be another from those kept since. */
     readonly generation: number;
     total: number;
     at: Date;
@@ -86,7 +86,7 @@ export function createStableOffsetList<Where, Item>({
   const kept = new Map<string, Item>();
   let generations = 0;
 
-  /** One answer's reading. */
+  /** Begins the reading for one answer. */
   function beginReading(where: Where, most = LARGEST_SCAN) {
     const key = keyOf(where);
     const seen = new Map<number, Item | null>();
@@ -112,7 +112,10 @@ export function createStableOffsetList<Where, Item>({
       }
     }
 
-    /** Nothing ever leaves the list: one that got shorter, or has another in a place, is not the one that was read. */
+    /**
+     * Whether a list is not the one that was read: nothing ever leaves a list, so it got no shorter and has the same
+     * items.
+     */
     function isAnother(
       total: number,
       at: Date,
@@ -134,7 +137,7 @@ export function createStableOffsetList<Where, Item>({
       touch(lists, key, newer ? { generation, total, at } : before, KEPT_LISTS);
     }
 
-    /** Undefined where the list has none of this rank. */
+    /** The item of a rank; undefined where the list has none. */
     async function itemAt(rank: number, towards: 'older' | 'newer'): Promise<Item | null | undefined> {
       if (seen.has(rank)) return seen.get(rank);
       const there = kept.get(keptUnder(rank));
@@ -143,7 +146,8 @@ export function createStableOffsetList<Where, Item>({
         return there;
       }
       const beneath = towards === 'older' ? 0 : LARGEST_PAGE - 1;
-      // Twice, for meanwhile the list may have grown, or a page be smaller than was asked for: then it stands first.
+      // Twice, for meanwhile the list may have grown, or a page may be smaller than requested: then the item stands
+      // first.
       for (const above of [beneath, 0]) {
         await read(Math.max(0, total() - rank - above));
         if (seen.has(rank)) return seen.get(rank);
@@ -152,7 +156,7 @@ export function createStableOffsetList<Where, Item>({
     }
 
     const total = () => known()?.total ?? 0;
-    /** It has read as much as it may. */
+    /** Whether the reading has used up its pages. */
     const isSpent = () => pages >= most;
     return { newest: () => read(0), isSpent, isKnown: () => known() !== null, total, itemAt };
   }
@@ -160,7 +164,7 @@ export function createStableOffsetList<Where, Item>({
   return {
     async list(where, { end, limit, after, before, wants, isBeyond }) {
       const reading = beginReading(where);
-      // Only the newest page tells what has come; behind a place that was given out nothing comes.
+      // Only the newest page shows new items; nothing new comes after a place that was given out.
       if (after === undefined || !reading.isKnown() || after > reading.total() + 1) await reading.newest();
       const highest = after === undefined ? reading.total() : Math.min(after - 1, reading.total());
       const lowest = before === undefined ? 1 : before + 1;
@@ -173,7 +177,7 @@ export function createStableOffsetList<Where, Item>({
         const item = await reading
           .itemAt(rank, end === 'first' ? 'older' : 'newer')
           .catch((error: unknown) => {
-            // What was asked for is there; that there is more cannot be excluded.
+            // The page is there; whether there is more remains open.
             if (!(error instanceof RateLimitError) || found.length < limit) throw error;
             more = true;
           });
@@ -220,7 +224,7 @@ export function createStableOffsetList<Where, Item>({
   };
 }
 
-/** Who asks again gets further. */
+/** The error of a reading that needs more pages; a repeated call gets further. */
 export function tooManyPages(pages: number): RateLimitError {
   return new RateLimitError(
     `${pages} pages of the payments service for one answer; what was read is kept, so ask again`,
@@ -228,7 +232,7 @@ export function tooManyPages(pages: number): RateLimitError {
   );
 }
 
-/** Puts it in as the one last used; beyond `limit` the longest unused goes. */
+/** Puts an entry in as the one last used; beyond `limit` the least recently used is dropped. */
 function touch<Value>(map: Map<string, Value>, key: string, value: Value, limit: number): void {
   map.delete(key);
   map.set(key, value);

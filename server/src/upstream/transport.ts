@@ -8,9 +8,9 @@ export interface WireRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** By then the whole answer is there, or there is none. */
+  /** The time by which the whole answer is there, or there is none. */
   readonly deadline: Date;
-  /** Nothing of it is written later. */
+  /** The time after which nothing of the request is written. */
   readonly sendBy: Date;
 }
 
@@ -22,19 +22,19 @@ export interface WireAnswer {
 
 /** HTTP to one origin. */
 export interface Transport {
-  /** One request, written at most once. Whatever comes back whole is an answer, with any status. @throws UpstreamFault */
+  /** Sends one request, written at most once. Any whole answer counts, with any status. @throws UpstreamFault */
   exchange(request: WireRequest): Promise<WireAnswer>;
-  /** Rejects nothing: once what is under way has ended. */
+  /** Closes the connections, once the requests under way have ended. Rejects none of them. */
   close(): Promise<void>;
 }
 
-/** More at once wait for a connection, within their deadline. */
+/** The number of connections; further requests wait for one, within their deadline. */
 const CONNECTIONS = 64;
 const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
 /**
- * Shorter than the 5 seconds of a server on Node: who closes an idle connection first is us. Where the server says how
- * long it keeps one, the library goes by that. Before it writes to a connection that was idle, it reads what has come
- * over it, so that one which is known to be closed is not written to; what is written counts as sent.
+ * The time for which an idle connection is kept. It is shorter than the 5 seconds of a server on Node, so that this
+ * side closes first. Where the server names its time, the library uses that. Before it writes to an idle connection, it
+ * reads from it, so that one which is known to be closed is not written to; whatever was written counts as sent.
  */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -45,7 +45,7 @@ export function createTransport({
 }: {
   origin: string;
   clock: Clock;
-  /** For a connection, TLS included. The library's own timer: nothing has been sent by then. */
+  /** The time to connect, TLS included, by the library's own timer: nothing has been sent by then. */
   connectMs: number;
 }): Transport {
   const pool = new Pool(origin, {
@@ -53,7 +53,7 @@ export function createTransport({
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: connectMs },
-    // The deadline is ours, over all of it: a byte now and then would put theirs off for ever.
+    // One deadline holds over all of it: a byte now and then would put the library's own timers off for ever.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -73,7 +73,7 @@ export function createTransport({
         if (ended) return;
         ended = true;
         cancelDeadline();
-        // The library says when it begins to write; a request of which it has not said so was never sent.
+        // The library reports when it begins to write; a request before that was never sent.
         reject(new UpstreamFault(kind, abort ? 'maybe' : 'no', detail));
         abort?.(new Error('broken off'));
       }
@@ -82,7 +82,8 @@ export function createTransport({
         { method: method as 'GET', path, headers, body },
         {
           onRequestStart(controller) {
-            // Given up while it waited for a connection, or a second time: not a byte of it is written.
+            // The request was given up while it waited for a connection, or comes a second time: not a byte of it is
+            // written.
             if (!ended && !abort && clock.now() <= sendBy) {
               abort = (reason) => controller.abort(reason);
               return;
@@ -124,7 +125,7 @@ export function createTransport({
   return { exchange, close: () => pool.close() };
 }
 
-/** Of an error nothing else is kept: its message names the address. */
+/** The code of an error. Nothing else of it is kept: its message names the address. */
 function codeOf(error: Error & { code?: unknown }): string | null {
   return typeof error.code === 'string' ? error.code : null;
 }

@@ -1,37 +1,39 @@
 import type { Environment } from '../kernel/tenant.ts';
 
-/** What a request is for, the most important first: who comes first when the budget gets short. */
+/** The classes of requests, the most important first: it is served first when the budget gets short. */
 export const UPSTREAM_PRIORITIES = ['money', 'query', 'lookup', 'payer', 'poll'] as const;
 export type UpstreamPriority = (typeof UPSTREAM_PRIORITIES)[number];
 
-/** On whose behalf a request goes, and how long it may wait for its turn. */
+/** The class of a request, its subject, and how long it may wait for its slot. */
 export interface RequestOptions {
   readonly priority: UpstreamPriority;
-  /** Whose share is capped within the class `payer`: a token's id. Elsewhere it means nothing. */
+  /** The subject whose share is capped within the class `payer`: a token's id. It means nothing in other classes. */
   readonly subject?: string | null;
-  /** Left out, what its class waits: money 10 s, query and payer 2 s, lookup and poll not at all. */
+  /**
+   * The longest wait for a slot. Left out, that of its class: money 10 s, query and payer 2 s, lookup and poll none.
+   */
   readonly waitMs?: number;
 }
 
 export interface UpstreamRequest {
   readonly environment: Environment;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With its query string; parts from callers are percent-encoded by whoever puts them in. */
+  /** The path with its query string; its author percent-encodes parts that come from callers. */
   readonly path: `/v1/${string}`;
-  /** Sent as JSON; left out, none is sent. */
+  /** The body, sent as JSON; left out, none is sent. */
   readonly body?: unknown;
   readonly requestOptions: RequestOptions;
 }
 
 export interface UpstreamAnswer {
   readonly status: number;
-  /** Parsed JSON; null where there is none. */
+  /** The parsed JSON; null where there is none. */
   readonly body: unknown;
-  /** Names in lower case; of a header that came several times the values are joined by commas. */
+  /** The headers, named in lower case; the values of one that came several times are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What kept the service from answering. */
+/** The causes for which the service did not answer. */
 export type UpstreamFaultKind =
   | 'unreachable'
   | 'timeout'
@@ -40,7 +42,7 @@ export type UpstreamFaultKind =
   | 'unreadable'
   | 'circuit_open';
 
-/** What an operator is told of it; no URL, no key and nobody's data is in here. */
+/** The causes in words, for the operator: with no URL, no key and nobody's data. */
 const IN_WORDS: Record<UpstreamFaultKind, string> = {
   unreachable: 'The payments service cannot be reached',
   timeout: 'The payments service did not answer in time',
@@ -50,7 +52,7 @@ const IN_WORDS: Record<UpstreamFaultKind, string> = {
   circuit_open: 'The payments service is not asked for the moment: it has failed several times in a row',
 };
 
-/** The service did not give an answer. */
+/** A fault: the service did not give an answer. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
   readonly kind: UpstreamFaultKind;
@@ -59,7 +61,7 @@ export class UpstreamFault extends Error {
    * timeout, a reset, a 5xx, an answer that cannot be read.
    */
   readonly reached: 'no' | 'maybe';
-  /** Of the system or of HTTP, for the log: `ECONNREFUSED`, `502`. */
+  /** A code of the system or of HTTP, for the log: `ECONNREFUSED`, `502`. */
   readonly detail: string | null;
   constructor(kind: UpstreamFaultKind, reached: 'no' | 'maybe', detail: string | null = null) {
     super(IN_WORDS[kind]);
@@ -71,45 +73,45 @@ export class UpstreamFault extends Error {
 
 export type CircuitState = 'closed' | 'open' | 'half_open';
 
-/** How the budget stands, as this instance last saw it. */
+/** The state of the budget, as this instance last saw it. */
 export interface BudgetState {
-  /** Requests a window; null where the budget is switched off. */
+  /** The requests in a window; null where the budget is switched off. */
   readonly limit: number | null;
   readonly windowMs: number;
-  /** Slots held by each class over all instances. */
+  /** The slots held by each class over all instances. */
   readonly used: Readonly<Record<UpstreamPriority, number>>;
-  /** When `used` was read; null before the first time. */
+  /** The time at which `used` was read; null before the first time. */
   readonly asOf: Date | null;
-  /** Until when nothing is sent, because the service said so; null where that is over. */
+  /** The end of a block that the service has set; null where it is over. */
   readonly blockedUntil: Date | null;
 }
 
 export interface UpstreamState {
   readonly circuit: CircuitState;
-  /** When the circuit came into this state. */
+  /** The time of the circuit's last change of state. */
   readonly since: Date;
-  /** When the service last answered this instance; null before the first time. */
+  /** The time of the service's last answer to this instance; null before the first. */
   readonly lastAnswerAt: Date | null;
   readonly budget: BudgetState;
-  /** The same as the budget's. */
+  /** The end of a block, as in the budget's state. */
   readonly blockedUntil: Date | null;
 }
 
 /** The service over HTTP, within its budget. */
 export interface Upstream {
   /**
-   * One request, processed at most once. 2xx, 3xx (never followed) and 4xx but 429 are answers.
+   * Sends one request, processed at most once. 2xx, 3xx (never followed) and 4xx but 429 are answers.
    * @throws RateLimitError (no slot in time, or a 429: certainly not processed), UpstreamFault; any other error comes
-   * before anything is sent
+   *   before anything is sent
    */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
   /**
-   * A GET, which up to two more follow after a fault, with jitter in between; each takes a slot of the budget. What
-   * moves money never comes here.
+   * Sends a GET, and after a fault up to two more, with jitter in between; each takes a slot of the budget. Requests
+   * that move money never come here.
    * @throws as `send`
    */
   get(request: Omit<UpstreamRequest, 'method' | 'body'>): Promise<UpstreamAnswer>;
   state(): UpstreamState;
-  /** Ends what waits for its turn and closes the connections, once what is under way has ended or timed out. */
+  /** Ends the waiting requests and closes the connections, once the requests under way have ended or timed out. */
   close(): Promise<void>;
 }

@@ -6,17 +6,13 @@ import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
-import {
-  type Intent,
-  intents as intentRecords,
-  type LookupResult,
-  lastIntents,
-  type Operation,
-  type RequestKind,
-} from '../../upstream/intents.ts';
+import type { LookupResult, Operation, RequestKind } from '../../upstream/intents/operations.ts';
+import { intents as intentRecords, lastIntents } from '../../upstream/intents/store.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
 import { mirrored, type Observation } from '../../upstream/mirror.ts';
 import { type MirroredRow, selectMirrored } from '../../upstream/mirror-store.ts';
 import { readPagesUntil } from '../../upstream/read-until.ts';
+import { earliestOf, recognise, type TimeWindow } from '../../upstream/recognise.ts';
 import {
   assertConclusive,
   invalidInput,
@@ -64,8 +60,8 @@ const START = 'startCheckout';
 const POST = { name: 'POST /v1/card-payments', inWords: 'creating card payments' };
 const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' };
 
-/** By how much the service's clock may be behind ours. */
-const SKEW_MS = 5_000;
+/** The time of a payment's creation: the service's clock may be a little behind ours, and an old one is another's. */
+const WINDOW: TimeWindow = { beforeMs: 5_000, afterMs: Number.POSITIVE_INFINITY, marginMs: 0 };
 /** By then whoever sends it has its answer. */
 const SENDING_MS = 60_000;
 
@@ -216,8 +212,8 @@ export function createCardPaymentRequests({
    */
   async function search(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const at = clock.now();
-    const since = plusMs(intent.createdAt, -SKEW_MS);
-    const list = await readListSince(tenant, intent, since);
+    const begunAt = intent.createdAt;
+    const list = await readListSince(tenant, intent, earliestOf(begunAt, WINDOW));
     if (!list) return 'unclear';
     const wanted = intent.summary as Wanted;
     const alike = list.items.filter((item) => isLike(item, wanted));
@@ -228,17 +224,20 @@ export function createCardPaymentRequests({
     );
     const codes = alike.map(({ orderCode }) => orderCode);
     const known = new Set((await selectMirrored(sql, tenant, 'card_payment', codes)).map(({ id }) => id));
-    const nobodys = alike.filter(({ orderCode }) => !known.has(orderCode));
-    if (nobodys.some((item) => beganAt(item) === null)) return 'unclear';
-    const candidates = nobodys.filter((item) => beganAt(item)! >= since);
-    if (candidates.length === 0) return list.reachesBack ? 'not_there' : 'unclear';
     const isRival = ({ state, operation }: Intent) =>
       state === 'sending' || kindOf(operation) !== kindOf(intent.operation);
-    if (rivals.some(isRival) || candidates.length > rivals.length + 1) return 'unclear';
-    // Any of them will do: nobody has seen their pages.
-    const { said: _, ...claim } = candidates.at(-1)!;
+    const { kind, items } = recognise({
+      ...{ items: alike, dateOf: beganAt, begunAt, window: WINDOW, claimed: known },
+      idOf: ({ orderCode }) => orderCode,
+      hasRival: () => rivals.some(isRival),
+      // Any of them will do: nobody has seen their pages.
+      interchangeable: rivals.length,
+      complete: list.complete,
+    });
+    if (kind !== 'one') return kind === 'none' ? 'not_there' : 'unclear';
+    const [{ said: _, ...claim }] = items;
     return {
-      found: observationOf(createdClaim(claim, wanted, intent.createdAt), at),
+      found: observationOf(createdClaim(claim, wanted, begunAt), at),
       claims: claim.orderCode,
     };
   }
@@ -248,7 +247,7 @@ export function createCardPaymentRequests({
     return readPagesUntil({
       async fetchPage(query) {
         const path = `/v1/card-payments?${query}` as const;
-        const answer = await endpoints.askIfThere(environment, LIST, () =>
+        const answer = await endpoints.callIfSupported(environment, LIST, () =>
           upstream.get({ environment, path, requestOptions: lookupOptions(intent) }),
         );
         return answer && isSuccess(answer) ? cardPaymentsFromWire(answer.body) : null;

@@ -1,20 +1,19 @@
-import { plusMs } from '../../kernel/clock.ts';
 import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
-  ABSENT_AFTER_MS,
   InDoubtError,
-  type Intent,
   type LookupResult,
   type OutcomeLookup,
   type RequestKind,
-} from '../../upstream/intents.ts';
+} from '../../upstream/intents/operations.ts';
+import { ABSENT_AFTER_MS, type Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
 import { isBehind, isNewestFirst } from '../../upstream/read-until.ts';
+import { earliestOf, type Recognition, recognise, windowOf } from '../../upstream/recognise.ts';
 import {
   assertConclusive,
   invalidInput,
@@ -62,8 +61,8 @@ export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
 
 /** By how much the service's clock may differ from ours in the ordinary way. */
 export const SKEW_MS = 60_000;
-/** What lies so far from a request has nothing to do with it, whatever clock says so, and in whatever time zone. */
-const FAR_MS = 26 * 60 * 60_000;
+/** The time around a request in which the service dates its payout: it begins none that is older. */
+const WINDOW = windowOf({ beforeMs: SKEW_MS, afterMs: ABSENT_AFTER_MS + SKEW_MS });
 
 /** What can be said of a request whose outcome is unknown, and what tells its payout from those that were there before. */
 interface Summary {
@@ -197,7 +196,7 @@ export function createPayoutRequests({
     const summary = intent.summary as Summary;
     const at = clock.now();
     const { environment } = tenant;
-    const answer = await endpoints.askIfThere(environment, LIST, () =>
+    const answer = await endpoints.callIfSupported(environment, LIST, () =>
       upstream.get({
         environment,
         path: `${PAYOUTS}?limit=${LARGEST_PAGE}&offset=0`,
@@ -214,20 +213,25 @@ export function createPayoutRequests({
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
     const claimed = await intents.claimed(tenant, REQUEST, ids);
     const wasKnown = ({ withdrawalId }: Payout) => before.has(withdrawalId!);
-    const possible = payouts.flatMap((payout) => {
-      if (!payout || wasKnown(payout) || claimed.has(payout.withdrawalId!)) return [];
+    const alike = payouts.flatMap((payout) => {
+      if (!payout || wasKnown(payout)) return [];
       const isOther = payout.inputHash !== undefined && payout.inputHash !== intent.inputHash;
-      return !isOther && isInTime(payout, intent) !== false && mayBe(payout, summary) ? [payout] : [];
+      return !isOther && mayBe(payout, summary) ? [payout] : [];
     });
-    if (possible.length > 0)
-      return { unclear: `${namesOf(possible)} may be it, as far as the service shows it` };
-    if (payouts.includes(null)) return 'unclear';
     const dates = payouts.map((payout) => payout?.requestedAt ?? null);
-    const reachesBack =
-      list.items.length >= list.total ||
-      (before.size > 0 && isNewestFirst(dates)) ||
-      isBehind(dates, plusMs(sinceOf(intent), -FAR_MS));
-    return reachesBack
+    const recognition = recognise({
+      ...{ items: alike, idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
+      hasRival: () => false,
+      complete:
+        list.items.length >= list.total ||
+        (before.size > 0 && isNewestFirst(dates)) ||
+        isBehind(dates, earliestOf(intent.createdAt, WINDOW)),
+    });
+    // Alike is all that they are: not even a single one is taken.
+    if (recognition.items.length > 0)
+      return { unclear: `${namesOf(recognition.items)} may be it, as far as the service shows it` };
+    if (payouts.includes(null)) return 'unclear';
+    return recognition.kind === 'none'
       ? 'not_there'
       : { unclear: 'The list of the payments service does not reach back so far' };
   };
@@ -241,26 +245,23 @@ export function createPayoutRequests({
     // First who waits, then what was found: one that ends in between is counted twice, and not its payout.
     const open = await intents.open(tenant, REQUEST);
     const claimed = await intents.claimed(tenant, REQUEST, ids);
-    const payouts = made.map(({ observed }) => payoutIn(observed));
-    const possible = made.flatMap(({ place }, index) => {
-      const payout = payouts[index]!;
-      return !claimed.has(payout.withdrawalId!) && isInTime(payout, intent) !== false
-        ? [{ place, payout }]
-        : [];
+    const places = new Map(made.map(({ place, observed }) => [observed.id, place]));
+    const recognition = recognise({
+      items: made.map(({ observed }) => payoutIn(observed)),
+      ...{ idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
+      // One that was requested when this payout was known already has not made it.
+      hasRival: (payout) =>
+        open.some(
+          (other) =>
+            other.id !== intent.id &&
+            other.inputHash === inputHash &&
+            (other.summary as Summary).knownUpTo < places.get(idOf(payout))!,
+        ),
+      complete: true,
     });
-    if (possible.length === 0) return null;
-    const names = namesOf(possible.map((each) => each.payout));
-    const [{ payout, place }, ...others] = possible as [(typeof possible)[0]];
-    if (others.length > 0) return { unclear: `${names} are all as it was requested` };
-    // One that was requested when this payout was known already has not made it.
-    const isRival = (each: Intent) =>
-      each.id !== intent.id && each.inputHash === inputHash && (each.summary as Summary).knownUpTo < place;
-    if (open.some(isRival))
-      return { unclear: `${names} may be it, or may be of another request for the same` };
-    if (payout.requestedAt === null)
-      return { unclear: `${names} may be it: the service does not say when it was requested` };
-    if (!isInTime(payout, intent)) return { unclear: `${names} may be it, or may have been there before` };
-    const { withdrawalId } = payout;
+    if (recognition.kind === 'none') return null;
+    if (recognition.kind === 'unclear') return { unclear: reasonOf(recognition) };
+    const [{ withdrawalId }] = recognition.items;
     nudge(tenant, 'wallet');
     return { found: identifiedAs(withdrawalId!, intent.id), claims: withdrawalId! };
   }
@@ -276,6 +277,29 @@ export function createPayoutRequests({
       },
     },
   };
+}
+
+function idOf({ withdrawalId }: Payout): string {
+  return withdrawalId!;
+}
+
+function dateOf({ requestedAt }: Payout): Date | null {
+  return requestedAt;
+}
+
+/** The reason for which a payout that is as it was requested is not taken for it, for the operator. */
+function reasonOf({ reason, items }: Extract<Recognition<Payout>, { kind: 'unclear' }>): string {
+  const names = namesOf(items);
+  switch (reason) {
+    case 'several':
+      return `${names} are all as it was requested`;
+    case 'rival':
+      return `${names} may be it, or may be of another request for the same`;
+    case 'undated':
+      return `${names} may be it: the service does not say when it was requested`;
+    default:
+      return `${names} may be it, or may have been there before`;
+  }
 }
 
 function namesOf(payouts: readonly Payout[]): string {
@@ -300,20 +324,4 @@ function mayBe(payout: Payout, { method, amountCents, destination }: Summary): b
     (payout.method === method || payout.method === 'unknown') &&
     !areDifferent(payout, { method, destination })
   );
-}
-
-function sinceOf({ createdAt }: Intent): Date {
-  return plusMs(createdAt, -SKEW_MS);
-}
-
-/**
- * Whether a payout was requested while an intent was under way; null where nobody can say: it has no date, or the service's
- * clock may be far from ours.
- */
-function isInTime({ requestedAt }: Payout, intent: Intent): boolean | null {
-  if (requestedAt === null) return null;
-  const since = sinceOf(intent);
-  const until = plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS);
-  if (requestedAt >= since && requestedAt <= until) return true;
-  return requestedAt < plusMs(since, -FAR_MS) || requestedAt > plusMs(until, FAR_MS) ? false : null;
 }

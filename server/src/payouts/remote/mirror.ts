@@ -2,7 +2,7 @@ import type { State, Writes } from '../../commit/commit.ts';
 import type { Source } from '../../kernel/authority.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
-import type { Intent } from '../../upstream/intents.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
 import { type Correction, mirrored, type Observation, writesOfMirrored } from '../../upstream/mirror.ts';
 import {
   type MirroredRow,

@@ -151,7 +151,7 @@ export function createRemotePayouts(
   ): Promise<Payout | null> {
     const { environment } = tenant;
     const path = `${PAYOUTS}/${encodeURIComponent(name)}` as const;
-    const read = await endpoints.askIfThere(environment, GET, () =>
+    const read = await endpoints.callIfSupported(environment, GET, () =>
       reads.get(environment, path, { requestOptions, keepMs }),
     );
     const claim = read && isSuccess(read) ? readPayout(read.body) : null;

@@ -91,7 +91,7 @@ export function createRemoteProducts({
   /** By its id, or in the list where the service has no such lookup. */
   async function findOne(tenant: Tenant, id: string, requester: Requester): Promise<Product | null> {
     const { environment } = tenant;
-    const answer = await endpoints.askIfThere(environment, GET, () =>
+    const answer = await endpoints.callIfSupported(environment, GET, () =>
       read(environment, `/v1/products/${id}`, requester),
     );
     if (answer && isSuccess(answer)) {

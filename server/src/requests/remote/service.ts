@@ -1,14 +1,15 @@
 import { isCents } from '../../kernel/money.ts';
-import type { Intent, Intents, RequestKind } from '../../upstream/intents.ts';
+import type { Intents, RequestKind } from '../../upstream/intents/operations.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
 import { REQUEST_OPERATIONS, type UnresolvedRequest, type UnresolvedRequestService } from '../model.ts';
 
-/** Requests to the service in front of which we stand, as far as their outcome is unknown. */
+/** The requests to the service behind this server whose outcome is unknown. */
 export function createUnresolvedRequests({
   intents,
   kinds,
 }: {
   intents: Intents;
-  /** By name. */
+  /** The kinds of requests, by name. */
   kinds: Readonly<Record<string, RequestKind>>;
 }): UnresolvedRequestService {
   return {
@@ -29,7 +30,7 @@ function unresolvedOf(intent: Intent, kinds: Readonly<Record<string, RequestKind
   return {
     id,
     operation: REQUEST_OPERATIONS.find((each) => each === name) ?? 'unknown',
-    // One of ours says nothing to anybody.
+    // A generated key means nothing to a caller.
     idempotencyKey: key.startsWith('psa-') ? null : key,
     amountCents: isCents(amount) ? amount : null,
     requestedAt: createdAt,

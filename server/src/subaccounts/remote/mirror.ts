@@ -18,28 +18,19 @@ import {
   selectReferences,
   touchMirrored,
 } from '../../upstream/mirror-store.ts';
-import {
-  anyPayoutReference,
-  anySubaccountId,
-  eventOf,
-  isFinal,
-  isSettled,
-  mergeUpstreamPayout,
-  newPayoutKey,
-  type SubaccountPayout,
-  subaccountPayoutFromJson,
-  type UpstreamPayout,
-} from '../model.ts';
+import { isFinal, isSettled, type SubaccountPayout, subaccountPayoutFromJson } from '../model.ts';
+import { anyPayoutReference, anySubaccountId, newPayoutKey } from '../names.ts';
+import { eventOf, mergeUpstreamPayout, type UpstreamPayout } from '../upstream-payout.ts';
 
-/** The payouts of subaccounts as the mirror has them, under every name that the service has for them. */
+/** The mirrored payouts of subaccounts, under every name that the service has for them. */
 export interface MirroredPayouts {
-  /** By our own id, or by a name that is one without its subaccount. */
+  /** Finds a payout by our own id, or by a name that is unique without its subaccount. */
   find(tenant: Tenant, reference: string): Promise<MirroredRow | null>;
-  /** The payout of this subaccount that a reference leads to. */
+  /** Finds the payout of this subaccount that a reference leads to. */
   findOf(tenant: Tenant, subaccountId: string, reference: string): Promise<MirroredRow | null>;
-  /** By our own id. @throws Error where it is not there */
+  /** Reads a payout by our own id. @throws Error where it is not there */
   get(tenant: Tenant, id: string): Promise<SubaccountPayout>;
-  /** Records what was seen. Where it is nothing new, nobody is kept waiting by the lock. */
+  /** Records a payout as the service showed it. One that shows nothing new does not wait for the lock. */
   record(
     tenant: Tenant,
     seen: UpstreamPayout,
@@ -85,7 +76,8 @@ export function mirrorPayouts({
         const payout = payoutIn(known);
         const source: Source = { by: 'service', at, knownAt: known.observedAt };
         if (mergeUpstreamPayout(payout, seen, payout.id, source) === null) {
-          if (confirms(seen, payout)) await touchMirrored(sql, tenant, RESOURCE, { ids: [payout.id], at });
+          if (isConfirmation(seen, payout))
+            await touchMirrored(sql, tenant, RESOURCE, { ids: [payout.id], at });
           return payout;
         }
       }
@@ -119,14 +111,14 @@ export function canBeReference(text: string): boolean {
   return anyPayoutReference.safeParse(text).success;
 }
 
-/** Hex digits, in whichever case. */
+/** Whether two ids are the same hex digits, in any case. */
 export function isSame(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }
 
 /**
- * The id of a payout with an idempotency key: known before the payout is, and the same to every instance and whichever
- * name of it is seen first. Null for a payout without one.
+ * The id of a payout with an idempotency key: known before the payout is, and the same on every instance, whichever
+ * name is seen first. Null for a payout without a key.
  */
 export function reservedId(subaccountId: string, payoutId: string | null): string | null {
   if (!payoutId?.startsWith(IDEM)) return null;
@@ -139,12 +131,15 @@ function namesOf(seen: UpstreamPayout, reference: string | null): string[] {
   return [...new Set(all.flatMap((name) => (name === null ? [] : [nameOf(seen.subaccountId, name)])))];
 }
 
-/** Nothing says that a key is used for one subaccount only, so a name with a key in it is its subaccount's. */
+/**
+ * A name that holds a key is unique within its subaccount alone: the document does not say that a key is used for one
+ * only.
+ */
 function nameOf(subaccountId: string, reference: string): string {
   return isBare(reference) ? bareName(reference) : `${subaccountId.toLowerCase()}/${reference}`;
 }
 
-/** A name that is one without its subaccount, in whichever format a service issues it. */
+/** Whether a name is unique without its subaccount, in whichever format a service issues it. */
 function isBare(reference: string): boolean {
   return isObjectId(reference) || /^(?:TURBO|SUB)-/.test(reference);
 }
@@ -162,14 +157,14 @@ export function ofOne(subaccountId: string, status?: readonly string[]) {
 }
 
 /**
- * What was seen of a payout; `reference` is what it was looked up by, `at` when. `by`: the service, in its answer; or an
- * event of its.
+ * The observation of a payout: `reference` is the name it was looked up by, `at` the time. `by`: the service in its
+ * answer, or an event.
  */
 export function observationOf(
   seenAs: UpstreamPayout,
   { reference, at, by = 'service' }: { reference: string | null; at: Date; by?: Source['by'] },
 ): Observation {
-  // The form of the statement's refId leads to no payout but the one whose refId it is.
+  // A name in the form of the statement's refId leads only to the payout whose refId it is.
   const seen =
     seenAs.payoutId === null && reference !== null && isPayoutId(reference)
       ? { ...seenAs, payoutId: reference }
@@ -187,13 +182,13 @@ export function observationOf(
       const isNew = known === null || payout.version > known.version;
       const isCorrection =
         known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
-      const isOlder = before !== null && (before.observedAt > at || !confirms(seen, payout));
+      const isOlder = before !== null && (before.observedAt > at || !isConfirmation(seen, payout));
       const observedAt = isOlder ? before.observedAt : at;
       const writes = writesOf(payout, { names, observedAt, event: isNew ? { before: known } : null });
       return {
         resourceId: payout.id,
         writes,
-        contradicts: known !== null && merged === null && !confirms(seen, known),
+        contradicts: known !== null && merged === null && !isConfirmation(seen, known),
         ...(isCorrection && {
           correction: { resource: RESOURCE, id: payout.id, from: known.status, to: payout.status },
         }),
@@ -202,18 +197,17 @@ export function observationOf(
   };
 }
 
-/** As it is shown while nobody knows the outcome of its request. `again`: subscribers are notified once more. */
+/** Shows a payout while the outcome of its request is unknown. `again`: subscribers are notified once more. */
 export function inDoubtOf(request: SubaccountPayout, at: Date, again: boolean): Observation {
   return recorded(request, at, (known) => {
-    // Something is known of it, whatever became of the request; one that was never made stays so.
+    // The payout is known, whatever became of the request; one that was never made stays so.
     if (known && (!known.inDoubt || !again)) return null;
     return { ...request, version: (known?.version ?? 0) + 1 };
   });
 }
 
 /**
- * As it is shown once it is known that the service has no such payout: nothing was debited. `ifShown`: only where it was
- * shown in doubt.
+ * Shows that the service has no such payout: nothing was debited. `ifShown`: only where the payout was shown in doubt.
  */
 export function neverMadeOf(
   request: SubaccountPayout,
@@ -235,7 +229,7 @@ export function neverMadeOf(
   });
 }
 
-/** What we know of it without the service; `decide` gives null where nothing is new. */
+/** Records a state that this server concludes without the service; `decide` gives null where nothing is new. */
 function recorded(
   { id, subaccountId, payoutId }: SubaccountPayout,
   at: Date,
@@ -284,13 +278,13 @@ function writesOf(
   });
 }
 
-/** Says of its state what is known; something older does not. */
-function confirms(seen: UpstreamPayout, known: UpstreamPayout): boolean {
+/** Whether an answer confirms the known state; an older one does not. */
+function isConfirmation(seen: UpstreamPayout, known: UpstreamPayout): boolean {
   const reversed = seen.status === 'failed' && seen.reversed;
   return known.status === 'unknown' || (seen.status === known.status && reversed === known.reversed);
 }
 
-/** An event that says which payout it is of, and nothing else of it. */
+/** The observation of an event that names a payout and says nothing else of it. */
 export function namedOnly(code: string): Observation {
   const names = [bareName(code)];
   return {

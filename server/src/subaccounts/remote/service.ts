@@ -1,6 +1,4 @@
-import { readHead } from '../../events/log.ts';
-import { plusMs } from '../../kernel/clock.ts';
-import { behindChange, NotFoundError } from '../../kernel/errors.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
 import { readPage } from '../../kernel/lenient-json.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -10,103 +8,51 @@ import {
   type UpstreamDependencies,
 } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
-import {
-  claimPoll,
-  countMirrored,
-  listMirrored,
-  type MirroredRow,
-  selectMirrored,
-  selectMirroredWithHead,
-  selectOpen,
-} from '../../upstream/mirror-store.ts';
-import type { Poll } from '../../upstream/poller.ts';
 import type { Read } from '../../upstream/reads.ts';
-import {
-  cannotAsk,
-  isInconclusive,
-  isSuccess,
-  keyUsed,
-  refusalOf,
-  unreadable,
-  withUpstreamErrors,
-} from '../../upstream/responses.ts';
+import { isSuccess, refusalOf, unreadable, withUpstreamErrors } from '../../upstream/responses.ts';
 import { createStableOffsetList, type OffsetPage } from '../../upstream/stable-list.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
-import type { WebhookClaim } from '../../upstream/webhook-claim.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import {
-  assertPayoutsAvailable,
   type CursorPage,
-  isSettled,
   type StatementEntry,
   type Subaccount,
-  type SubaccountPayout,
   type SubaccountPayoutService,
   type SubaccountService,
   unknownSubaccount,
 } from '../model.ts';
-import {
-  readStatementEntry,
-  readSubaccount,
-  readSubaccountPayout,
-  readSubaccountPayoutEvent,
-} from '../wire.ts';
-import { createSubaccountRequests, GET_PAYOUT, GET_STATEMENT, MAY_WITHDRAW, payoutPath } from './commands.ts';
-import {
-  canBeReference,
-  IDEM,
-  isSame,
-  isSubaccountId,
-  mirrorPayouts,
-  namedOnly,
-  observationOf,
-  ofOne,
-  payoutIn,
-  RESOURCE,
-} from './mirror.ts';
+import { readStatementEntry, readSubaccount } from '../wire.ts';
+import { createSender, createSubaccountWith, MAY_WITHDRAW } from './commands.ts';
+import { isSubaccountId } from './mirror.ts';
+import { createRemotePayouts, KEEP_MS } from './payout-service.ts';
+import { createTransferRequests, GET_STATEMENT } from './transfer-commands.ts';
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
 const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
 
-/** So long an answer is given again, to whoever asks. */
-const KEEP_MS = 2_000;
-/** A payout seen this long ago is looked at again before it is shown; of many, the first few. */
-const OLD_AFTER_MS = 3_000;
-const REFRESHED_AT_ONCE = 10;
-
-// How often a followed payout is asked for: soon after it was requested often, later seldom, and of all together no more
-// than one in three seconds, which the budget's class of polling has for us.
-const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
-const POLLED_AT_ONCE = 3;
-/** Where nothing is open, another instance may have begun something. It costs a look at our own database. */
-const IDLE_MS = 15_000;
-
-/** Subaccounts over HTTP; their payouts are mirrored here. */
+/** Subaccounts and their statements over HTTP, with their payouts. */
 export function createRemoteSubaccounts(
-  facade: UpstreamDependencies & {
-    /** For the figures of a refusal. */
+  dependencies: UpstreamDependencies & {
+    /** Reads the wallet, for the figures of a refusal. */
     readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
 ): RemoteSlice<SubaccountService & SubaccountPayoutService> {
-  const { clock, reads } = facade;
-  const { sql } = facade.database;
+  const { clock, reads } = dependencies;
   const endpoints = createEndpoints(clock);
-  const mirror = mirrorPayouts(facade);
-  const requests = createSubaccountRequests({
-    ...facade,
-    endpoints,
-    findShown: async (tenant, { key, summary }) => {
-      const { subaccountId } = summary as { subaccountId: string };
-      const known = await mirror.findOf(tenant, subaccountId, IDEM + key);
-      return known && payoutIn(known);
-    },
+  const sender = createSender({ ...dependencies, endpoints });
+  const createSubaccount = createSubaccountWith(sender);
+  const transfers = createTransferRequests({ ...dependencies, endpoints, sender });
+  const payouts = createRemotePayouts({
+    ...dependencies,
+    ...{ endpoints, sender, get },
     readBalance: async (tenant, id) =>
       (await readOne(tenant, id, { priority: 'query', waitMs: 0 })).subaccount?.balanceCents ?? null,
   });
 
-  // ── Asking ──────────────────────────────────────────────────────────────────────────────────────
-
-  /** A success, or what `isNone` says is an answer too. @throws RateLimitError, UpstreamFault, PaymentError */
+  /**
+   * Reads a path; gives a success, or an answer that `isNone` accepts.
+   * @throws RateLimitError, UpstreamFault, PaymentError
+   */
   async function get(
     { environment }: Tenant,
     endpoint: Endpoint,
@@ -134,42 +80,7 @@ export function createRemoteSubaccounts(
     return { subaccount, read };
   }
 
-  /** Asks for a payout and records it; null where the service says that there is none. */
-  async function fetchPayout(
-    tenant: Tenant,
-    subaccountId: string,
-    reference: string,
-    options: { requestOptions: RequestOptions; keepMs?: number },
-  ): Promise<{ payout: SubaccountPayout | null; read: Read }> {
-    const path = payoutPath(subaccountId, reference);
-    // 400 is a form that this service does not have.
-    const read = await get(tenant, GET_PAYOUT, path, options, (status) => status === 404 || status === 400);
-    if (!isSuccess(read)) {
-      // What was not there some time ago may be there now.
-      if (read.stale) throw cannotAsk();
-      return { payout: null, read };
-    }
-    const seen = readSubaccountPayout(read.body);
-    if (!seen || !isSame(seen.subaccountId, subaccountId)) throw unreadable();
-    return { payout: await mirror.record(tenant, seen, { reference, at: read.at }), read };
-  }
-
-  /** Whether the service was asked, and not an older answer of its taken in its place. */
-  async function refreshOne(
-    tenant: Tenant,
-    known: MirroredRow,
-    { requestOptions, keepMs = 0 }: { requestOptions: RequestOptions; keepMs?: number },
-  ): Promise<boolean> {
-    const payout = payoutIn(known);
-    const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
-      (name) => name !== null && canBeReference(name),
-    );
-    if (reference == null) return true;
-    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, { requestOptions, keepMs });
-    return !read.stale;
-  }
-
-  // ── Lists ───────────────────────────────────────────────────────────────────────────────────────
+  // ── Lists ──
 
   interface List {
     tenant: Tenant;
@@ -189,7 +100,7 @@ export function createRemoteSubaccounts(
     if (!isSuccess(read)) return { items: [], total: 0, at: read.at };
     const found = readPage(read.body);
     if (!found) throw unreadable();
-    // Where nobody says how many there are, a full page has at least one more behind it.
+    // Where no total is given, a full page counts as having at least one more item after it.
     const more = found.items.length === limit ? 1 : 0;
     return {
       items: found.items.map(readItem),
@@ -209,7 +120,7 @@ export function createRemoteSubaccounts(
     keyOf: ({ tenant }) => tenant.environment,
     idOf: ({ id }) => id,
     fetchPage: subaccountPage,
-    // Its balance changes.
+    // A subaccount's balance changes.
     isKept: () => false,
   });
   const statements = createStableOffsetList<List & { subaccountId: string }, StatementEntry>({
@@ -219,7 +130,7 @@ export function createRemoteSubaccounts(
     isKept: () => true,
   });
 
-  // ── The port ────────────────────────────────────────────────────────────────────────────────────
+  // ── The port ──
 
   function serviceFor(requester: Requester): SubaccountService & SubaccountPayoutService {
     const requestOptions = requestOptionsFor(requester);
@@ -230,7 +141,7 @@ export function createRemoteSubaccounts(
       return subaccount;
     }
 
-    /** Among the newest of its statement. */
+    /** Finds a transfer's entry among the newest of the statement. */
     async function findEntry(tenant: Tenant, subaccountId: string, refId: string) {
       const wants = (entry: StatementEntry) => entry.kind === 'transfer_in' && entry.refId === refId;
       const { items } = await statements.find(
@@ -240,62 +151,19 @@ export function createRemoteSubaccounts(
       return items[0] ?? null;
     }
 
-    /** The service's word, or what it last said where it cannot be asked. */
-    async function findPayout(
-      tenant: Tenant,
-      subaccountId: string,
-      reference: string,
-    ): Promise<SubaccountPayout | null> {
-      // The document's 4.1.3: with a test key there are none.
-      if (tenant.environment === 'sandbox') return null;
-      if (!isSubaccountId(subaccountId) || !canBeReference(reference)) return null;
-      const known = await mirror.findOf(tenant, subaccountId, reference);
-      const last = known && payoutIn(known);
-      if (last && isSettled(last) && !last.neverMade) return last;
-      try {
-        const { payout, read } = await withUpstreamErrors(
-          fetchPayout(tenant, subaccountId, reference, { requestOptions }),
-        );
-        requester.onRead(known && read.stale ? known.observedAt : read.at, read.stale);
-        if (payout) return payout;
-        // What the service does not know of may be on its way to it, or have come there since it was asked.
-        const doubt = await findInDoubt(tenant, subaccountId, reference);
-        const late = await mirror.findOf(tenant, subaccountId, reference);
-        return late ? payoutIn(late) : doubt;
-      } catch (error) {
-        if (!isInconclusive(error)) throw error;
-        if (known) {
-          requester.onRead(known.observedAt, true);
-          return last;
-        }
-        const doubt = await findInDoubt(tenant, subaccountId, reference);
-        if (!doubt) throw error;
-        requester.onRead(doubt.createdAt, true);
-        return doubt;
-      }
-    }
-
-    async function findInDoubt(
-      tenant: Tenant,
-      subaccountId: string,
-      reference: string,
-    ): Promise<SubaccountPayout | null> {
-      const isIt = (payout: SubaccountPayout) =>
-        payout.payoutId === reference && isSame(payout.subaccountId, subaccountId);
-      return (await requests.inDoubt(tenant)).find(isIt) ?? null;
-    }
-
     return {
-      create: requests.create,
+      ...payouts.serviceFor(requester),
+
+      create: createSubaccount,
 
       async transfer(tenant, input) {
         const { subaccountId, amountCents } = input;
         if (!isSubaccountId(subaccountId)) throw new NotFoundError('Subaccount not found');
-        const { refId, entry: told, replayed } = await requests.transfer(tenant, input);
-        // It is done, whatever can be read now.
+        const { refId, entry: answered, replayed } = await transfers.transfer(tenant, input);
+        // The transfer is done, whatever can be read now.
         const [subaccount, entry] = await Promise.all([
           find(tenant, subaccountId).catch(() => null),
-          told ?? findEntry(tenant, subaccountId, refId).catch(() => null),
+          answered ?? findEntry(tenant, subaccountId, refId).catch(() => null),
         ]);
         return {
           subaccount: subaccount ?? unknownSubaccount(subaccountId),
@@ -307,201 +175,48 @@ export function createRemoteSubaccounts(
         };
       },
 
-      // The service knows what it issues.
+      // The service knows its own names.
       assertNames: () => undefined,
       find,
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
       list: (tenant, { first, after }) =>
         withUpstreamErrors(
-          placed(subaccountList.list({ tenant, requester }, { end: 'first', limit: first, after })),
+          toCursorPage(subaccountList.list({ tenant, requester }, { end: 'first', limit: first, after })),
         ),
       async listPage(tenant, window) {
-        return numbered(await withUpstreamErrors(subaccountPage({ tenant, requester }, window)));
+        return toOffsetPage(await withUpstreamErrors(subaccountPage({ tenant, requester }, window)));
       },
       count: (tenant) => withUpstreamErrors(subaccountList.count({ tenant, requester }, {})),
 
       async statement(tenant, subaccountId, { first, after }) {
         if (!isSubaccountId(subaccountId)) return { items: [], hasNextPage: false };
         const list = { tenant, requester, subaccountId };
-        return withUpstreamErrors(placed(statements.list(list, { end: 'first', limit: first, after })));
+        return withUpstreamErrors(toCursorPage(statements.list(list, { end: 'first', limit: first, after })));
       },
       async statementPage(tenant, subaccountId, window) {
         if (!isSubaccountId(subaccountId)) return { items: [], total: 0 };
-        return numbered(await withUpstreamErrors(statementPage({ tenant, requester, subaccountId }, window)));
+        return toOffsetPage(
+          await withUpstreamErrors(statementPage({ tenant, requester, subaccountId }, window)),
+        );
       },
       async countStatement(tenant, subaccountId) {
         return isSubaccountId(subaccountId)
           ? withUpstreamErrors(statements.count({ tenant, requester, subaccountId }, {}))
           : 0;
       },
-
-      findPayout,
-
-      async findPayoutWithVersion(tenant, subaccountId, reference) {
-        // Before anything is looked at, so that nothing that comes later is missed.
-        const head = await readHead(sql, tenant);
-        const known = await mirror.findOf(tenant, subaccountId, reference);
-        const id = known?.id ?? (await findPayout(tenant, subaccountId, reference))?.id;
-        const found = id === undefined ? null : await selectMirroredWithHead(sql, tenant, RESOURCE, id);
-        if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
-        const doubt = await findInDoubt(tenant, subaccountId, reference);
-        if (doubt) return { version: head, id: doubt.id, payout: doubt };
-        // It may have become known just now, and its intent have ended.
-        const late = await mirror.findOf(tenant, subaccountId, reference);
-        return late && { version: head, id: late.id, payout: payoutIn(late) };
-      },
-
-      async findPayouts(tenant, ids) {
-        const select = () => selectMirrored(sql, tenant, RESOURCE, [...new Set(ids)]);
-        const known = await select();
-        const old = plusMs(clock.now(), -OLD_AFTER_MS);
-        const due = known
-          .filter(({ final, observedAt }) => !final && observedAt < old)
-          .slice(0, REFRESHED_AT_ONCE);
-        const asked = await Promise.allSettled(
-          due.map((one) => refreshOne(tenant, one, { requestOptions, keepMs: KEEP_MS })),
-        );
-        const now = due.length === 0 ? known : await select();
-        for (const { observedAt, final } of now)
-          if (!final)
-            requester.onRead(
-              observedAt,
-              asked.some(({ status }) => status === 'rejected') && observedAt < old,
-            );
-        const found = new Map(now.map((one) => [one.id, payoutIn(one)]));
-        if (ids.some((id) => !found.has(id)))
-          for (const payout of await requests.inDoubt(tenant))
-            if (!found.has(payout.id)) found.set(payout.id, payout);
-        // One may have become known just now, and its intent have ended.
-        if (ids.some((id) => !found.has(id)))
-          for (const late of await select()) if (!found.has(late.id)) found.set(late.id, payoutIn(late));
-        return ids.map((id) => found.get(id) ?? null);
-      },
-
-      // The document shows no list of them: these are those that were requested here, or told of, or looked up.
-      async payouts(tenant, subaccountId, { first, after, status }) {
-        const window = { before: after ?? null, limit: first + 1 };
-        const rows = await listMirrored(sql, tenant, RESOURCE, { ...ofOne(subaccountId, status), ...window });
-        const items = rows.map(({ place, observed: row }) => ({ place, item: payoutIn(row) }));
-        return { items: items.slice(0, first), hasNextPage: items.length > first };
-      },
-      async payoutsPage(tenant, subaccountId, window) {
-        const filter = ofOne(subaccountId);
-        const [rows, total] = await Promise.all([
-          listMirrored(sql, tenant, RESOURCE, { ...filter, ...window, before: null }),
-          countMirrored(sql, tenant, RESOURCE, filter),
-        ]);
-        return { items: rows.map(({ observed: row }) => payoutIn(row)), total };
-      },
-      countPayouts: (tenant, subaccountId, { status }) =>
-        countMirrored(sql, tenant, RESOURCE, ofOne(subaccountId, status)),
-
-      async requestPayout(tenant, input) {
-        assertPayoutsAvailable(tenant.environment);
-        if (!isSubaccountId(input.subaccountId)) throw new NotFoundError('Subaccount not found');
-        const { id, held, doubt, replayed } = await requests.requestPayout(tenant, input);
-        const payout =
-          doubt ??
-          (await mirror.get(tenant, id).catch((error: unknown) => {
-            throw behindChange(error);
-          }));
-        // Another system has used the key, and the service has that payout.
-        if (payout.amountCents !== input.amountCents) throw keyUsed(null);
-        return { payout, underVerification: held && payout.status === 'processing', replayed };
-      },
-
-      async recheck(tenant, reference) {
-        const known = await mirror.find(tenant, reference);
-        if (!known) throw new NotFoundError('Payout not found');
-        await withUpstreamErrors(refreshOne(tenant, known, { requestOptions }));
-      },
     };
   }
 
-  // ── Following ───────────────────────────────────────────────────────────────────────────────────
-
-  const poll: Poll = async (tenant, wanted) => {
-    const now = clock.now();
-    const open = await selectOpen(sql, tenant, RESOURCE, wanted.all ? 'all' : wanted.ids);
-    const every = (one: MirroredRow) => Math.max(intervalOf(one, now), open.length * POLL_EVERY_MS.fresh);
-    const dueAt = (one: MirroredRow) => plusMs(one.observedAt, every(one));
-    const oldest = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
-    const due = oldest.filter((one) => dueAt(one) <= now);
-    const polled = new Set<MirroredRow>();
-    let asked = 0;
-    for (const one of due) {
-      if (asked === POLLED_AT_ONCE) break;
-      polled.add(one);
-      // Another instance has just asked; or the service goes on saying something older.
-      const claim = { name: `${RESOURCE} ${one.id}`, now, intervalMs: every(one) };
-      if (!(await claimPoll(sql, tenant, claim))) continue;
-      asked += 1;
-      await refreshOne(tenant, one, { requestOptions: { priority: 'poll' } });
-    }
-    const next = oldest
-      .map((one) => (polled.has(one) ? plusMs(now, every(one)) : dueAt(one)))
-      .map((at) => (at <= now ? plusMs(now, POLL_EVERY_MS.fresh) : at));
-    // Somebody may wait for one whose request has an outcome that is not known yet, or for any that begins elsewhere.
-    if (wanted.all) next.push(plusMs(now, IDLE_MS));
-    else if (await requests.hasDoubts(tenant)) next.push(plusMs(now, POLL_EVERY_MS.fresh));
-    return next.reduce<Date | null>((first, at) => (first && first <= at ? first : at), null);
-  };
-
-  async function refresh(
-    tenant: Tenant,
-    given: readonly string[],
-    requestOptions: RequestOptions,
-  ): Promise<void> {
-    for (const reference of given) {
-      const [subaccountId, name] = reference.split('/') as [string, string | undefined];
-      if (name !== undefined) {
-        if (!canBeReference(name)) continue;
-        const { read } = await fetchPayout(tenant, subaccountId, name, { requestOptions, keepMs: 0 });
-        if (read.stale) throw cannotAsk();
-        continue;
-      }
-      const known = await mirror.find(tenant, reference);
-      if (known && !(await refreshOne(tenant, known, { requestOptions }))) throw cannotAsk();
-    }
-  }
-
-  function sighting(payload: unknown): WebhookClaim | null {
-    const event = readSubaccountPayoutEvent(payload);
-    if (!event) return null;
-    if ('code' in event) {
-      const { code, subaccountId } = event;
-      const reference = subaccountId === null ? code : `${subaccountId}/${code}`;
-      return { resource: RESOURCE, reference, observation: namedOnly(code) };
-    }
-    const { payout: seen } = event;
-    const name = seen.withdrawalId ?? seen.code ?? seen.payoutId;
-    // It does not say which payout it is.
-    if (name === null) return null;
-    return {
-      resource: RESOURCE,
-      reference: `${seen.subaccountId}/${name}`,
-      observation: observationOf(seen, { reference: null, at: clock.now(), by: 'event' }),
-    };
-  }
-
-  return { serviceFor, poll, refresh, readWebhook: sighting, requests: requests.kinds };
+  return { ...payouts, serviceFor, requests: { ...payouts.requests, ...transfers.kinds } };
 }
 
-/** A tenth of its age. */
-function intervalOf(known: MirroredRow, now: Date): number {
-  const age = now.getTime() - payoutIn(known).createdAt.getTime();
-  return Math.min(Math.max(age / 10, POLL_EVERY_MS.fresh), POLL_EVERY_MS.old);
-}
-
-// ── Pages ───────────────────────────────────────────────────────────────────────────────────────
-
-async function placed<Item>(
+async function toCursorPage<Item>(
   listed: Promise<{ items: { place: number; item: Item }[]; more: boolean }>,
 ): Promise<CursorPage<Item>> {
   const { items, more } = await listed;
   return { items, hasNextPage: more };
 }
 
-function numbered<Item>({ items, total }: OffsetPage<Item>): { items: Item[]; total: number } {
+function toOffsetPage<Item>({ items, total }: OffsetPage<Item>): { items: Item[]; total: number } {
   return { items: items.filter((item) => item !== null), total };
 }

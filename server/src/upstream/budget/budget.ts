@@ -12,79 +12,82 @@ import {
 import { byPriority, type Decision, decide, type WindowState } from './scheduler.ts';
 import { blockAccount, dropSlot, endSlot, insertSlots, lockAccount, selectHeld, shorten } from './store.ts';
 
-/** Leave to send one request. */
+/** A permission to send one request. */
 export interface Slot {
-  /** What has not been sent by then is not sent any more. */
+  /** The time after which the request is not sent any more. */
   readonly sendBy: Date;
   /**
-   * When the request has ended: it was answered, it was broken off, or nothing of it was ever sent. The first counts.
+   * Ends the request: it was answered, it was broken off, or nothing of it was ever sent. The first call counts.
    */
   end(how: 'answered' | 'broken_off' | 'not_sent'): void;
 }
 
 /**
- * At most `limit` requests of one account reach the service in any window, over all instances that share the database.
+ * A budget: at most `limit` requests of one account reach the service in any window, over all instances that share the
+ * database.
  *
- * The service counts a request when it arrives, which we do not see. It arrives between the grant of its slot and its
- * end, and the slot is held from the one until a whole window after the other. So of all that arrive within one window
- * the slots are held at one time, the window's end, and no more than `limit` are.
+ * The service counts a request when it arrives, which this side does not see. It arrives between the grant of its slot
+ * and its end, and the slot is held from the grant until a whole window after the end. So the slots of all requests that
+ * arrive within one window are held at one time, the window's end, and no more than `limit` are.
  *
- * - *Ended* is when its answer has come. Where none came, its connection was destroyed; what was written by then may
- *   still be on its way, so it counts as ended `GRACE_MS` later.
- * - *Crashed* with a request under way, an instance ends nothing. But nothing is sent later than `longestMs` after the
- *   grant (`sendBy`, which the sender looks at as it writes), and what is written arrives within the grace. So a slot
- *   that is given out with an end at `granted + longestMs + GRACE_MS + windowMs` is held long enough already, and to
- *   end a request in time only ever shortens that. An end that fails to be written costs capacity, never the limit.
- * - *Clocks* of instances may differ by `skewMs`, by which all is held longer. Grants go by the latest instant that any
- *   of them has said, and an end is written by it: whose clock is slow frees nothing early.
- * - *Exact*: a grant locks the account's row, then counts in a statement of its own, which sees all that was committed
- *   before the lock was had.
+ * - *End*: a request has ended when its answer has come. Where none came, its connection was destroyed; what was written
+ *   by then may still be on its way, so it counts as ended `GRACE_MS` later.
+ * - *Crash*: an instance that dies with a request under way ends nothing. But nothing is sent later than `longestMs`
+ *   after the grant (`sendBy`, which the sender checks as it writes), and what is written arrives within the grace. So a
+ *   slot that is granted until `granted + longestMs + GRACE_MS + windowMs` is held long enough already, and the end of a
+ *   request only ever shortens that. An end that fails to be written costs capacity, never the limit.
+ * - *Clocks* of instances may differ by `skewMs`, by which all is held longer. Grants and ends use the latest instant
+ *   that any instance has seen: a slow clock frees nothing early.
+ * - *Exactness*: a grant locks the account's row, then counts in a statement of its own, which sees all that was
+ *   committed before it had the lock.
  */
 export interface Budget {
   readonly windowMs: number;
   /**
-   * A slot, at once or in its turn: by class, then by time.
+   * Takes a slot, at once or in turn: by class, then by time.
    * @throws RateLimitError as soon as it is clear that there is none within `waitMs`
    */
   take(
     requestOptions: Required<Pick<RequestOptions, 'priority' | 'waitMs'>> & Pick<RequestOptions, 'subject'>,
   ): Promise<Slot>;
-  /** Nothing is sent for so long, by any instance: a window at the most. */
+  /** Stops all requests for a time, on every instance: a window at the most. */
   block(ms: number): Promise<void>;
   state(): BudgetState;
   /** Resolves when all that can be decided now is decided, and the ends of slots are written. */
   idle(): Promise<void>;
-  /** Refuses who waits; then as `idle`. */
+  /** Refuses the waiting requests, and then resolves as `idle`. */
   close(): Promise<void>;
 }
 
-/** The document's section 8. */
+/** The requests in a window (the document's section 8). */
 const LIMIT = 120;
 const WINDOW_MS = 60_000;
-/** Of one token's payers in a window: a person who pays needs three or four, and one who tries a lot waits. */
+/**
+ * The requests of one token's payers in a window: a paying person needs three or four, and one who tries a lot waits.
+ */
 const SUBJECT_LIMIT = 10;
 const LONGEST_MS = 20_000;
 const GRACE_MS = 2_000;
 const SKEW_MS = 250;
-/** So long this instance goes by what it saw last to say no or not yet; to say yes it always looks. */
+/** The time for which this instance trusts its last view to refuse or to wait; to grant it always looks. */
 const KNOWN_MS = 1_000;
 
 interface Waiter {
   readonly class: UpstreamPriority;
   readonly subject: string | null;
-  /** By this instance's clock, in milliseconds. */
+  /** The end of the lease by this instance's clock, in milliseconds. */
   readonly until: number;
   resolve(slot: Slot): void;
   reject(error: unknown): void;
 }
 
-/** What was seen, and this instance's clock then. */
-interface Seen {
-  readonly standing: WindowState;
+/** The state that was last read, and this instance's clock then. */
+interface LastView {
+  readonly state: WindowState;
   readonly now: Date;
 }
 
-/** `limit: 0` switches it off: nothing is counted, and a block holds for this instance alone. */
+/** Creates a budget. `limit: 0` switches it off: nothing is counted, and a block holds for this instance alone. */
 export function createBudget({
   database,
   clock,
@@ -98,16 +101,16 @@ export function createBudget({
 }: {
   database: Pick<Database, 'sql' | 'transaction'>;
   clock: Clock;
-  /** Whose budget: all that have the same share it. */
+  /** The account whose budget it is: all instances with the same key share it. */
   accountKey: string;
   limit?: number;
   windowMs?: number;
-  /** How many a window are for one `subject` of the class `payer`. */
+  /** The requests in a window of one `subject` of the class `payer`. */
   subjectLimit?: number;
   longestMs?: number;
   /** The largest difference between the clocks of two instances. */
   skewMs?: number;
-  /** What keeps a slot's end from being written; it is held for its whole lease then. */
+  /** Reports a fault that keeps a slot's end from being written; the slot is held for its whole lease then. */
   onFault: (error: unknown) => void;
 }): Budget {
   const counts = limit > 0;
@@ -121,9 +124,9 @@ export function createBudget({
     : 'requests to the payments service';
 
   let queue: Waiter[] = [];
-  let seen: Seen | null = null;
+  let lastView: LastView | null = null;
   let fresh = false;
-  /** Where nothing is counted. */
+  /** The end of a block where nothing is counted. */
   let blockedHere: Date | null = null;
   let turning: Promise<void> | null = null;
   let again = false;
@@ -135,61 +138,61 @@ export function createBudget({
     return new UpstreamFault('unreachable', 'no', 'closed');
   }
 
-  /** How it stands now by what was seen last, as far as that still holds. */
+  /** The window as it was last seen, as far as that still holds. */
   function known(now: Date): WindowState | null {
     if (!counts) return { at: now, blockedUntil: blockedHere, held: [] };
-    if (!seen) return null;
-    const at = plusMs(seen.standing.at, now.getTime() - seen.now.getTime());
-    const held = seen.standing.held.filter(({ heldUntil }) => heldUntil > at);
-    return { at, blockedUntil: seen.standing.blockedUntil, held };
+    if (!lastView) return null;
+    const at = plusMs(lastView.state.at, now.getTime() - lastView.now.getTime());
+    const held = lastView.state.held.filter(({ heldUntil }) => heldUntil > at);
+    return { at, blockedUntil: lastView.state.blockedUntil, held };
   }
 
-  function judge(standing: WindowState, waiters: readonly Waiter[], now: Date): Decision[] {
-    const wants = waiters.map((waiter) => ({ ...waiter, waitMs: waiter.until - now.getTime() }));
-    return decide(standing, wants, rules);
+  function decideAll(state: WindowState, waiters: readonly Waiter[], now: Date): Decision[] {
+    const requests = waiters.map((waiter) => ({ ...waiter, waitMs: waiter.until - now.getTime() }));
+    return decide(state, requests, rules);
   }
 
-  /** Decides with the account locked, and writes what it gives out. Returns the slots of those who have one. */
+  /** Decides with the account locked, writes the granted slots, and returns them. */
   async function grant(waiters: readonly Waiter[], now: Date) {
     return database.transaction(async (sql) => {
       const { at, blockedUntil } = await lockAccount(sql, { key: accountKey, now, leewayMs: windowMs });
       const held = await selectHeld(sql, accountKey, at);
       const longest = plusMs(at, leaseMs);
       if (held.some(({ heldUntil }) => heldUntil > longest)) await shorten(sql, accountKey, longest);
-      // One that ends later than a window from now is from before the clock was set back.
+      // A block that ends later than a window from now is from before the clock was set back.
       const blocked = blockedUntil && blockedUntil <= plusMs(at, windowMs) ? blockedUntil : null;
-      const standing = { at, blockedUntil: blocked, held };
-      const verdicts = judge(standing, waiters, now);
-      const ids = verdicts.map(({ kind }) => (kind === 'granted' ? randomUUID() : null));
+      const state = { at, blockedUntil: blocked, held };
+      const decisions = decideAll(state, waiters, now);
+      const ids = decisions.map(({ kind }) => (kind === 'granted' ? randomUUID() : null));
       const given = waiters.flatMap(({ class: upstreamClass, subject }, index) => {
         const id = ids[index];
         return id ? [{ id, class: upstreamClass, subject, heldUntil: longest }] : [];
       });
       if (given.length > 0) await insertSlots(sql, accountKey, given);
-      return { standing: { ...standing, held: [...held, ...given] }, verdicts, ids };
+      return { state: { ...state, held: [...held, ...given] }, decisions, ids };
     });
   }
 
-  /** Gives each who waits what was decided, and comes back when the next may have its slot. */
+  /** Answers each waiting request as was decided, and plans the time at which the next may have its slot. */
   function settle(
     waiters: readonly Waiter[],
-    verdicts: readonly Decision[],
+    decisions: readonly Decision[],
     slotOf: (index: number) => Slot,
   ) {
     let wakeMs = Number.POSITIVE_INFINITY;
     const done = new Set<Waiter>();
-    verdicts.forEach((verdict, index) => {
+    decisions.forEach((decision, index) => {
       const waiter = waiters[index]!;
-      if (verdict.kind === 'waits') {
-        wakeMs = Math.min(wakeMs, verdict.ms);
+      if (decision.kind === 'waits') {
+        wakeMs = Math.min(wakeMs, decision.ms);
         return;
       }
       done.add(waiter);
-      if (verdict.kind === 'granted') {
+      if (decision.kind === 'granted') {
         const slot = slotOf(index);
         if (closed) slot.end('not_sent');
         else waiter.resolve(slot);
-      } else waiter.reject(new RateLimitError(words, Math.max(1, Math.ceil(verdict.retryAfterMs / 1_000))));
+      } else waiter.reject(new RateLimitError(words, Math.max(1, Math.ceil(decision.retryAfterMs / 1_000))));
     });
     queue = queue.filter((waiter) => !done.has(waiter));
     if (Number.isFinite(wakeMs)) cancelWake = clock.schedule(plusMs(clock.now(), wakeMs), wake);
@@ -200,17 +203,17 @@ export function createBudget({
     const waiters = byPriority(queue);
     if (waiters.length === 0) return;
     const now = clock.now();
-    const standing = known(now);
-    if (standing && (!counts || isRecent(now))) {
-      const verdicts = judge(standing, waiters, now);
-      if (!counts || verdicts.every(({ kind }) => kind !== 'granted'))
-        return settle(waiters, verdicts, () => UNCOUNTED);
+    const state = known(now);
+    if (state && (!counts || isRecent(now))) {
+      const decisions = decideAll(state, waiters, now);
+      if (!counts || decisions.every(({ kind }) => kind !== 'granted'))
+        return settle(waiters, decisions, () => UNCOUNTED);
     }
     try {
       fresh = true;
       const granted = await grant(waiters, now);
-      seen = { standing: granted.standing, now };
-      settle(waiters, granted.verdicts, (index) => createSlot(granted.ids[index]!, now));
+      lastView = { state: granted.state, now };
+      settle(waiters, granted.decisions, (index) => createSlot(granted.ids[index]!, now));
     } catch (error) {
       queue = queue.filter((waiter) => !waiters.includes(waiter));
       for (const waiter of waiters) waiter.reject(beforeWork(error));
@@ -218,7 +221,7 @@ export function createBudget({
   }
 
   function isRecent(now: Date): boolean {
-    return fresh && seen !== null && now.getTime() - seen.now.getTime() < KNOWN_MS;
+    return fresh && lastView !== null && now.getTime() - lastView.now.getTime() < KNOWN_MS;
   }
 
   async function turns(): Promise<void> {
@@ -229,13 +232,13 @@ export function createBudget({
     turning = null;
   }
 
-  /** One turn at a time; who comes while one is under way has the next. */
+  /** Runs one round at a time; requests that arrive during a round wait for the next. */
   function wake(): void {
     again = true;
     turning ??= turns();
   }
 
-  /** Something has changed that others' slots may depend on: what was seen before no longer says no. */
+  /** Something has changed that others' slots may depend on: the last view no longer refuses. */
   function changed(): void {
     fresh = false;
     if (queue.length > 0) wake();
@@ -287,21 +290,21 @@ export function createBudget({
         return;
       }
       const blockedUntil = await blockAccount(database.sql, { key: accountKey, now, ms: blockMs });
-      const standing = seen?.standing ?? { at: now, held: [] };
-      seen = { standing: { ...standing, blockedUntil }, now: seen?.now ?? now };
+      const state = lastView?.state ?? { at: now, held: [] };
+      lastView = { state: { ...state, blockedUntil }, now: lastView?.now ?? now };
     },
     state() {
       const now = clock.now();
-      const standing = known(now);
+      const state = known(now);
       const used = Object.fromEntries(UPSTREAM_PRIORITIES.map((each) => [each, 0])) as BudgetUsed;
-      for (const { class: upstreamClass } of standing?.held ?? []) used[upstreamClass] += 1;
-      const blockedUntil = standing?.blockedUntil ?? null;
+      for (const { class: upstreamClass } of state?.held ?? []) used[upstreamClass] += 1;
+      const blockedUntil = state?.blockedUntil ?? null;
       return {
         limit: counts ? limit : null,
         windowMs,
         used,
-        asOf: seen?.now ?? null,
-        blockedUntil: blockedUntil && standing && blockedUntil > standing.at ? blockedUntil : null,
+        asOf: lastView?.now ?? null,
+        blockedUntil: blockedUntil && state && blockedUntil > state.at ? blockedUntil : null,
       };
     },
     async close() {
@@ -315,5 +318,5 @@ export function createBudget({
 
 type BudgetUsed = Record<UpstreamPriority, number>;
 
-/** Where nothing is counted there is nothing to end. */
+/** The slot where nothing is counted: there is nothing to end. */
 const UNCOUNTED: Slot = { sendBy: new Date(8.64e15), end: () => undefined };

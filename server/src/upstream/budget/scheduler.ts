@@ -1,9 +1,9 @@
 import { UPSTREAM_PRIORITIES, type UpstreamPriority } from '../upstream.ts';
 
 /**
- * Up to how much of the limit each class fills the window, in percent, counting what all classes hold. So the last
- * tenth is there for money alone, the tenth before it for money and queries, and so on: whatever those below do,
- * each class finds room that only more important ones can have taken.
+ * The part of the limit up to which each class fills the window, in percent, counting the slots of all classes. So the
+ * last tenth is there for money alone, the tenth before it for money and queries, and so on: whatever the lower classes
+ * do, each class finds room that only more important ones can have taken.
  */
 const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
   money: 100,
@@ -13,29 +13,29 @@ const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
   poll: 50,
 };
 
-/** A place in the window. */
+/** A slot of the window. */
 export interface HeldSlot {
   readonly class: UpstreamPriority;
   readonly subject: string | null;
   readonly heldUntil: Date;
 }
 
-/** How the account stands at one instant. */
+/** The state of an account's window at one instant. */
 export interface WindowState {
   readonly at: Date;
   readonly blockedUntil: Date | null;
-  /** All that are held then. */
+  /** All slots that are held then. */
   readonly held: readonly HeldSlot[];
 }
 
 export interface SlotRequest {
   readonly class: UpstreamPriority;
   readonly subject: string | null;
-  /** How long from `at` it may still wait. */
+  /** The time from `at` that the request may still wait. */
   readonly waitMs: number;
 }
 
-/** What becomes of a want: it has its slot, it waits so long for it, or it cannot have one in time. */
+/** The answer to a request for a slot: it has one, it waits this long for one, or it cannot have one in time. */
 export type Decision =
   | { readonly kind: 'granted' }
   | { readonly kind: 'waits'; readonly ms: number }
@@ -43,68 +43,68 @@ export type Decision =
 
 export interface Rules {
   readonly limit: number;
-  /** How long a slot is held after its request has ended. */
+  /** The time for which a slot is held after its request has ended. */
   readonly holdMs: number;
-  /** Of one subject in the class `payer`, in a window. */
+  /** The slots of one subject in the class `payer`, in a window. */
   readonly subjectLimit: number;
 }
 
-/** Less than one in the window would be never. */
+/** The slots that a class may fill: at least one, for none would be never. */
 function capOf(upstreamClass: UpstreamPriority, limit: number): number {
   return Math.max(1, Math.floor((limit * PRIORITY_CAPS[upstreamClass]) / 100));
 }
 
-/** The most important first; of one class, who came first. */
-export function byPriority<Each extends Pick<SlotRequest, 'class'>>(wants: readonly Each[]): Each[] {
-  return [...wants].sort(
+/** Sorts requests by class, the most important first; within one class the order stays. */
+export function byPriority<Each extends Pick<SlotRequest, 'class'>>(requests: readonly Each[]): Each[] {
+  return [...requests].sort(
     (left, right) => UPSTREAM_PRIORITIES.indexOf(left.class) - UPSTREAM_PRIORITIES.indexOf(right.class),
   );
 }
 
 /**
- * Gives out what is free, in the order of `wants`. Who waits has the next slot that frees put by, so that whoever comes
- * behind is not promised the same one. When a request under way will end nobody knows: for the best, now; so nobody is
- * refused who might still be served in time.
+ * Grants the free slots in the order of `requests`. A waiting request is assigned the next slot that becomes free, so that
+ * a later one is not promised the same. The end of a request under way is unknown; it is taken to be now, so that no
+ * request is refused that might still be served in time.
  */
 export function decide(
   { at, blockedUntil, held }: WindowState,
-  wants: readonly SlotRequest[],
+  requests: readonly SlotRequest[],
   { limit, holdMs, subjectLimit }: Rules,
 ): Decision[] {
   const now = at.getTime();
   const begin = Math.max(now, blockedUntil?.getTime() ?? now);
-  const fill = (slots: readonly HeldSlot[]) =>
+  const timelineOf = (slots: readonly HeldSlot[]) =>
     createSlotTimeline(
       slots.map(({ heldUntil }) => Math.min(heldUntil.getTime(), now + holdMs)),
       holdMs,
     );
-  const all = fill(held);
+  const all = timelineOf(held);
   const subjects = new Map<string, SlotTimeline>();
 
   function ofSubject(subject: string): SlotTimeline {
     const known = subjects.get(subject);
     if (known) return known;
-    const own = fill(held.filter((slot) => slot.class === 'payer' && slot.subject === subject));
+    const own = timelineOf(held.filter((slot) => slot.class === 'payer' && slot.subject === subject));
     subjects.set(subject, own);
     return own;
   }
 
-  return wants.map((want) => {
-    const bounds = [{ filling: all, places: capOf(want.class, limit) }];
-    if (want.class === 'payer' && want.subject !== null)
-      bounds.push({ filling: ofSubject(want.subject), places: subjectLimit });
-    const from = Math.max(begin, ...bounds.map(({ filling, places }) => filling.freeFrom(places)));
+  return requests.map((request) => {
+    const bounds = [{ filling: all, places: capOf(request.class, limit) }];
+    if (request.class === 'payer' && request.subject !== null)
+      bounds.push({ filling: ofSubject(request.subject), places: subjectLimit });
+    const from = Math.max(begin, ...bounds.map(({ filling: timeline, places }) => timeline.freeFrom(places)));
     const ms = from - now;
-    if (ms > want.waitMs) return { kind: 'refused', retryAfterMs: ms };
-    for (const { filling } of bounds) filling.take(from);
+    if (ms > request.waitMs) return { kind: 'refused', retryAfterMs: ms };
+    for (const { filling: timeline } of bounds) timeline.take(from);
     return ms === 0 ? { kind: 'granted' } : { kind: 'waits', ms };
   });
 }
 
 interface SlotTimeline {
-  /** From when on fewer than `places` are held. */
+  /** The instant from which fewer than `places` slots are held. */
   freeFrom(places: number): number;
-  /** One more, from that instant on: at the earliest it is free again `holdMs` later. */
+  /** Takes one more slot from that instant on: it is free again `holdMs` later at the earliest. */
   take(from: number): void;
 }
 

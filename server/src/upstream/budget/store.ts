@@ -3,9 +3,9 @@ import type { Sql } from '../../db/database.ts';
 import type { HeldSlot } from './scheduler.ts';
 
 /**
- * Locks the account until the transaction ends, begins it where it is new, and says what time it is for all instances:
- * the latest that any of them has seen. Where that is more than `leewayMs` ahead of `now`, it is from before the clock
- * was set back, and goes back with it: see `shorten`.
+ * Locks the account until the transaction ends, creates it where it is new, and gives the time for all instances: the
+ * latest that any of them has seen. Where that is more than `leewayMs` ahead of `now`, it is from before the clock was
+ * set back, and is set back too: see `shorten`.
  */
 export async function lockAccount(
   sql: Sql,
@@ -24,7 +24,10 @@ export async function lockAccount(
   return { at, blockedUntil };
 }
 
-/** Takes away what has ended by `at`; what is left is held then. In the transaction that has the account locked. */
+/**
+ * Deletes the slots that have ended by `at`, and gives those that are held then. Runs in the transaction that has
+ * locked the account.
+ */
 export async function selectHeld(sql: Sql, key: string, at: Date): Promise<HeldSlot[]> {
   await sql
     .deleteFrom('upstream_slot')
@@ -39,7 +42,7 @@ export async function selectHeld(sql: Sql, key: string, at: Date): Promise<HeldS
   return rows.map(({ held_until: heldUntil, ...slot }) => ({ ...slot, heldUntil }));
 }
 
-/** Nothing is held longer than this: what was given out before the clock was set back ends with what is given now. */
+/** Shortens every slot to the longest time that is granted now: one from before the clock was set back ends with it. */
 export async function shorten(sql: Sql, key: string, longest: Date): Promise<void> {
   await sql
     .updateTable('upstream_slot')
@@ -68,7 +71,7 @@ export async function insertSlots(
     .execute();
 }
 
-/** The request has ended: its slot is held for `heldMs` from now, by the latest clock. */
+/** Ends a request: its slot is held for `heldMs` from now, by the latest clock. */
 export async function endSlot(
   sql: Sql,
   { id, now, heldMs }: { id: string; now: Date; heldMs: number },
@@ -82,12 +85,12 @@ export async function endSlot(
   `.execute(sql);
 }
 
-/** Nothing was sent. */
+/** Frees a slot whose request was not sent. */
 export async function dropSlot(sql: Sql, id: string): Promise<void> {
   await sql.deleteFrom('upstream_slot').where('id', '=', id).execute();
 }
 
-/** Nothing is sent for `ms` from now, by any instance. Never shortens what was said before. */
+/** Stops all requests for `ms` from now, on every instance. It never shortens an earlier block. */
 export async function blockAccount(
   sql: Sql,
   { key, now, ms }: { key: string; now: Date; ms: number },

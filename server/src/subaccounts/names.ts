@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { ValidationError } from '../kernel/errors.ts';
+import { objectId, readableCode } from '../kernel/ids.ts';
+
+const SUBACCOUNT_ID = /^sacc_[0-9a-f]{32}$/;
+
+export function newSubaccountId(): string {
+  return `sacc_${randomBytes(16).toString('hex')}`;
+}
+
+export function newTransferReference(): string {
+  return `rep_${randomBytes(16).toString('hex')}`;
+}
+
+/** The five forms of 2.2; the two that begin with `saq_` are one column. */
+export type ReferenceKind = 'withdrawalId' | 'turboCode' | 'payoutId' | 'subCode';
+
+const REFERENCES: readonly [RegExp, ReferenceKind][] = [
+  [/^[0-9a-f]{24}$/, 'withdrawalId'],
+  [/^TURBO-[0-9A-Z]{1,64}$/, 'turboCode'],
+  [/^SUB-[0-9A-Z]{1,64}$/, 'subCode'],
+  [/^saq_(?:[0-9a-f]{32}|idem_[A-Za-z0-9_\-.:]{1,128})$/, 'payoutId'],
+];
+
+/** The form of a reference; null where it has none. */
+export function referenceKind(reference: string): ReferenceKind | null {
+  return REFERENCES.find(([form]) => form.test(reference))?.[1] ?? null;
+}
+
+/**
+ * The reference of a new payout. A tenant has one payout for a key, so no key leads to a payout that was made without
+ * it.
+ */
+export function payoutReference(idempotencyKey: string | null | undefined): string {
+  return idempotencyKey == null ? `saq_${randomBytes(16).toString('hex')}` : `saq_idem_${idempotencyKey}`;
+}
+
+/** Fresh names for a payout, which takes those that it needs. */
+export interface PayoutNames {
+  withdrawalId: string;
+  turboCode: string;
+  subCode: string;
+}
+
+export function newPayoutNames(): PayoutNames {
+  return {
+    withdrawalId: objectId(),
+    turboCode: `TURBO-${readableCode(12)}`,
+    subCode: `SUB-${readableCode(12)}`,
+  };
+}
+
+export function newPayoutKey(): string {
+  return `sqp_${randomBytes(16).toString('hex')}`;
+}
+
+/** The id of a subaccount that this service issues. */
+export const subaccountIdText = z
+  .string()
+  .regex(SUBACCOUNT_ID, 'must be sacc_ and 32 hex digits, in lower case');
+
+/** The id of a subaccount that another service may have issued, in a form of its own. */
+export const anySubaccountId = z.string().regex(/^sacc_[\w.-]{1,64}$/, 'must be sacc_ and what follows it');
+
+const NO_REFERENCE =
+  'must be a withdrawal id (24 hex digits, in lower case), a TURBO- or SUB- code, or a saq_ reference';
+
+/** A reference of a payout that this service issues. */
+export const payoutReferenceText = z.string().refine((text) => referenceKind(text) !== null, NO_REFERENCE);
+
+/** A reference of a payout that another service may have issued, in a form of its own. */
+export const anyPayoutReference = z
+  .string()
+  .regex(/^(?!\.{1,2}$)[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces');
+
+/** Refuses names that this service would never issue. @throws ValidationError */
+export function assertOwnNames({ subaccountId, reference }: NamesOfPayout, path = ''): void {
+  if (subaccountId != null && !SUBACCOUNT_ID.test(subaccountId))
+    throw new ValidationError([
+      { path: `${path}subaccountId`, message: 'must be sacc_ and 32 hex digits, in lower case' },
+    ]);
+  if (reference != null && referenceKind(reference) === null)
+    throw new ValidationError([{ path: `${path}reference`, message: NO_REFERENCE }]);
+}
+
+export interface NamesOfPayout {
+  subaccountId?: string | null | undefined;
+  reference?: string | null | undefined;
+}

@@ -1,0 +1,280 @@
+import { InsufficientFundsError, UnavailableError, ValidationError } from '../kernel/errors.ts';
+import { type Cents, reaisText } from '../kernel/money.ts';
+import { maskPixKey } from '../kernel/pix-key.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerTransaction,
+  ledgerTransaction,
+} from '../ledger/postings.ts';
+import type {
+  PayoutRecord,
+  RequestPayoutInput,
+  StoredSubaccount,
+  StoredSubaccountPayout,
+  SubaccountPayoutStatus,
+} from './model.ts';
+import type { PayoutNames } from './names.ts';
+import { type SubaccountMove, withEntry } from './transfers.ts';
+
+/** The tasks of payouts that wait for an instant. */
+export type SubaccountPayoutTask = 'subaccount_payout.send' | 'subaccount_payout.reverse';
+
+/** One step of a payout, with all that changes with it. */
+export interface SubaccountPayoutChange {
+  readonly previous: StoredSubaccountPayout | null;
+  readonly record: PayoutRecord;
+  readonly move: SubaccountMove | null;
+  /** A movement of money that leaves the subaccount untouched. */
+  readonly transaction: LedgerTransaction | null;
+  readonly due: readonly { kind: SubaccountPayoutTask; at: Date }[];
+  /** The event for subscribers; null where nothing has changed for them. */
+  readonly event: SubaccountPayoutStatus | 'reversed' | null;
+}
+
+/** The pause before the bank is asked again for a payout whose outcome is not known. */
+export const ASK_AGAIN_AFTER_MS = 10_000;
+/** The time from a payout's failure to its reversal. */
+export const REVERSES_AFTER_MS = 2_000;
+
+/** The fees of an account that its subaccounts' payouts settle. */
+export interface PayoutTerms {
+  subaccountMarkupCents: Cents;
+  payoutFeesCents: { pix: Cents };
+}
+
+/** Refuses subaccount payouts with a test key: they exist only with live keys (4.1.3). @throws UnavailableError */
+export function assertPayoutsAvailable(environment: Environment): void {
+  if (environment === 'sandbox')
+    throw new UnavailableError('NOT_IN_SANDBOX', 'Subaccount payouts are not available in sandbox');
+}
+
+/**
+ * Decides a request for a payout.
+ * @throws ValidationError where nothing would be left after the fees, InsufficientFundsError
+ */
+export function decideRequest(
+  { amountCents, pixKey }: Pick<RequestPayoutInput, 'amountCents' | 'pixKey'>,
+  {
+    id,
+    payoutId,
+    subaccount,
+    terms,
+    now,
+  }: { id: string; payoutId: string; subaccount: StoredSubaccount; terms: PayoutTerms; now: Date },
+): SubaccountPayoutChange {
+  const feeCents = terms.subaccountMarkupCents;
+  const agreedFeeCents = terms.payoutFeesCents.pix;
+  if (amountCents <= feeCents + agreedFeeCents)
+    throw new ValidationError([
+      {
+        path: 'input.amountCents',
+        message: `must be more than the fees, which are ${feeCents + agreedFeeCents}`,
+      },
+    ]);
+  if (amountCents > subaccount.balanceCents)
+    throw new InsufficientFundsError(
+      `${reaisText(amountCents)} is more than the subaccount's balance, which is ${reaisText(subaccount.balanceCents)}`,
+      {
+        requestedCents: amountCents,
+        withdrawableCents: subaccount.balanceCents,
+        balanceCents: subaccount.balanceCents,
+        disputeBlockedCents: 0,
+        subaccountsBalanceCents: null,
+        cryptoBalanceLitoshi: null,
+      },
+    );
+  const payout: StoredSubaccountPayout = {
+    id,
+    version: 1,
+    payoutId,
+    withdrawalId: null,
+    code: null,
+    subaccountId: subaccount.id,
+    status: 'processing',
+    reversed: false,
+    amountCents,
+    feeCents,
+    platformFeeCents: null,
+    netAmountCents: null,
+    pixKey: maskPixKey(pixKey),
+    endToEndId: null,
+    recipientName: null,
+    recipientBankName: null,
+    failureReason: null,
+    createdAt: now,
+    completedAt: null,
+    reversedAt: null,
+  };
+  return {
+    previous: null,
+    record: { payout, destination: pixKey, agreedFeeCents, underVerification: false, turboCode: null },
+    move: {
+      ...withEntry(subaccount, { kind: 'payout', refId: payoutId, amountCents: -amountCents, now }),
+      transaction: ledgerTransaction(
+        `subaccount_payout.requested:${id}`,
+        [{ from: 'merchant_subaccounts', to: 'payouts_in_transit', amount: amountCents }],
+        subaccount.id,
+      ),
+    },
+    transaction: null,
+    due: [{ kind: 'subaccount_payout.send', at: new Date(now.getTime() + ASK_AGAIN_AFTER_MS) }],
+    event: 'processing',
+  };
+}
+
+/** The amount that the bank transfers and the PIX key receives: the gross amount without both fees. */
+export function netOf({ payout, agreedFeeCents }: PayoutRecord): Cents {
+  return payout.amountCents - payout.feeCents - agreedFeeCents;
+}
+
+/** The state of a payout's transfer at the bank. */
+export type TransferOutcome =
+  | { status: 'in_verification' | 'queued' | 'sent'; until: Date | null }
+  | { status: 'refused'; reason: string }
+  | { status: 'denied'; reason: string }
+  | {
+      status: 'completed';
+      receipt: { endToEndId: string | null; recipientName: string | null; recipientBankName: string | null };
+    };
+
+/**
+ * Decides the step of a payout that follows from the bank's answer; null where nothing changes. The first answer but a
+ * refusal assembles the payout. A repeated or late answer about a payout that has ended changes nothing.
+ */
+export function decideOutcome(
+  record: PayoutRecord,
+  {
+    outcome,
+    names,
+    balances,
+    now,
+  }: { outcome: TransferOutcome; names: PayoutNames; balances: Balances; now: Date },
+): SubaccountPayoutChange | null {
+  const { payout: previous } = record;
+  if (previous.status !== 'processing') return null;
+  if (outcome.status === 'refused')
+    return failed(record, record, { code: names.subCode, reason: outcome.reason, now });
+
+  const assembled = previous.withdrawalId === null ? assemble(record, names) : record;
+  if (outcome.status === 'denied')
+    return failed(record, assembled, { code: assembled.payout.code, reason: outcome.reason, now });
+  if (outcome.status === 'completed')
+    return completed(record, assembled, { ...outcome.receipt, balances, now });
+
+  const { until } = outcome;
+  // An instant that has passed without a decision counts as none.
+  const at = until && until > now ? until : new Date(now.getTime() + ASK_AGAIN_AFTER_MS);
+  return {
+    previous,
+    record: { ...assembled, underVerification: outcome.status === 'in_verification' },
+    move: null,
+    transaction: null,
+    due: [{ kind: 'subaccount_payout.send', at }],
+    event: assembled === record ? null : 'processing',
+  };
+}
+
+/** Gives back the debited amount, once, some time after the failure. */
+export function decideReverse(
+  record: PayoutRecord,
+  subaccount: StoredSubaccount,
+  now: Date,
+): SubaccountPayoutChange | null {
+  const { payout: previous } = record;
+  if (previous.status !== 'failed' || previous.reversed) return null;
+  const { id, payoutId, code, amountCents } = previous;
+  const refId = code?.startsWith('SUB-') ? code : payoutId;
+  return {
+    previous,
+    record: {
+      ...record,
+      payout: { ...previous, version: previous.version + 1, reversed: true, reversedAt: now },
+    },
+    move: {
+      ...withEntry(subaccount, { kind: 'payout_reversal', refId, amountCents, now }),
+      transaction: ledgerTransaction(
+        `subaccount_payout.reversed:${id}`,
+        [{ from: 'payouts_in_transit', to: 'merchant_subaccounts', amount: amountCents }],
+        subaccount.id,
+      ),
+    },
+    transaction: null,
+    due: [],
+    event: 'reversed',
+  };
+}
+
+function assemble(record: PayoutRecord, { withdrawalId, turboCode }: PayoutNames): PayoutRecord {
+  const payout: StoredSubaccountPayout = {
+    ...record.payout,
+    version: record.payout.version + 1,
+    withdrawalId,
+    code: turboCode,
+    platformFeeCents: record.agreedFeeCents,
+    netAmountCents: netOf(record),
+  };
+  return { ...record, payout, turboCode };
+}
+
+function completed(
+  { payout: previous }: PayoutRecord,
+  assembled: PayoutRecord,
+  {
+    balances,
+    now,
+    ...receipt
+  }: Pick<StoredSubaccountPayout, 'endToEndId' | 'recipientName' | 'recipientBankName'> & {
+    balances: Balances;
+    now: Date;
+  },
+): SubaccountPayoutChange {
+  return {
+    previous,
+    record: {
+      ...assembled,
+      underVerification: false,
+      payout: {
+        ...assembled.payout,
+        ...receipt,
+        version: previous.version + 1,
+        status: 'completed',
+        completedAt: now,
+      },
+    },
+    move: null,
+    transaction: ledgerTransaction(`subaccount_payout.completed:${previous.id}`, [
+      { from: 'payouts_in_transit', to: 'paid_out', amount: netOf(assembled) },
+      { from: 'payouts_in_transit', to: 'platform_fees', amount: assembled.agreedFeeCents },
+      ...creditWithRecovery('payouts_in_transit', previous.feeCents, balances),
+    ]),
+    due: [],
+    event: 'completed',
+  };
+}
+
+function failed(
+  { payout: previous }: PayoutRecord,
+  assembled: PayoutRecord,
+  { code, reason, now }: { code: string | null; reason: string; now: Date },
+): SubaccountPayoutChange {
+  return {
+    previous,
+    record: {
+      ...assembled,
+      underVerification: false,
+      payout: {
+        ...assembled.payout,
+        code,
+        version: previous.version + 1,
+        status: 'failed',
+        failureReason: reason,
+      },
+    },
+    move: null,
+    transaction: null,
+    due: [{ kind: 'subaccount_payout.reverse', at: new Date(now.getTime() + REVERSES_AFTER_MS) }],
+    event: 'failed',
+  };
+}

@@ -1,0 +1,222 @@
+import { InsufficientFundsError, UpstreamError } from '../../kernel/errors.ts';
+import { maskPixKey } from '../../kernel/pix-key.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { Endpoints } from '../../upstream/endpoint-availability.ts';
+import {
+  InDoubtError,
+  isFound,
+  type LookupResult,
+  type RequestKind,
+} from '../../upstream/intents/operations.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
+import type { Observation } from '../../upstream/mirror.ts';
+import { assertConclusive, isSuccess } from '../../upstream/responses.ts';
+import type { RequestOptions } from '../../upstream/upstream.ts';
+import type { RequestPayoutInput, SubaccountPayout } from '../model.ts';
+import type { UpstreamPayout } from '../upstream-payout.ts';
+import { readRequestedPayout, readSubaccountPayout } from '../wire.ts';
+import { MAY_WITHDRAW, type Sender, type Summary, summaryOf, toRefusal } from './commands.ts';
+import { canBeReference, IDEM, inDoubtOf, isSame, neverMadeOf, observationOf, reservedId } from './mirror.ts';
+
+/** Requests for payouts of subaccounts to the service, and the lookups of those whose outcome is not known at once. */
+export interface PayoutRequests {
+  /**
+   * `held`: it is under verification (the document's `202`), or nobody has said that it is not. `doubt`: the outcome of
+   * the request is unknown, and this is recorded of it. @throws as `Intents.run`, but InDoubtError
+   */
+  requestPayout(
+    tenant: Tenant,
+    input: RequestPayoutInput,
+  ): Promise<{ id: string; held: boolean; doubt: SubaccountPayout | null; replayed: boolean }>;
+  /** Whether the outcome of some payout is not known yet. */
+  hasDoubts(tenant: Tenant): Promise<boolean>;
+  /** The payouts whose outcome is not known yet: a caller that missed one might request it again. */
+  inDoubt(tenant: Tenant): Promise<SubaccountPayout[]>;
+  kinds: Readonly<Record<string, RequestKind>>;
+}
+
+const PAYOUT = 'requestSubaccountPayout';
+
+const POST_PAYOUT = { name: 'POST /v1/subaccounts/{id}/payout', inWords: 'payouts of subaccounts' };
+export const GET_PAYOUT = {
+  name: 'GET /v1/subaccounts/{id}/payouts/{payoutId}',
+  inWords: 'looking up a payout of a subaccount',
+};
+
+export function createPayoutRequests({
+  clock,
+  upstream,
+  intents,
+  endpoints,
+  sender: { post, withInvalidation },
+  findShown,
+  readBalance,
+}: UpstreamDependencies & {
+  endpoints: Endpoints;
+  sender: Sender;
+  /** Finds the payout of a request as it is recorded; null where nothing of it is. */
+  findShown: (tenant: Tenant, intent: Intent) => Promise<SubaccountPayout | null>;
+  /** Reads a subaccount's balance, for the figures of a refusal; null where it is not shown. */
+  readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
+}): PayoutRequests {
+  async function sendPayout(
+    tenant: Tenant,
+    { subaccountId, amountCents, pixKey }: Omit<RequestPayoutInput, 'idempotencyKey'>,
+    { key }: Intent,
+  ): Promise<{ made: Observation; held: boolean }> {
+    const body = { amountCents, pixKey, idempotencyKey: key };
+    const answer = await post(tenant, POST_PAYOUT, `/v1/subaccounts/${subaccountId}/payout`, body);
+    assertConclusive(answer);
+    if (!isSuccess(answer))
+      throw await toRefusal(answer, {
+        secret: pixKey,
+        permissions: MAY_WITHDRAW,
+        async shortOf(words) {
+          const balanceCents = await readBalance(tenant, subaccountId);
+          if (balanceCents === null || amountCents <= balanceCents) return null;
+          return new InsufficientFundsError(words, {
+            requestedCents: amountCents,
+            withdrawableCents: balanceCents,
+            balanceCents,
+            disputeBlockedCents: 0,
+            subaccountsBalanceCents: null,
+            cryptoBalanceLitoshi: null,
+          });
+        },
+      });
+    // The payout is requested: no later fault changes that.
+    const at = clock.now();
+    const requested = readRequestedPayout(answer.body);
+    const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
+    const requestOptions: RequestOptions = { priority: 'money', waitMs: 2_000 };
+    const found = await lookUpPayout(tenant, { subaccountId, amountCents }, names, requestOptions).catch(
+      () => 'unclear' as const,
+    );
+    const held = answer.status === 202;
+    if (isFound(found)) return { made: found.found, held };
+    // The service could not be asked, but the answer says that the payout is under way. A `SUB-` code means that it was
+    // refused, and the reason is not given.
+    if (found === 'not_there' || !requested || requested.code?.startsWith('SUB-')) throw notShown();
+    const seen = justRequested({ ...requested, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
+    return { made: observationOf(seen, { reference: IDEM + key, at }), held };
+  }
+
+  /** Looks a payout up by the first of these names that leads to it. */
+  async function lookUpPayout(
+    { environment }: Tenant,
+    { subaccountId, amountCents }: Summary,
+    names: readonly string[],
+    requestOptions: RequestOptions,
+  ): Promise<LookupResult> {
+    let unclear = false;
+    for (const reference of names.filter(canBeReference)) {
+      const at = clock.now();
+      const path = payoutPath(subaccountId, reference);
+      const answer = await endpoints.callIfSupported(environment, GET_PAYOUT, () =>
+        upstream.get({ environment, path, requestOptions }),
+      );
+      const seen = answer && isSuccess(answer) ? readSubaccountPayout(answer.body) : null;
+      // A payout of another amount was made by another request under the same key; so this request was not done.
+      if (seen && isSame(seen.subaccountId, subaccountId) && seen.amountCents !== amountCents) continue;
+      if (seen && isSame(seen.subaccountId, subaccountId))
+        return { found: observationOf(seen, { reference, at }), provisional: isJustRequested(seen) };
+      unclear ||= answer?.status !== 404;
+    }
+    return unclear ? 'unclear' : 'not_there';
+  }
+
+  return {
+    async requestPayout(tenant, { idempotencyKey, ...input }) {
+      let isHeld = true;
+      try {
+        const { resourceId, replayed } = await withInvalidation(tenant, () =>
+          intents.run(tenant, {
+            name: PAYOUT,
+            input,
+            key: idempotencyKey ?? null,
+            summary: (wanted) => ({ ...summaryOf(wanted), pixKey: maskPixKey(wanted.pixKey) }),
+            async send(intent) {
+              const { made, held } = await sendPayout(tenant, input, intent);
+              isHeld = held;
+              return made;
+            },
+            lookupReference: ({ key }) => IDEM + key,
+          }),
+        );
+        return { id: resourceId, held: isHeld, doubt: null, replayed };
+      } catch (error) {
+        if (!(error instanceof InDoubtError)) throw error;
+        const { intent, replayed } = error;
+        const doubt = await findShown(tenant, intent);
+        // Nothing is recorded under its id: a lookup there would say that there is no such payout.
+        if (!doubt) throw error;
+        return { id: doubt.id, held: false, doubt, replayed };
+      }
+    },
+
+    hasDoubts: async (tenant) => (await intents.open(tenant, PAYOUT)).length > 0,
+    inDoubt: async (tenant) => (await intents.open(tenant, PAYOUT)).map(asPayout),
+
+    kinds: {
+      [PAYOUT]: {
+        lookUp: (tenant, { key, summary }) =>
+          lookUpPayout(tenant, summary as Summary, [IDEM + key], { priority: 'query' }),
+        idOf: (intent) => asPayout(intent).id,
+        inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
+        absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),
+      },
+    },
+  };
+}
+
+/** A payout as it is known when its request was accepted. */
+function justRequested({
+  at,
+  ...known
+}: Pick<UpstreamPayout, 'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey'> & {
+  at: Date;
+}): UpstreamPayout {
+  return {
+    ...known,
+    ...{ payoutId: null, status: 'processing', reversed: false, createdAt: at },
+    ...{ feeCents: null, platformFeeCents: null, netAmountCents: null, endToEndId: null },
+    ...{ recipientName: null, recipientBankName: null, failureReason: null },
+    ...{ completedAt: null, reversedAt: null },
+  };
+}
+
+/** The payout of an intent that was sent, or may have been: the money may have left. */
+export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout {
+  const { subaccountId, amountCents, pixKey = null } = summary as Summary;
+  const payoutId = IDEM + key;
+  const names = { withdrawalId: null, code: null };
+  return {
+    ...justRequested({ ...names, subaccountId, amountCents, pixKey, at: createdAt }),
+    payoutId,
+    id: reservedId(subaccountId, payoutId)!,
+    inDoubt: true,
+    // Every recorded state of it is newer.
+    version: 0,
+  };
+}
+
+/**
+ * Whether the bank has not answered yet (the document's 2.2): the payout has none of the names that come with the
+ * answer.
+ */
+function isJustRequested({ status, withdrawalId, code }: UpstreamPayout): boolean {
+  return status === 'processing' && withdrawalId === null && code === null;
+}
+
+export function payoutPath(subaccountId: string, reference: string): `/v1/${string}` {
+  return `/v1/subaccounts/${subaccountId}/payouts/${encodeURIComponent(reference)}`;
+}
+
+/** The error of a request that was accepted and whose payout cannot be found. */
+function notShown(): UpstreamError {
+  return new UpstreamError('The payments service has accepted this, and does not show it', {
+    retryable: false,
+    moneyMayHaveMoved: true,
+  });
+}

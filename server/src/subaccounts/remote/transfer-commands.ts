@@ -1,0 +1,169 @@
+import { InsufficientFundsError } from '../../kernel/errors.ts';
+import { readPage } from '../../kernel/lenient-json.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { Endpoints } from '../../upstream/endpoint-availability.ts';
+import type { OutcomeLookup, RequestKind } from '../../upstream/intents/operations.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
+import type { Observation } from '../../upstream/mirror.ts';
+import { readPagesUntil } from '../../upstream/read-until.ts';
+import { earliestOf, recognise, windowOf } from '../../upstream/recognise.ts';
+import { assertConclusive, isSuccess } from '../../upstream/responses.ts';
+import type { Wallet } from '../../wallet/model.ts';
+import type { StatementEntry, TransferInput } from '../model.ts';
+import { readStatementEntry, readTransferReference } from '../wire.ts';
+import { MAY_MANAGE, type Sender, type Summary, summaryOf, toRefusal } from './commands.ts';
+import { isSame } from './mirror.ts';
+
+/** Transfers to subaccounts that are requested of the service, and the lookups of those whose outcome is unknown. */
+export interface TransferRequests {
+  /** `entry`: the entry of the statement as the answer shows it. @throws as `Intents.run` */
+  transfer(
+    tenant: Tenant,
+    input: TransferInput,
+  ): Promise<{ refId: string; entry: StatementEntry | null; replayed: boolean }>;
+  kinds: Readonly<Record<string, RequestKind>>;
+}
+
+const TRANSFER = 'transferToSubaccount';
+
+const POST_TRANSFER = { name: 'POST /v1/subaccounts/{id}/transfers', inWords: 'transfers to subaccounts' };
+export const GET_STATEMENT = {
+  name: 'GET /v1/subaccounts/{id}/statement',
+  inWords: 'the statement of a subaccount',
+};
+
+/** The time around a transfer in which the service enters it, by its clock or by ours. */
+const WINDOW = windowOf({ beforeMs: 60_000, afterMs: 5 * 60_000 });
+
+export function createTransferRequests({
+  upstream,
+  intents,
+  endpoints,
+  sender: { post, withInvalidation },
+  readWallet,
+}: UpstreamDependencies & {
+  endpoints: Endpoints;
+  sender: Sender;
+  /** Reads the wallet, for the figures of a refusal. */
+  readWallet: (tenant: Tenant) => Promise<Wallet>;
+}): TransferRequests {
+  async function sendTransfer(
+    tenant: Tenant,
+    { subaccountId, amountCents }: Omit<TransferInput, 'idempotencyKey'>,
+    { id, key }: Intent,
+  ): Promise<{ made: Observation; entry: StatementEntry | null }> {
+    const body = { amountCents, idempotencyKey: key };
+    const answer = await post(tenant, POST_TRANSFER, `/v1/subaccounts/${subaccountId}/transfers`, body);
+    assertConclusive(answer);
+    if (isSuccess(answer)) {
+      const refId = readTransferReference(answer.body);
+      const entry = refId === null ? null : readStatementEntry(subaccountId, answer.body);
+      return { made: madeOf(refId ?? id), entry };
+    }
+    throw await toRefusal(answer, {
+      permissions: MAY_MANAGE,
+      async shortOf(words) {
+        const { withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents } =
+          await readWallet(tenant);
+        if (withdrawableCents === null || amountCents <= withdrawableCents) return null;
+        return new InsufficientFundsError(words, {
+          requestedCents: amountCents,
+          ...{ withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents },
+          cryptoBalanceLitoshi: null,
+        });
+      },
+    });
+  }
+
+  /**
+   * Looks up a transfer. The document has no lookup of transfers, and a transfer's entry does not show its key. So it
+   * is the one entry of its amount and its time that no other transfer has made; where there are several, it stays
+   * unknown.
+   */
+  const lookUpTransfer: OutcomeLookup = async (tenant, intent) => {
+    const { subaccountId, amountCents } = intent.summary as Summary;
+    const begunAt = intent.createdAt;
+    const statement = await readStatementSince(tenant, subaccountId, earliestOf(begunAt, WINDOW));
+    if (!statement) return 'unclear';
+    const alike = statement.items.filter(
+      (entry) =>
+        (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents,
+    );
+    const refIds = [...new Set(alike.map(({ refId }) => refId))];
+    // Open transfers are read before claimed entries: one that ends in between is then a rival, and not overlooked.
+    const open = await intents.open(tenant, TRANSFER);
+    const claimed = await intents.claimed(tenant, TRANSFER, refIds);
+    // The entry of a transfer that was done, and for which the service gave no name, is in the statement too.
+    const isNear = ({ createdAt }: Intent) =>
+      Math.abs(createdAt.getTime() - begunAt.getTime()) <= WINDOW.marginMs;
+    const unidentified = (await intents.unidentified(tenant, TRANSFER)).filter(isNear);
+    const rivals = [...open, ...unidentified].filter(
+      ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
+    );
+    const { kind, items } = recognise({
+      ...{ items: alike, begunAt, window: WINDOW, claimed },
+      idOf: ({ refId }) => refId,
+      dateOf: ({ createdAt }) => createdAt,
+      hasRival: () => rivals.length > 0,
+      complete: statement.complete,
+    });
+    if (kind !== 'one') return kind === 'none' ? 'not_there' : 'unclear';
+    const [{ refId }] = items;
+    return { found: madeOf(refId), claims: refId };
+  };
+
+  /** Reads a statement back to a date; null where it cannot be read. */
+  function readStatementSince({ environment }: Tenant, subaccountId: string, from: Date) {
+    return readPagesUntil<StatementEntry>({
+      async fetchPage(query) {
+        const path = `/v1/subaccounts/${subaccountId}/statement?${query}` as const;
+        const answer = await endpoints.callIfSupported(environment, GET_STATEMENT, () =>
+          upstream.get({ environment, path, requestOptions: { priority: 'query' } }),
+        );
+        const page = answer && isSuccess(answer) ? readPage(answer.body) : null;
+        const items = page?.items.map((item) => readStatementEntry(subaccountId, item)) ?? [];
+        if (!page || items.includes(null)) return null;
+        return { items: items as StatementEntry[], length: items.length, total: page.total };
+      },
+      // A fee may have the reference of its transfer, and both a kind that the document does not name.
+      idOf: ({ kind, refId, amountCents, createdAt }) =>
+        `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`,
+      dateOf: ({ createdAt }) => createdAt,
+      since: from,
+    });
+  }
+
+  return {
+    async transfer(tenant, { idempotencyKey, ...input }) {
+      let answered: StatementEntry | null = null;
+      const { resourceId, replayed } = await withInvalidation(tenant, () =>
+        intents.run(tenant, {
+          name: TRANSFER,
+          input,
+          key: idempotencyKey ?? null,
+          summary: summaryOf,
+          async send(intent) {
+            const { made, entry } = await sendTransfer(tenant, input, intent);
+            answered = entry;
+            return made;
+          },
+          lookupReference: () => null,
+        }),
+      );
+      return { refId: resourceId, entry: answered, replayed };
+    },
+
+    kinds: { [TRANSFER]: { lookUp: lookUpTransfer } },
+  };
+}
+
+function isSameTransfer(left: unknown, right: unknown): boolean {
+  const [one, other] = [left as Summary, right as Summary];
+  return isSame(one.subaccountId, other.subaccountId) && one.amountCents === other.amountCents;
+}
+
+/** The observation of a resource that is not mirrored: that it was made is all that is recorded. */
+export function madeOf(resourceId: string): Observation {
+  return { read: async () => undefined, decide: () => ({ resourceId, writes: {} }) };
+}

@@ -1,0 +1,118 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import { countList } from '../db/lists.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { StatementEntryKind, StoredStatementEntry } from './model.ts';
+import {
+  countOfEach,
+  isId,
+  newest,
+  type OfOne,
+  ofEach,
+  type PageOfOne,
+  type Window,
+  wanted,
+} from './store.ts';
+
+export async function selectEntries(
+  sql: Sql,
+  tenant: Tenant,
+  keys: readonly { kind: StatementEntryKind; refId: string }[],
+): Promise<StoredStatementEntry[]> {
+  const rows = await entriesOf(sql, tenant)
+    .selectAll()
+    .where((row) => row.or(keys.map(({ kind, refId }) => row.and({ kind, ref_id: refId }))))
+    .execute();
+  return rows.map(toEntry);
+}
+
+/** Inserts entries in the order in which they were decided, which is the order of their numbers. */
+export async function insertEntries(
+  sql: Sql,
+  tenant: Tenant,
+  entries: readonly StoredStatementEntry[],
+): Promise<void> {
+  await sql
+    .insertInto('statement_entry')
+    .values(
+      entries.map((entry) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        subaccount_id: entry.subaccountId,
+        kind: entry.kind,
+        ref_id: entry.refId,
+        amount_cents: entry.amountCents,
+        balance_after_cents: entry.balanceAfterCents,
+        created_at: entry.createdAt,
+      })),
+    )
+    .execute();
+}
+
+export async function listEntries(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  window: Window,
+): Promise<{ place: number; item: StoredStatementEntry }[]> {
+  if (!isId(subaccountId)) return [];
+  const rows = await newest(
+    entriesOf(sql, tenant).selectAll().where('subaccount_id', '=', subaccountId),
+    window,
+  ).execute();
+  return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
+}
+
+/** Lists the entries of each of several subaccounts in one statement. */
+export async function listEntriesOfEach(sql: Sql, pages: readonly PageOfOne[]) {
+  const rows = await sql
+    .selectFrom(wanted(pages))
+    .innerJoinLateral(
+      (of) =>
+        of
+          .selectFrom('statement_entry')
+          .selectAll('statement_entry')
+          .whereRef('statement_entry.account_id', '=', 'wanted.account_id')
+          .whereRef('statement_entry.environment', '=', 'wanted.environment')
+          .whereRef('statement_entry.subaccount_id', '=', 'wanted.subaccount_id')
+          .whereRef('statement_entry.number', '<', 'wanted.before')
+          .orderBy('statement_entry.number', 'desc')
+          .limit(raw<number>`wanted.size`)
+          .as('page'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('page')
+    .select('wanted.nth')
+    .orderBy('page.number', 'desc')
+    .execute();
+  return ofEach(pages, rows, (row) => ({ place: row.number, item: toEntry(row) }));
+}
+
+/** Counts the entries of each of several subaccounts in one statement. */
+export function countEntriesOfEach(sql: Sql, pages: readonly OfOne[]): Promise<number[]> {
+  return countOfEach(sql, pages, { list: 'statement_entry' });
+}
+
+export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
+  if (!isId(subaccountId)) return 0;
+  return countList(sql, tenant, { list: 'statement_entry', parent: subaccountId });
+}
+
+function toEntry(row: Selectable<Tables['statement_entry']>): StoredStatementEntry {
+  return {
+    subaccountId: row.subaccount_id,
+    kind: row.kind,
+    refId: row.ref_id,
+    amountCents: row.amount_cents,
+    balanceAfterCents: row.balance_after_cents,
+    createdAt: row.created_at,
+  };
+}
+
+function entriesOf(sql: Sql, { accountId, environment }: Tenant) {
+  return sql
+    .selectFrom('statement_entry')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment);
+}

@@ -1,0 +1,254 @@
+import {
+  assertMayManageSubaccounts,
+  assertMayReadSubaccountPayouts,
+  assertMayReadSubaccounts,
+  seesSubaccount,
+} from '../access/model.ts';
+import { builder } from '../graphql/builder.ts';
+import { type Context, callerOf } from '../graphql/context.ts';
+import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
+import {
+  IdempotencyError,
+  InsufficientFundsError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import {
+  type CursorPage,
+  createSubaccountInput,
+  type StatementEntry,
+  type Subaccount,
+  transferInput,
+} from './model.ts';
+import { anySubaccountId } from './names.ts';
+
+export const UNKNOWN = {
+  value: 'unknown',
+  description: 'A value that this server does not know yet. Never accepted as input.',
+} as const;
+
+const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
+  values: {
+    TRANSFER_IN: { value: 'transfer_in', description: 'From the main account.' },
+    PAYOUT: { value: 'payout' },
+    PAYOUT_REVERSAL: { value: 'payout_reversal', description: 'The amount of a failed payout, given back.' },
+    UNKNOWN,
+  } as const,
+});
+
+export const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
+
+const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
+  fields: (t) => ({
+    kind: t.field({ type: StatementEntryKindEnum, resolve: ({ kind }) => kind }),
+    refId: t.exposeString('refId', {
+      description: 'saq_… for a payout; SUB-… on the reversal of a payout refused before the bank.',
+    }),
+    amountCents: t.expose('amountCents', {
+      type: 'Cents',
+      description: 'Signed: what the entry did to the balance.',
+    }),
+    balanceAfterCents: t.expose('balanceAfterCents', { type: 'Cents', nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+  }),
+});
+
+const StatementEntryConnection = builder.connectionObject(
+  {
+    type: StatementEntryRef,
+    name: 'StatementEntryConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'StatementEntryEdge' },
+);
+
+const SubaccountConnection = builder.connectionObject(
+  {
+    type: SubaccountRef,
+    name: 'SubaccountConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'SubaccountEdge' },
+);
+
+builder.node(SubaccountRef, {
+  id: { resolve: ({ id }) => id },
+  loadOne: (id, context) => {
+    assertMayReadSubaccountPayouts(callerOf(context));
+    return context.loaders.subaccount.load(id);
+  },
+  isTypeOf: (value) =>
+    typeof value === 'object' && value !== null && 'balanceCents' in value && 'name' in value,
+  description:
+    'What an integrator keeps for one of its customers. A key that may only request payouts sees its id and its payouts, and null for all else.',
+  fields: (t) => ({
+    subaccountId: t.exposeString('id', { description: 'sacc_ and 32 hex.' }),
+    name: t.string({
+      nullable: true,
+      resolve: ({ name }, _, context) => (seesSubaccount(callerOf(context)) ? name : null),
+    }),
+    externalId: t.string({
+      nullable: true,
+      resolve: ({ externalId }, _, context) => (seesSubaccount(callerOf(context)) ? externalId : null),
+    }),
+    balanceCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      resolve: ({ balanceCents }, _, context) => (seesSubaccount(callerOf(context)) ? balanceCents : null),
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      resolve: ({ createdAt }, _, context) => (seesSubaccount(callerOf(context)) ? createdAt : null),
+    }),
+    statement: t.field({
+      type: StatementEntryConnection,
+      description: 'Newest first.',
+      args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
+      resolve: async ({ id }, args, context) => {
+        const caller = callerOf(context);
+        assertMayReadSubaccounts(caller);
+        const { subaccounts } = context.services;
+        return connection(context, `statement:${id}`, args, {
+          list: (page) => subaccounts.statement(caller.tenant, id, page),
+          total: () => subaccounts.countStatement(caller.tenant, id),
+        });
+      },
+    }),
+  }),
+});
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  subaccount: t.field({
+    type: SubaccountRef,
+    nullable: true,
+    args: { subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }) },
+    resolve: (_, { subaccountId }, context) => {
+      assertMayReadSubaccountPayouts(callerOf(context));
+      context.services.subaccounts.assertNames({ subaccountId });
+      return context.loaders.subaccount.load(subaccountId);
+    },
+  }),
+  subaccounts: t.field({
+    type: SubaccountConnection,
+    description: 'Newest first.',
+    args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
+    resolve: async (_, args, context) => {
+      const caller = callerOf(context);
+      assertMayReadSubaccounts(caller);
+      const { subaccounts } = context.services;
+      return connection(context, 'subaccounts', args, {
+        list: (page) => subaccounts.list(caller.tenant, page),
+        total: () => subaccounts.count(caller.tenant),
+      });
+    },
+  }),
+}));
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const CreateSubaccountInput = builder.inputType('CreateSubaccountInput', {
+  validate: { schema: createSubaccountInput },
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'At most 200 characters.' }),
+    externalId: t.string({
+      description:
+        'Your own name for it, at most 200 characters: the same and the same name give the same one.',
+    }),
+  }),
+});
+
+export const IDEMPOTENCY_KEY =
+  '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input have one effect, and the same answer.';
+
+const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput', {
+  validate: { schema: transferInput },
+  fields: (t) => ({
+    subaccountId: t.string({ required: true }),
+    amountCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'At most what the wallet says is assignable.',
+    }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+  }),
+});
+
+export const REPLAYED = 'True when an earlier request with the same key already did it.';
+
+const SubaccountSuccess = builder
+  .objectRef<{ subaccount: Subaccount; replayed: boolean }>('SubaccountSuccess')
+  .implement({
+    fields: (t) => ({
+      subaccount: t.field({ type: SubaccountRef, resolve: ({ subaccount }) => subaccount }),
+      replayed: t.exposeBoolean('replayed', { description: REPLAYED }),
+    }),
+  });
+
+builder.mutationFields((t) => ({
+  createSubaccount: t.field({
+    type: SubaccountSuccess,
+    description: 'The same externalId and name again give the same subaccount.',
+    args: { input: t.arg({ type: CreateSubaccountInput, required: true }) },
+    errors: {
+      union: { name: 'CreateSubaccountResult' },
+      types: [ValidationError, PermissionError, RateLimitError, UpstreamError],
+    },
+    resolve: (_, { input }, context) => {
+      const caller = callerOf(context);
+      assertMayManageSubaccounts(caller);
+      return context.services.subaccounts.create(caller.tenant, input);
+    },
+  }),
+  transferToSubaccount: t.field({
+    type: SubaccountSuccess,
+    description: 'From the main account, at once; there is no way back but a payout.',
+    args: { input: t.arg({ type: TransferToSubaccountInput, required: true }) },
+    errors: {
+      union: { name: 'TransferToSubaccountResult' },
+      types: [
+        ValidationError,
+        NotFoundError,
+        PermissionError,
+        RateLimitError,
+        InsufficientFundsError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
+    resolve: (_, { input }, context) => {
+      const caller = callerOf(context);
+      assertMayManageSubaccounts(caller);
+      context.services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
+      return context.services.subaccounts.transfer(caller.tenant, input);
+    },
+  }),
+}));
+
+// ── Pages ───────────────────────────────────────────────────────────────────────────────────────
+
+/** A page of a list by cursor, as a connection. */
+export async function connection<Item>(
+  context: Context,
+  name: string,
+  args: { first?: number | null | undefined; after?: string | null | undefined },
+  {
+    list,
+    total,
+  }: {
+    list: (page: { first: number; after: number | undefined }) => Promise<CursorPage<Item>>;
+    total: () => Promise<number>;
+  },
+) {
+  const first = pageSize(args.first);
+  const cursors = context.listCursors(name);
+  const after = placeArgument(cursors, args.after);
+  const { items, hasNextPage } = await list({ first, after });
+  const nodes = items.map(({ place, item }) => ({ place, node: item }));
+  return connectionOf(cursors, nodes, { hasNextPage, hasPreviousPage: after !== undefined, total });
+}

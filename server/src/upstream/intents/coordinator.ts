@@ -1,0 +1,387 @@
+import { type Committer, put, type Writes } from '../../commit/commit.ts';
+import type { Database } from '../../db/database.ts';
+import { type Clock, plusMs } from '../../kernel/clock.ts';
+import { OutageError, PaymentError, RateLimitError, UpstreamError } from '../../kernel/errors.ts';
+import { objectId } from '../../kernel/ids.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Observation } from '../mirror.ts';
+import { toUpstreamError } from '../responses.ts';
+import { UpstreamFault } from '../upstream.ts';
+import { changeWhileOpen, completion, opening, resolveTask } from './commands.ts';
+import {
+  type Found,
+  InDoubtError,
+  type Intents,
+  isFound,
+  type LookupResult,
+  type Operation,
+  RESOLVE,
+  type RequestKind,
+} from './operations.ts';
+import { createSettledSignal } from './settled-signal.ts';
+import {
+  intents,
+  selectClaims,
+  selectIntents,
+  selectOpenIntents,
+  selectOpenWithInput,
+  selectUnidentified,
+  selectUnresolved,
+} from './store.ts';
+import {
+  afterFailedLookup,
+  afterLookup,
+  attemptOf,
+  becomesOverdue,
+  type Done,
+  type Intent,
+  intentKey,
+  isOpen,
+  keyOf,
+  kindOf,
+  markUnknown,
+  type NotFound,
+  type Opening,
+  type Outcome,
+  outcomeAfterLookup,
+  outcomeInMeantime,
+  showsAbsence,
+  splitIntentKey,
+  UNANSWERED_LOOKUP_PAUSE_MS,
+} from './transitions.ts';
+
+/** `pace` makes every pause shorter, for tests that cannot move the clock: 0.01 is a hundredth. */
+export function createIntents({
+  database,
+  clock,
+  committer,
+  kinds,
+  pace = 1,
+  onFault,
+}: {
+  database: Database;
+  clock: Clock;
+  committer: Committer;
+  /** The kinds of operations, by name. */
+  kinds: Readonly<Record<string, RequestKind>>;
+  pace?: number;
+  onFault: (fault: unknown) => void;
+}): Intents {
+  /** The runs of this instance, by intent: a caller with the same key waits for them. */
+  const running = new Map<string, Promise<Outcome>>();
+  /** Attempts that were certainly not done, which the database could not record. */
+  const notDone = new Set<string>();
+  const signal = createSettledSignal({ database, clock, pace, onFault });
+
+  async function run<Input>(tenant: Tenant, given: Operation<Input>): Promise<Done> {
+    // A generated key has the form of every idempotency key of the document.
+    const operation = { ...given, key: given.key ?? `psa-${objectId()}` };
+    let denied: Intent | null = null;
+    for (;;) {
+      const { intent, fresh }: Opening = await committer.change(
+        opening(tenant, operation, {
+          id: `int_${objectId()}`,
+          denied,
+          recordsAbsence: recordsAbsence({ operation: operation.name }),
+          pace,
+        }),
+      );
+      if (!fresh && intent.state === 'done') return { resourceId: intent.resourceId!, replayed: true };
+      if (!fresh && notDone.has(attemptOf(intent))) {
+        await refuse(tenant, intent);
+        continue;
+      }
+      // An intent that was just opened has nothing to do with a run before it.
+      const shared = fresh ? undefined : running.get(intent.id);
+      const outcome = await (shared ??
+        share(intent, fresh ? sendFresh(tenant, intent, operation) : replay(tenant, intent, operation)));
+      if (outcome === 'changed') continue;
+      if (outcome !== 'not_done') return shared ? { ...outcome, replayed: true } : outcome;
+      // Nothing was done under this key, so it is used again.
+      denied = intent;
+    }
+  }
+
+  function share(intent: Intent, outcome: Promise<Outcome>): Promise<Outcome> {
+    const shared = outcome.finally(() => {
+      if (running.get(intent.id) === shared) running.delete(intent.id);
+    });
+    running.set(intent.id, shared);
+    return shared;
+  }
+
+  async function sendFresh<Input>(
+    tenant: Tenant,
+    intent: Intent,
+    operation: Operation<Input>,
+  ): Promise<Outcome> {
+    const inDoubt: Intent = { ...intent, state: 'in_doubt' };
+    let observation: Observation;
+    try {
+      observation = await operation.send(intent);
+    } catch (error) {
+      if (isRefusal(error)) {
+        // The error of the caller is true either way.
+        await refuse(tenant, intent).catch((fault: unknown) => {
+          notDone.add(attemptOf(intent));
+          onFault(fault);
+        });
+        throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
+      }
+      if (!(error instanceof UpstreamFault || error instanceof UpstreamError)) onFault(error);
+      await recordUnknown(tenant, intent);
+      const outcome = await lookUpNow(tenant, inDoubt, operation, { replayed: false });
+      if (outcome === 'not_done') throw unknownOutcome(operation, inDoubt, false);
+      return outcome === 'changed' ? outcome : { ...outcome, replayed: false };
+    }
+    try {
+      const resourceId = await complete(tenant, intent, { found: observation });
+      return { resourceId: resourceId!, replayed: false };
+    } catch (fault) {
+      // The service has done it, and the background task will find it.
+      onFault(fault);
+      await recordUnknown(tenant, intent);
+      throw unknownOutcome(operation, inDoubt, false);
+    }
+  }
+
+  /** Asks the service at once for an unknown outcome; sending the request again might do it twice. */
+  async function lookUpNow<Input>(
+    tenant: Tenant,
+    intent: Intent,
+    operation: Operation<Input>,
+    { replayed = true }: { replayed?: boolean } = {},
+  ): Promise<Outcome> {
+    const records = recordsAbsence(intent);
+    try {
+      const result = await lookUp(tenant, intent);
+      // Asked while the request is being answered, the service has no other answer than that to give.
+      if (intent.state === 'sending' && (!isFound(result) || result.provisional))
+        await signal.waitForSender(intent, () => reload(tenant, intent));
+      const resourceId = isFound(result) ? await complete(tenant, intent, result) : null;
+      if (resourceId !== null) return { resourceId, replayed: true };
+      if (intent.state === 'absent' && result === 'not_there') return 'not_done';
+      // Its sender, here or on another instance, may have recorded its end by now.
+      const outcome = outcomeAfterLookup(await reload(tenant, intent), {
+        safeToRepeat: operation.safeToRepeat ?? false,
+        recordsAbsence: records,
+      });
+      if (outcome !== null) return outcome;
+    } catch (error) {
+      if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
+      // Nothing was sent: it may be tried again when the service can be asked.
+      else if (intent.state === 'absent') {
+        await end(tenant, intent, 'absent').catch(onFault);
+        throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
+      }
+    }
+    const current = await (intent.state === 'absent' ? recordUnknown(tenant, intent) : show(tenant, intent));
+    // It may have ended since it was read above. One that was given up is not sent from here.
+    const outcome = outcomeInMeantime(intent, current, records);
+    if (outcome !== null) return outcome;
+    throw unknownOutcome(operation, intent, replayed);
+  }
+
+  function replay<Input>(tenant: Tenant, intent: Intent, operation: Operation<Input>): Promise<Outcome> {
+    const absent = intent.state === 'absent' && kindFor(intent)?.absent?.(intent, { ifShown: false });
+    return absent ? replayNeverDone(tenant, intent, absent) : lookUpNow(tenant, intent, operation);
+  }
+
+  /** Looks once more for a request that is recorded as never done. It stays so unless it is found. */
+  async function replayNeverDone(tenant: Tenant, intent: Intent, absent: Observation): Promise<Done> {
+    let result: LookupResult;
+    try {
+      result = await lookUp(tenant, intent);
+    } catch (error) {
+      if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
+      result = 'unclear';
+    }
+    const resourceId = isFound(result) ? await complete(tenant, intent, result) : null;
+    if (resourceId !== null) return { resourceId, replayed: true };
+    // An earlier version recorded nothing.
+    return committer.change<Done>({
+      tenant,
+      read: absent.read,
+      decide(state) {
+        const { resourceId: id, writes } = absent.decide(state);
+        return { outcome: { resourceId: id, replayed: true }, writes };
+      },
+    });
+  }
+
+  /** Looks up an intent in the background, and plans the next lookup while its outcome stays unknown. */
+  async function resolve(tenant: Tenant, key: string): Promise<void> {
+    const [operation, idempotencyKey] = splitIntentKey(key);
+    const name = { operation, key: idempotencyKey };
+    let intent = await reload(tenant, name);
+    const own = intent && running.get(intent.id);
+    if (own) {
+      // This instance still sends it, or looks it up: its end is recorded there.
+      await own.catch(() => undefined);
+      intent = await reload(tenant, name);
+    }
+    if (!intent || !isOpen(intent)) return;
+    if (notDone.has(attemptOf(intent))) return refuse(tenant, intent);
+    let result: LookupResult;
+    // An answer holds for the time at which it was asked for.
+    const at = clock.now();
+    try {
+      result = await lookUp(tenant, intent);
+    } catch (error) {
+      return await lookUpLater(tenant, intent, error);
+    }
+    if (isFound(result) && (await complete(tenant, intent, result)) !== null) return;
+    // A resource that another request has made says nothing of this one.
+    const notFound: NotFound = isFound(result) ? 'unclear' : result;
+    const shown = showsAbsence(intent, notFound, at, pace)
+      ? kindFor(intent)?.absent?.(intent, { ifShown: false })
+      : showInDoubt(intent, at);
+    const decide = (current: Intent, now: Date): Writes => {
+      const after = afterLookup(current, notFound, { at, now, pace });
+      const records = [put(intents, after.intent)];
+      return after.lookUpAt === null
+        ? { records, done: [{ kind: RESOLVE, key }] }
+        : { records, tasks: [resolveTask(current, after.lookUpAt)] };
+    };
+    await committer.change(changeWhileOpen(tenant, intent, decide, shown));
+  }
+
+  /** Plans another lookup after one that the service could not be asked for. */
+  async function lookUpLater(tenant: Tenant, intent: Intent, error: unknown): Promise<void> {
+    if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
+    const pauseMs =
+      error instanceof RateLimitError ? error.retryAfterSeconds * 1_000 : UNANSWERED_LOOKUP_PAUSE_MS * pace;
+    const at = clock.now();
+    const decide = (current: Intent, now: Date): Writes => ({
+      records: [put(intents, afterFailedLookup(current, at))],
+      tasks: [resolveTask(current, plusMs(now, pauseMs))],
+    });
+    await committer.change(changeWhileOpen(tenant, intent, decide, showInDoubt(intent, at)));
+  }
+
+  /** Shows an unknown outcome, where its kind does; the first time that it is overdue it is logged for the operator, too. */
+  function showInDoubt(intent: Intent, at: Date): Observation | undefined {
+    const inDoubt = kindFor(intent)?.inDoubt;
+    if (!inDoubt) return undefined;
+    const isOverdue = becomesOverdue(intent, at, pace);
+    if (isOverdue)
+      onFault(
+        new Error(
+          `The outcome of ${kindOf(intent)} ${intent.id} has been unknown since ${intent.createdAt.toISOString()}: see psa doubts list`,
+        ),
+      );
+    return inDoubt(intent, { again: isOverdue });
+  }
+
+  // ── Steps of both ──
+
+  function kindFor(intent: Pick<Intent, 'operation'>): RequestKind | undefined {
+    return kinds[kindOf(intent)];
+  }
+
+  /** Whether a request of this kind that was never done is shown as such, and so never sent again. */
+  function recordsAbsence(intent: Pick<Intent, 'operation'>): boolean {
+    return kindFor(intent)?.absent !== undefined;
+  }
+
+  function lookUp(tenant: Tenant, intent: Intent): Promise<LookupResult> {
+    const kind = kindFor(intent);
+    if (!kind) throw new Error(`no lookup for operations of kind ${kindOf(intent)}`);
+    return kind.lookUp(tenant, intent);
+  }
+
+  async function reload(
+    tenant: Tenant,
+    intent: Pick<Intent, 'operation' | 'key'>,
+  ): Promise<Intent | undefined> {
+    const [stored] = await selectIntents(database.sql, tenant, [keyOf(intent)]);
+    return stored;
+  }
+
+  /** Records the answer and the intent's end together; null where another request has made what was found. */
+  function complete(tenant: Tenant, intent: Intent, found: Found): Promise<string | null> {
+    return committer.change(completion(tenant, intent, found)).finally(() => signal.notifySettled(intent));
+  }
+
+  /** Frees the key of a request that was not done, unless it is shown: then it counts as never done. */
+  async function refuse(tenant: Tenant, intent: Intent): Promise<void> {
+    await end(tenant, intent, 'refused');
+    notDone.delete(attemptOf(intent));
+  }
+
+  async function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
+    const decide = (current: Intent, _: Date, records: boolean): Writes => ({
+      // Another instance may have shown it meanwhile.
+      records: [put(intents, { ...current, state: records ? 'absent' : state })],
+      done: [{ kind: RESOLVE, key: keyOf(intent) }],
+    });
+    await committer
+      .change(changeWhileOpen(tenant, intent, decide, kindFor(intent)?.absent?.(intent, { ifShown: true })))
+      .finally(() => signal.notifySettled(intent));
+  }
+
+  /** Shows an intent in doubt, so that its caller can follow it while another instance is still sending it. */
+  async function show(tenant: Tenant, intent: Intent): Promise<Intent | null> {
+    const shown = kindFor(intent)?.inDoubt?.(intent, { again: false });
+    if (!shown) return null;
+    return committer.change(changeWhileOpen(tenant, intent, () => ({}), shown)).catch(reportFault);
+  }
+
+  function recordUnknown(tenant: Tenant, intent: Intent): Promise<Intent | null> {
+    const decide = (current: Intent, now: Date): Writes => {
+      const marked = markUnknown(current, now, pace);
+      return { records: [put(intents, marked.intent)], tasks: [resolveTask(current, marked.lookUpAt)] };
+    };
+    return committer
+      .change(changeWhileOpen(tenant, intent, decide, kindFor(intent)?.inDoubt?.(intent, { again: false })))
+      .catch(reportFault)
+      .finally(() => signal.notifySettled(intent));
+  }
+
+  function reportFault(fault: unknown): null {
+    onFault(fault);
+    return null;
+  }
+
+  return {
+    run,
+    open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
+    unresolved: (tenant, limit) => selectUnresolved(database.sql, tenant, limit),
+    unidentified: (tenant, kind) => selectUnidentified(database.sql, tenant, kind),
+    async lookUpSoon(tenant, inputHash) {
+      const open = await selectOpenWithInput(database.sql, tenant, inputHash);
+      const inDoubt = open.filter(({ state }) => state === 'in_doubt');
+      const decide = (current: Intent, now: Date): Writes => ({ tasks: [resolveTask(current, now)] });
+      await Promise.all(inDoubt.map((intent) => committer.change(changeWhileOpen(tenant, intent, decide))));
+    },
+    async claimed(tenant, kind, resourceIds) {
+      const keys = resourceIds.map((id) => intentKey(kind, id));
+      const found = await selectClaims(database.sql, tenant, keys);
+      return new Set(found.map(({ key }) => splitIntentKey(key)[1]));
+    },
+    tasks: { [RESOLVE]: (task) => resolve(task, task.key) },
+    close: signal.close,
+  };
+}
+
+/** Whether a failed request was certainly not done. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof UpstreamFault) return error.reached === 'no';
+  // The budget is stored in the database too: such a request was not sent.
+  if (error instanceof OutageError) return !error.mayBeDone;
+  return error instanceof PaymentError && !(error instanceof UpstreamError && error.moneyMayHaveMoved);
+}
+
+/** The error of a caller whose outcome is unknown. */
+function unknownOutcome<Input>(
+  operation: Operation<Input>,
+  intent: Intent,
+  replayed: boolean,
+): UpstreamError {
+  if (operation.safeToRepeat)
+    return new UpstreamError(
+      'The payments service did not say whether it has done this. No money has moved: repeat it with the same key',
+      { retryable: true, moneyMayHaveMoved: false },
+    );
+  return new InDoubtError(intent, operation.lookupReference(intent), replayed);
+}

@@ -1,0 +1,224 @@
+import type { Collection } from '../../commit/commit.ts';
+import type { Sql } from '../../db/database.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { type Intent, intentKey, keyOf, kindOf, splitIntentKey } from './transitions.ts';
+
+export const intents: Collection<Intent> = {
+  name: 'upstream_intent',
+  load: selectIntents,
+  keyOf,
+  save: saveIntents,
+};
+
+/** The newest intent of an operation, whatever its key, among those that have done something or may have. Read only. */
+export interface LastIntent {
+  operation: string;
+  intent: Intent;
+}
+
+/** The last intents as a group of commands sees them. They are not saved, for they follow from the intents themselves. */
+export const lastIntents: Collection<LastIntent> = {
+  name: 'last upstream_intent',
+  load: selectLastIntents,
+  keyOf: ({ operation }) => operation,
+  save: async () => undefined,
+};
+
+/** A resource of the service and the one intent that has made it. */
+export interface Claim {
+  /** `kind␟id`. */
+  key: string;
+  intentId: string;
+}
+
+/** The claims are stored with the intents: an intent that is done has made its resource. */
+export const claims: Collection<Claim> = {
+  name: 'what upstream_intent has made',
+  load: selectClaims,
+  keyOf: ({ key }) => key,
+  save: async () => undefined,
+};
+
+export async function selectIntents(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Intent[]> {
+  const pairs = keys.map(splitIntentKey);
+  const rows = await ofTenant(sql, tenant)
+    .where((row) => row.or(pairs.map(([operation, key]) => row.and({ operation, key }))))
+    .execute();
+  return rows.map(toIntent);
+}
+
+async function selectLastIntents(
+  sql: Sql,
+  tenant: Tenant,
+  operations: readonly string[],
+): Promise<LastIntent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .distinctOn('operation')
+    .where('operation', 'in', operations)
+    .where('state', 'in', ['sending', 'in_doubt', 'done'])
+    .orderBy('operation')
+    .orderBy('created_at', 'desc')
+    .execute();
+  return rows.map((row) => ({ operation: row.operation, intent: toIntent(row) }));
+}
+
+/** The intents of one kind whose outcome is not known yet, the oldest first. */
+export async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .where('state', 'in', ['sending', 'in_doubt'])
+    .where((row) => row.or([row('operation', '=', kind), row('operation', 'like', `${kind}:%`)]))
+    .orderBy('created_at')
+    .execute();
+  return rows.map(toIntent);
+}
+
+/** The intents of any kind whose outcome is not known yet, the oldest first. */
+export async function selectUnresolved(sql: Sql, tenant: Tenant, limit: number): Promise<Intent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .where('state', 'in', ['sending', 'in_doubt'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toIntent);
+}
+
+/** The intents of all accounts whose outcome is not known yet, the oldest first. */
+export async function selectAllUnresolved(
+  sql: Sql,
+  limit: number,
+): Promise<{ tenant: Tenant; intent: Intent }[]> {
+  const rows = await sql
+    .selectFrom('upstream_intent')
+    .selectAll()
+    .where('state', 'in', ['sending', 'in_doubt'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(withTenant);
+}
+
+export async function selectIntentById(
+  sql: Sql,
+  id: string,
+): Promise<{ tenant: Tenant; intent: Intent } | null> {
+  const row = await sql.selectFrom('upstream_intent').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ? withTenant(row) : null;
+}
+
+function withTenant(row: IntentRow & { account_id: string; environment: Tenant['environment'] }) {
+  return { tenant: { accountId: row.account_id, environment: row.environment }, intent: toIntent(row) };
+}
+
+export async function selectOpenWithInput(sql: Sql, tenant: Tenant, inputHash: string): Promise<Intent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .where('state', 'in', ['sending', 'in_doubt'])
+    .where('input_hash', '=', inputHash)
+    .execute();
+  return rows.map(toIntent);
+}
+
+/** The intents of one kind that were done without a name for what they made: such a one is its own resource. */
+export async function selectUnidentified(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
+  const rows = await ofTenant(sql, tenant)
+    .where('state', '=', 'done')
+    .where('operation', '=', kind)
+    .whereRef('resource_id', '=', 'id')
+    .orderBy('created_at', 'desc')
+    .limit(1_000)
+    .execute();
+  return rows.map(toIntent);
+}
+
+export async function selectClaims(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Claim[]> {
+  const pairs = keys.map(splitIntentKey);
+  if (pairs.length === 0) return [];
+  const rows = await ofTenant(sql, tenant)
+    .where('state', '=', 'done')
+    .where((row) =>
+      row.or(
+        pairs.map(([kind, id]) =>
+          row.and([
+            row('resource_id', '=', id),
+            row.or([row('operation', '=', kind), row('operation', 'like', `${kind}:%`)]),
+          ]),
+        ),
+      ),
+    )
+    .execute();
+  return rows.map((row) => ({ key: intentKey(kindOf(row), row.resource_id!), intentId: row.id }));
+}
+
+async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[]): Promise<void> {
+  await sql
+    .insertInto('upstream_intent')
+    .values(
+      records.map((intent) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        id: intent.id,
+        operation: intent.operation,
+        key: intent.key,
+        input_hash: intent.inputHash,
+        state: intent.state,
+        resource_id: intent.resourceId,
+        summary: JSON.stringify(intent.summary),
+        looks: intent.lookups,
+        looked_at: intent.lookedUpAt,
+        finding: intent.finding,
+        created_at: intent.createdAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((row) => ({
+        input_hash: row.ref('excluded.input_hash'),
+        state: row.ref('excluded.state'),
+        resource_id: row.ref('excluded.resource_id'),
+        summary: row.ref('excluded.summary'),
+        looks: row.ref('excluded.looks'),
+        looked_at: row.ref('excluded.looked_at'),
+        finding: row.ref('excluded.finding'),
+        created_at: row.ref('excluded.created_at'),
+      })),
+    )
+    .execute();
+}
+
+function ofTenant(sql: Sql, tenant: Tenant) {
+  return sql
+    .selectFrom('upstream_intent')
+    .selectAll()
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment);
+}
+
+interface IntentRow {
+  id: string;
+  operation: string;
+  key: string;
+  input_hash: string;
+  state: Intent['state'];
+  resource_id: string | null;
+  summary: unknown;
+  looks: number;
+  looked_at: Date | null;
+  finding: string | null;
+  created_at: Date;
+}
+
+function toIntent(row: IntentRow): Intent {
+  return {
+    id: row.id,
+    operation: row.operation,
+    key: row.key,
+    inputHash: row.input_hash,
+    state: row.state,
+    resourceId: row.resource_id,
+    summary: row.summary,
+    lookups: row.looks,
+    lookedUpAt: row.looked_at,
+    finding: row.finding,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,236 @@
+import { plusMs } from '../../kernel/clock.ts';
+import { IdempotencyError } from '../../kernel/errors.ts';
+
+/** A request to the service that must not be made twice, as it stands. It is stored before it is sent. */
+export interface Intent {
+  id: string;
+  operation: string;
+  /** The caller's idempotency key, or a generated one. */
+  key: string;
+  inputHash: string;
+  /**
+   * refused: certainly not done; its key may be used again. absent: its outcome was unknown, and the service has denied it
+   * for long enough; whether its key may be used again depends on its kind.
+   */
+  state: 'sending' | 'in_doubt' | 'done' | 'refused' | 'absent';
+  resourceId: string | null;
+  /** The traits by which it is recognised where the service has no key for it. JSON; no secret, no whole PIX key. */
+  summary: unknown;
+  /** Lookups that the service has answered since the outcome became unknown. */
+  lookups: number;
+  /** The time of the last lookup; null where there was none. */
+  lookedUpAt: Date | null;
+  /** The result of the last lookup, in words for the operator who settles it by hand. */
+  finding: string | null;
+  createdAt: Date;
+}
+
+/** A lookup that did not find the resource; with a reason where several resources of the service may be it. */
+export type NotFound = 'not_there' | 'unclear' | { unclear: string };
+
+/** The end of a run: the resource that was made, by this run or by an earlier one. */
+export type Done = { resourceId: string; replayed: boolean };
+/**
+ * - `not_done`: certainly nothing was done under this key.
+ * - `changed`: it was refused, or opened again, in the meantime.
+ */
+export type Outcome = Done | 'not_done' | 'changed';
+
+/** A sender has recorded the end by then, or died: it waits 10 s for its slot and 15 s for its answer. */
+const SENDING_MS = 60_000;
+/** Pauses between lookups of an unknown outcome: short at first, for a caller waits; hourly for years, at next to no cost. */
+const LOOKUP_PAUSES_MS = [
+  1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000, 3_600_000,
+];
+/** The pause after a lookup that the service could not be asked for. */
+export const UNANSWERED_LOOKUP_PAUSE_MS = 30_000;
+/** A request that the service has not begun by then, it will never begin. */
+export const ABSENT_AFTER_MS = 15 * 60_000;
+/** An outcome that is unknown for longer needs a person. */
+const OVERDUE_AFTER_MS = ABSENT_AFTER_MS;
+
+const SEPARATOR = '\u001f';
+
+export function intentKey(operation: string, key: string): string {
+  return operation + SEPARATOR + key;
+}
+
+export function splitIntentKey(intentKey: string): [operation: string, key: string] {
+  return intentKey.split(SEPARATOR) as [string, string];
+}
+
+export function keyOf({ operation, key }: Pick<Intent, 'operation' | 'key'>): string {
+  return intentKey(operation, key);
+}
+
+/** The part of an operation's name before the colon, under which its kind is registered. */
+export function kindOf({ operation }: Pick<Intent, 'operation'>): string {
+  return operation.split(':', 1)[0]!;
+}
+
+export function isOpen({ state }: Intent): boolean {
+  return state === 'sending' || state === 'in_doubt';
+}
+
+/** A key that is used again keeps its intent; each attempt begins at another instant. */
+export function isSameAttempt(left: Intent, right: Intent): boolean {
+  return left.createdAt.getTime() === right.createdAt.getTime();
+}
+
+/** The name of one attempt: a key that is used again keeps the id of its intent. */
+export function attemptOf({ id, createdAt }: Intent): string {
+  return `${id} ${createdAt.getTime()}`;
+}
+
+// ── A key is used ───────────────────────────────────────────────────────────────────────────────
+
+/** A request as its caller makes it; `id` is used where its key is new. */
+export type NewRequest = Pick<Intent, 'id' | 'operation' | 'key' | 'inputHash' | 'summary'>;
+
+/**
+ * The answer to a request for a key. `fresh`: the caller sends it now. `save`: the intent is stored as it is there, and
+ * taken up by the background task at `lookUpAt`.
+ */
+export interface Opening {
+  readonly intent: Intent;
+  readonly fresh: boolean;
+  readonly save?: { intent: Intent; lookUpAt: Date };
+}
+
+/**
+ * Decides whether a key is sent, sent once more or replayed. `denied`: the attempt that the service has just denied once
+ * more, or a lost one that is safe to repeat. An absent one that is not `denied` counts as sent from here on; its caller
+ * looks it up, and opens it or ends it again.
+ * @throws IdempotencyError
+ */
+export function openIntent(
+  before: Intent | null,
+  request: NewRequest,
+  {
+    denied,
+    safeToRepeat,
+    recordsAbsence,
+    now,
+    pace,
+  }: { denied: Intent | null; safeToRepeat: boolean; recordsAbsence: boolean; now: Date; pace: number },
+): Opening {
+  const lookUpAt = plusMs(now, SENDING_MS * pace);
+  if (before && before.state !== 'refused') {
+    // One that is absent may be found yet, so its key stays with its input.
+    if (before.inputHash !== request.inputHash)
+      throw new IdempotencyError('This idempotency key was used before with another input');
+    const mayHaveDoneNothing =
+      (before.state === 'absent' && !recordsAbsence) ||
+      (before.state === 'sending' && denied?.state === 'absent') ||
+      (before.state === 'in_doubt' && safeToRepeat);
+    const isDenied = mayHaveDoneNothing && denied !== null && isSameAttempt(before, denied);
+    if (!isDenied) {
+      const existing = { intent: before, fresh: false };
+      if (before.state !== 'absent' || recordsAbsence) return existing;
+      // From here on it may be sent.
+      return { ...existing, save: { intent: { ...before, state: 'sending' }, lookUpAt } };
+    }
+  }
+  const intent: Intent = {
+    ...request,
+    id: before?.id ?? request.id,
+    state: 'sending',
+    resourceId: null,
+    lookups: 0,
+    lookedUpAt: null,
+    finding: null,
+    createdAt: now,
+  };
+  return { intent, fresh: true, save: { intent, lookUpAt } };
+}
+
+// ── An outcome is unknown ───────────────────────────────────────────────────────────────────────
+
+export function markUnknown(current: Intent, now: Date, pace: number): { intent: Intent; lookUpAt: Date } {
+  return {
+    intent: { ...current, state: 'in_doubt' },
+    lookUpAt: plusMs(now, LOOKUP_PAUSES_MS[0]! * pace),
+  };
+}
+
+/**
+ * The outcome that is stored after a caller's lookup, though the service did not show the resource: its sender may have
+ * recorded its end meanwhile. Null where the outcome stays unknown.
+ */
+export function outcomeAfterLookup(
+  stored: Intent | undefined,
+  { safeToRepeat, recordsAbsence }: { safeToRepeat: boolean; recordsAbsence: boolean },
+): Outcome | null {
+  switch (stored?.state) {
+    case 'done':
+      return { resourceId: stored.resourceId!, replayed: true };
+    case 'refused':
+      return 'not_done';
+    case 'absent':
+      return recordsAbsence ? 'changed' : null;
+    case 'in_doubt':
+      return safeToRepeat ? 'not_done' : null;
+    default:
+      return null;
+  }
+}
+
+/** The outcome of an intent that was to be marked unknown, where it has ended before that; null where it has not. */
+export function outcomeInMeantime(
+  intent: Intent,
+  current: Intent | null,
+  recordsAbsence: boolean,
+): Outcome | null {
+  if (!current) return null;
+  if (current.state === 'refused' || !isSameAttempt(current, intent)) return 'changed';
+  if (current.state === 'absent' && recordsAbsence) return 'changed';
+  return current.state === 'done' ? { resourceId: current.resourceId!, replayed: true } : null;
+}
+
+/** Whether a lookup at `at` shows that the request was never done: it is old enough, and the service denies it. */
+export function showsAbsence(intent: Intent, result: NotFound, at: Date, pace: number): boolean {
+  return result === 'not_there' && at >= absentAtOf(intent, pace);
+}
+
+/** An intent after a lookup of the background task that the service has answered. `lookUpAt`: null where it has ended. */
+export function afterLookup(
+  current: Intent,
+  result: NotFound,
+  { at, now, pace }: { at: Date; now: Date; pace: number },
+): { intent: Intent; lookUpAt: Date | null } {
+  const known = { ...current, lookedUpAt: at, finding: describe(result) };
+  if (showsAbsence(current, result, at, pace))
+    return { intent: { ...known, state: 'absent' }, lookUpAt: null };
+  const pauseMs = LOOKUP_PAUSES_MS[Math.min(current.lookups, LOOKUP_PAUSES_MS.length - 1)]!;
+  const next = plusMs(now, pauseMs * pace);
+  const absentAt = absentAtOf(current, pace);
+  return {
+    intent: { ...known, state: 'in_doubt', lookups: current.lookups + 1 },
+    lookUpAt: now < absentAt && absentAt < next ? absentAt : next,
+  };
+}
+
+/** An intent after the service could not be asked: that counts as no lookup. */
+export function afterFailedLookup(current: Intent, at: Date): Intent {
+  return {
+    ...current,
+    state: 'in_doubt',
+    lookedUpAt: at,
+    finding: 'The payments service could not be asked',
+  };
+}
+
+/** Whether the outcome is unknown for too long with the lookup at `at`, and was not with the one before. */
+export function becomesOverdue({ createdAt, lookedUpAt }: Intent, at: Date, pace: number): boolean {
+  const overdueAt = plusMs(createdAt, OVERDUE_AFTER_MS * pace);
+  return at >= overdueAt && (lookedUpAt === null || lookedUpAt < overdueAt);
+}
+
+function absentAtOf({ createdAt }: Intent, pace: number): Date {
+  return plusMs(createdAt, ABSENT_AFTER_MS * pace);
+}
+
+function describe(result: NotFound): string {
+  if (result === 'not_there') return 'The payments service does not show it';
+  return result === 'unclear' ? 'The answer of the payments service does not say' : result.unclear;
+}
