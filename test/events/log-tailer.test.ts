@@ -93,7 +93,7 @@ test('thousands hear of a change in slices, between which others have their turn
   versions.pop();
   // With that one it hears the next, as the last of all.
   const heardNext = deferred();
-  const late = { ...listener(1, first.events[0]!.mark), heard: () => heardNext.resolve() };
+  const late = { ...listener(1, first.events[0]!.mark), onEvent: () => heardNext.resolve() };
   expect(tailer.join(tenant, late)).not.toBeNull();
   versions.pop();
   await turn();
