@@ -2,13 +2,8 @@ import { CustomerInput } from '../card-payments/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf, type RateLimitState } from '../graphql/context.ts';
-import {
-  NotFoundError,
-  PermissionError,
-  RateLimitError,
-  UnavailableError,
-  ValidationError,
-} from '../kernel/errors.ts';
+import { authorized, successType } from '../graphql/mutations.ts';
+import { NotFoundError, RateLimitError, UnavailableError, ValidationError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import {
   assertMayFollowAccount,
@@ -128,14 +123,13 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
   }),
 });
 
-const CheckoutTokenSuccess = builder
-  .objectRef<{ token: string; expiresAt: Date | null }>('CheckoutTokenSuccess')
-  .implement({
-    fields: (t) => ({
-      token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
-      expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
-    }),
-  });
+const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null }>(
+  'CheckoutTokenSuccess',
+  (t) => ({
+    token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+  }),
+);
 
 const DashboardScope = builder.enumType('DashboardScope', {
   description: 'What a dashboard token may read and follow.',
@@ -162,14 +156,13 @@ const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput',
   }),
 });
 
-const DashboardTokenSuccess = builder
-  .objectRef<{ token: string; expiresAt: Date }>('DashboardTokenSuccess')
-  .implement({
-    fields: (t) => ({
-      token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
-      expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-    }),
-  });
+const DashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
+  'DashboardTokenSuccess',
+  (t) => ({
+    token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
+  }),
+);
 
 const TokenPauseReason = builder.enumType('TokenPauseReason', {
   values: {
@@ -201,13 +194,13 @@ const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
   }),
 });
 
-const PauseTokenSuccess = builder.objectRef<{ pause: PausedToken }>('PauseTokenSuccess').implement({
-  fields: (t) => ({ pause: t.field({ type: TokenPauseRef, resolve: ({ pause }) => pause }) }),
-});
+const PauseTokenSuccess = successType<{ pause: PausedToken }>('PauseTokenSuccess', (t) => ({
+  pause: t.expose('pause', { type: TokenPauseRef }),
+}));
 
-const ResumeTokenSuccess = builder.objectRef<{ tokenId: string }>('ResumeTokenSuccess').implement({
-  fields: (t) => ({ tokenId: t.exposeString('tokenId') }),
-});
+const ResumeTokenSuccess = successType<{ tokenId: string }>('ResumeTokenSuccess', (t) => ({
+  tokenId: t.exposeString('tokenId'),
+}));
 
 interface TokenUpdate {
   cursor: string;
@@ -269,9 +262,9 @@ function tokenUpdate(event: StoredEvent, cursor: string): TokenUpdate {
   return { cursor, occurredAt: event.occurredAt, tokenId, pause: pause && { tokenId, ...pause } };
 }
 
-const RevokeTokenSuccess = builder.objectRef<{ revoked: boolean }>('RevokeTokenSuccess').implement({
-  fields: (t) => ({ revoked: t.exposeBoolean('revoked') }),
-});
+const RevokeTokenSuccess = successType<{ revoked: boolean }>('RevokeTokenSuccess', (t) => ({
+  revoked: t.exposeBoolean('revoked'),
+}));
 
 builder.mutationFields((t) => ({
   createCheckoutToken: t.field({
@@ -285,42 +278,31 @@ builder.mutationFields((t) => ({
         validate: { schema: createCheckoutTokenInput as never },
       }),
     },
-    errors: {
-      union: { name: 'CreateCheckoutTokenResult' },
-      types: [ValidationError, NotFoundError, PermissionError, RateLimitError, UnavailableError],
-    },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      return context.services.access.createCheckoutToken(caller.tenant, assertUnrestrictedKey(caller), input);
-    },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError] },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }, keyId) =>
+      services.access.createCheckoutToken(tenant, keyId, input),
+    ),
   }),
   createDashboardToken: t.field({
     type: DashboardTokenSuccess,
     description:
       'A short-lived token that reads and follows what its scopes name, and changes nothing. It ends with the key that minted it.',
     args: { input: t.arg({ type: CreateDashboardTokenInput, required: true }) },
-    errors: { union: { name: 'CreateDashboardTokenResult' }, types: [ValidationError, PermissionError] },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      return context.services.access.createDashboardToken(
-        caller.tenant,
-        assertUnrestrictedKey(caller),
-        input,
-      );
-    },
+    errors: { types: [ValidationError] },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }, keyId) =>
+      services.access.createDashboardToken(tenant, keyId, input),
+    ),
   }),
   revokeToken: t.field({
     type: RevokeTokenSuccess,
     description:
       'With the API key of its account: ends a checkout or dashboard token at once, its open sockets included.',
     args: { token: t.arg.string({ required: true }) },
-    errors: { union: { name: 'RevokeTokenResult' }, types: [NotFoundError, PermissionError] },
-    resolve: async (_, { token }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      await context.services.access.revokeToken(caller.tenant, token);
+    errors: { types: [NotFoundError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => {
+      await services.access.revokeToken(tenant, token);
       return { revoked: true };
-    },
+    }),
   }),
   pauseToken: t.field({
     type: PauseTokenSuccess,
@@ -330,26 +312,19 @@ builder.mutationFields((t) => ({
       token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }),
       seconds: t.arg.int({ description: 'From 1 to a year (31536000); until resumeToken where left out.' }),
     },
-    errors: {
-      union: { name: 'PauseTokenResult' },
-      types: [ValidationError, NotFoundError, PermissionError],
-    },
-    resolve: async (_, { token, seconds }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      return { pause: await context.services.access.pauseToken(caller.tenant, token, seconds ?? null) };
-    },
+    errors: { types: [ValidationError, NotFoundError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token, seconds }, { services }) => ({
+      pause: await services.access.pauseToken(tenant, token, seconds ?? null),
+    })),
   }),
   resumeToken: t.field({
     type: ResumeTokenSuccess,
     description:
       'With the API key of its account: ends the pause of a checkout token, by hand or for its declined cards.',
     args: { token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }) },
-    errors: { union: { name: 'ResumeTokenResult' }, types: [NotFoundError, PermissionError] },
-    resolve: async (_, { token }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      return { tokenId: await context.services.access.resumeToken(caller.tenant, token) };
-    },
+    errors: { types: [NotFoundError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => ({
+      tokenId: await services.access.resumeToken(tenant, token),
+    })),
   }),
 }));

@@ -1,12 +1,14 @@
 import {
   assertMayReadCardPayments,
   assertUnrestrictedKey,
+  type Caller,
   mayReadCardPayment,
   seesCustomer,
 } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
@@ -257,69 +259,44 @@ const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   }),
 });
 
-const CardPaymentSuccess = builder
-  .objectRef<{ payment: CardPayment; replayed: boolean }>('CardPaymentSuccess')
-  .implement({
-    fields: (t) => ({
-      cardPayment: t.field({ type: CardPaymentRef, resolve: ({ payment }) => payment }),
-      replayed: t.exposeBoolean('replayed', {
-        description: 'True when an earlier request with the same key already did it.',
-      }),
-    }),
-  });
+const CardPaymentSuccess = replayableSuccessType<{ payment: CardPayment }>('CardPaymentSuccess', (t) => ({
+  cardPayment: t.expose('payment', { type: CardPaymentRef }),
+}));
 
-const StartCheckoutSuccess = builder
-  .objectRef<{ payment: CardPayment; paymentToken: string }>('StartCheckoutSuccess')
-  .implement({
-    description: 'The payment, and the token that follows it; not the one that started it.',
-    fields: (t) => ({
-      cardPayment: t.field({ type: CardPaymentRef, resolve: ({ payment }) => payment }),
-      paymentToken: t.exposeString('paymentToken', { description: 'Reads and follows this payment alone.' }),
-    }),
-  });
+const StartCheckoutSuccess = successType<{ payment: CardPayment; paymentToken: string }>(
+  'StartCheckoutSuccess',
+  (t) => ({
+    cardPayment: t.expose('payment', { type: CardPaymentRef }),
+    paymentToken: t.exposeString('paymentToken', { description: 'Reads and follows this payment alone.' }),
+  }),
+  'The payment, and the token that follows it; not the one that started it.',
+);
 
 builder.mutationFields((t) => ({
   createCardPayment: t.field({
     type: CardPaymentSuccess,
     description: 'From your server: send the payer to its checkoutUrl. For live keys alone.',
     args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
-    errors: {
-      union: { name: 'CreateCardPaymentResult' },
-      types: [
-        ValidationError,
-        PermissionError,
-        RateLimitError,
-        UnavailableError,
-        IdempotencyError,
-        UpstreamError,
-      ],
-    },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      return context.services.cardPayments.create(caller.tenant, input);
-    },
+    errors: { types: [ValidationError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
+      services.cardPayments.create(tenant, input),
+    ),
   }),
   startCheckout: t.field({
     type: StartCheckoutSuccess,
     description: 'What <psa-checkout> calls, with a checkout token in place of an API key.',
     args: { input: t.arg({ type: StartCheckoutInput, required: true }) },
     errors: {
-      union: { name: 'StartCheckoutResult' },
       types: [
         ValidationError,
         NotFoundError,
-        PermissionError,
         RateLimitError,
         UnavailableError,
         IdempotencyError,
         UpstreamError,
       ],
     },
-    resolve: async (_, { input }, context) => {
-      const { tenant, credential } = callerOf(context);
-      if (credential.kind !== 'checkout_token')
-        throw new PermissionError('startCheckout needs a checkout token');
+    resolve: authorized(assertCheckoutToken, async ({ tenant }, { input }, context, credential) => {
       // Not of the caller, whom a socket knows from its beginning on.
       assertNotPaused(await context.services.access.pauseOf(credential.id), context.clock.now());
       const payment = await context.services.cardPayments.startCheckout(
@@ -332,9 +309,15 @@ builder.mutationFields((t) => ({
         payment,
         paymentToken: await context.services.access.createPaymentToken(tenant, payment.orderCode),
       };
-    },
+    }),
   }),
 }));
+
+/** @throws PermissionError */
+function assertCheckoutToken({ credential }: Caller) {
+  if (credential.kind !== 'checkout_token') throw new PermissionError('startCheckout needs a checkout token');
+  return credential;
+}
 
 // ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
 

@@ -3,7 +3,7 @@ import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import ZodPlugin from '@pothos/plugin-zod';
 import { type GraphQLResolveInfo, isObjectType } from 'graphql';
-import { ValidationError } from '../kernel/errors.ts';
+import { PermissionError, ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Context } from './context.ts';
 import { ROOT_FIELDS } from './root-fields.ts';
@@ -26,7 +26,15 @@ export const builder = new SchemaBuilder<{
 }>({
   plugins: [ErrorsPlugin, ROOT_FIELDS, ZodPlugin, RelayPlugin],
   defaultFieldNullability: false,
-  errors: { directResult: true, unsafelyHandleInputErrors: true },
+  errors: {
+    directResult: true,
+    unsafelyHandleInputErrors: true,
+    // Every mutation refuses a credential that may not do it.
+    defaultTypes: [PermissionError],
+    defaultUnionOptions: {
+      name: ({ fieldName }) => `${fieldName.slice(0, 1).toUpperCase()}${fieldName.slice(1)}Result`,
+    },
+  },
   zod: {
     validationError: (error) =>
       new ValidationError(

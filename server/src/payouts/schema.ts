@@ -2,12 +2,12 @@ import { assertMayReadPayouts, assertUnrestrictedKey } from '../access/model.ts'
 import type { StoredEvent } from '../events/event.ts';
 import { builder, decodeGlobalID } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
-  PermissionError,
   RateLimitError,
   UnavailableError,
   UpstreamError,
@@ -258,14 +258,9 @@ const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
   }),
 });
 
-const PayoutSuccess = builder.objectRef<{ payout: Payout; replayed: boolean }>('PayoutSuccess').implement({
-  fields: (t) => ({
-    payout: t.field({ type: PayoutRef, resolve: ({ payout }) => payout }),
-    replayed: t.exposeBoolean('replayed', {
-      description: 'True when an earlier request with the same key already did it.',
-    }),
-  }),
-});
+const PayoutSuccess = replayableSuccessType<{ payout: Payout }>('PayoutSuccess', (t) => ({
+  payout: t.expose('payout', { type: PayoutRef }),
+}));
 
 builder.mutationFields((t) => ({
   requestPayout: t.field({
@@ -280,10 +275,8 @@ builder.mutationFields((t) => ({
       }),
     },
     errors: {
-      union: { name: 'RequestPayoutResult' },
       types: [
         ValidationError,
-        PermissionError,
         RateLimitError,
         InsufficientFundsError,
         UnavailableError,
@@ -291,12 +284,10 @@ builder.mutationFields((t) => ({
         UpstreamError,
       ],
     },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
       // The validation above has brought it into this shape.
-      return context.services.payouts.request(caller.tenant, input as RequestPayoutInput);
-    },
+      services.payouts.request(tenant, input as RequestPayoutInput),
+    ),
   }),
 }));
 

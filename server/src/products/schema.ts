@@ -1,10 +1,10 @@
 import { assertMayReadProducts, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { authorized, successType } from '../graphql/mutations.ts';
 import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   NotFoundError,
-  PermissionError,
   RateLimitError,
   UnavailableError,
   UpstreamError,
@@ -91,49 +91,37 @@ const CreateProductInput = builder.inputType('CreateProductInput', {
   }),
 });
 
-const ProductSuccess = builder.objectRef<{ product: Product }>('ProductSuccess').implement({
-  fields: (t) => ({ product: t.field({ type: ProductRef, resolve: ({ product }) => product }) }),
-});
+const ProductSuccess = successType<{ product: Product }>('ProductSuccess', (t) => ({
+  product: t.expose('product', { type: ProductRef }),
+}));
 
-const DeleteProductSuccess = builder.objectRef<{ productId: string }>('DeleteProductSuccess').implement({
-  fields: (t) => ({
-    deleted: t.boolean({ resolve: () => true }),
-    deletedId: t.globalID({
-      description: 'The id that the product had.',
-      resolve: ({ productId }) => ({ type: 'Product', id: productId }),
-    }),
-    productId: t.exposeString('productId'),
+const DeleteProductSuccess = successType<{ productId: string }>('DeleteProductSuccess', (t) => ({
+  deleted: t.boolean({ resolve: () => true }),
+  deletedId: t.globalID({
+    description: 'The id that the product had.',
+    resolve: ({ productId }) => ({ type: 'Product', id: productId }),
   }),
-});
+  productId: t.exposeString('productId'),
+}));
 
 builder.mutationFields((t) => ({
   createProduct: t.field({
     type: ProductSuccess,
     description: 'At most 500 products an account and environment.',
     args: { input: t.arg({ type: CreateProductInput, required: true }) },
-    errors: {
-      union: { name: 'CreateProductResult' },
-      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, UpstreamError],
-    },
-    resolve: async (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      return { product: await context.services.products.create(caller.tenant, input) };
-    },
+    errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => ({
+      product: await services.products.create(tenant, input),
+    })),
   }),
   deleteProduct: t.field({
     type: DeleteProductSuccess,
     description: 'Permanently. A checkout token for it starts no payment any more.',
     args: { productId: t.arg.string({ required: true, validate: { schema: productIdText as never } }) },
-    errors: {
-      union: { name: 'DeleteProductResult' },
-      types: [ValidationError, NotFoundError, PermissionError, RateLimitError, UpstreamError],
-    },
-    resolve: async (_, { productId }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      await context.services.products.delete(caller.tenant, productId);
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { productId }, { services }) => {
+      await services.products.delete(tenant, productId);
       return { productId };
-    },
+    }),
   }),
 }));

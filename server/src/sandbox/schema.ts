@@ -1,13 +1,7 @@
 import { assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
-import { callerOf } from '../graphql/context.ts';
-import {
-  PermissionError,
-  RateLimitError,
-  UnavailableError,
-  UpstreamError,
-  ValidationError,
-} from '../kernel/errors.ts';
+import { authorized, successType } from '../graphql/mutations.ts';
+import { RateLimitError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import type { Wallet } from '../wallet/model.ts';
 import { WalletRef } from '../wallet/schema.ts';
 import { createTestPaymentInput } from './model.ts';
@@ -24,24 +18,19 @@ const CreateTestPaymentInput = builder.inputType('CreateTestPaymentInput', {
   }),
 });
 
-const WalletSuccess = builder.objectRef<{ wallet: Wallet }>('WalletSuccess').implement({
-  fields: (t) => ({ wallet: t.field({ type: WalletRef, resolve: ({ wallet }) => wallet }) }),
-});
+const WalletSuccess = successType<{ wallet: Wallet }>('WalletSuccess', (t) => ({
+  wallet: t.expose('wallet', { type: WalletRef }),
+}));
 
 builder.mutationField('createTestPayment', (t) =>
   t.field({
     type: WalletSuccess,
     description: 'With a test key alone. Answers with the wallet that it has fed.',
     args: { input: t.arg({ type: CreateTestPaymentInput, required: true }) },
-    errors: {
-      union: { name: 'CreateTestPaymentResult' },
-      types: [ValidationError, PermissionError, RateLimitError, UnavailableError, UpstreamError],
-    },
-    resolve: async (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      await context.services.sandbox.createTestPayment(caller.tenant, input);
-      return { wallet: await context.services.wallet.read(caller.tenant) };
-    },
+    errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => {
+      await services.sandbox.createTestPayment(tenant, input);
+      return { wallet: await services.wallet.read(tenant) };
+    }),
   }),
 );

@@ -2,12 +2,12 @@ import { assertMayReadSubaccountPayouts, assertMayRequestSubaccountPayouts } fro
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
+import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
-  PermissionError,
   RateLimitError,
   UnavailableError,
   UpstreamError,
@@ -22,7 +22,7 @@ import {
   unknownSubaccount,
 } from './model.ts';
 import { anyPayoutReference, anySubaccountId } from './names.ts';
-import { connection, IDEMPOTENCY_KEY, REPLAYED, SubaccountRef, UNKNOWN } from './subaccount-schema.ts';
+import { connection, IDEMPOTENCY_KEY, SubaccountRef, UNKNOWN } from './subaccount-schema.ts';
 
 /** The reference forms, in words. */
 const REFERENCE_FORMS =
@@ -220,14 +220,10 @@ const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutI
   }),
 });
 
-const SubaccountPayoutSuccess = builder
-  .objectRef<{ payout: SubaccountPayout; replayed: boolean }>('SubaccountPayoutSuccess')
-  .implement({
-    fields: (t) => ({
-      subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: ({ payout }) => payout }),
-      replayed: t.exposeBoolean('replayed', { description: REPLAYED }),
-    }),
-  });
+const SubaccountPayoutSuccess = replayableSuccessType<{ payout: SubaccountPayout }>(
+  'SubaccountPayoutSuccess',
+  (t) => ({ subaccountPayout: t.expose('payout', { type: SubaccountPayoutRef }) }),
+);
 
 builder.mutationFields((t) => ({
   requestSubaccountPayout: t.field({
@@ -236,11 +232,9 @@ builder.mutationFields((t) => ({
       'By PIX, from the subaccount’s balance. With live keys alone. After a timeout, repeat it with the same idempotencyKey, or look it up as saq_idem_<idempotencyKey>.',
     args: { input: t.arg({ type: RequestSubaccountPayoutInput, required: true }) },
     errors: {
-      union: { name: 'RequestSubaccountPayoutResult' },
       types: [
         ValidationError,
         NotFoundError,
-        PermissionError,
         RateLimitError,
         UnavailableError,
         InsufficientFundsError,
@@ -248,12 +242,10 @@ builder.mutationFields((t) => ({
         UpstreamError,
       ],
     },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertMayRequestSubaccountPayouts(caller);
-      context.services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
-      return context.services.subaccounts.requestPayout(caller.tenant, input);
-    },
+    resolve: authorized(assertMayRequestSubaccountPayouts, ({ tenant }, { input }, { services }) => {
+      services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
+      return services.subaccounts.requestPayout(tenant, input);
+    }),
   }),
 }));
 

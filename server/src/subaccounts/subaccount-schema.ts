@@ -6,12 +6,12 @@ import {
 } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
+import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
-  PermissionError,
   RateLimitError,
   UpstreamError,
   ValidationError,
@@ -179,54 +179,38 @@ const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput',
   }),
 });
 
-export const REPLAYED = 'True when an earlier request with the same key already did it.';
-
-const SubaccountSuccess = builder
-  .objectRef<{ subaccount: Subaccount; replayed: boolean }>('SubaccountSuccess')
-  .implement({
-    fields: (t) => ({
-      subaccount: t.field({ type: SubaccountRef, resolve: ({ subaccount }) => subaccount }),
-      replayed: t.exposeBoolean('replayed', { description: REPLAYED }),
-    }),
-  });
+const SubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount }>('SubaccountSuccess', (t) => ({
+  subaccount: t.expose('subaccount', { type: SubaccountRef }),
+}));
 
 builder.mutationFields((t) => ({
   createSubaccount: t.field({
     type: SubaccountSuccess,
     description: 'The same externalId and name again give the same subaccount.',
     args: { input: t.arg({ type: CreateSubaccountInput, required: true }) },
-    errors: {
-      union: { name: 'CreateSubaccountResult' },
-      types: [ValidationError, PermissionError, RateLimitError, UpstreamError],
-    },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertMayManageSubaccounts(caller);
-      return context.services.subaccounts.create(caller.tenant, input);
-    },
+    errors: { types: [ValidationError, RateLimitError, UpstreamError] },
+    resolve: authorized(assertMayManageSubaccounts, ({ tenant }, { input }, { services }) =>
+      services.subaccounts.create(tenant, input),
+    ),
   }),
   transferToSubaccount: t.field({
     type: SubaccountSuccess,
     description: 'From the main account, at once; there is no way back but a payout.',
     args: { input: t.arg({ type: TransferToSubaccountInput, required: true }) },
     errors: {
-      union: { name: 'TransferToSubaccountResult' },
       types: [
         ValidationError,
         NotFoundError,
-        PermissionError,
         RateLimitError,
         InsufficientFundsError,
         IdempotencyError,
         UpstreamError,
       ],
     },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertMayManageSubaccounts(caller);
-      context.services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
-      return context.services.subaccounts.transfer(caller.tenant, input);
-    },
+    resolve: authorized(assertMayManageSubaccounts, ({ tenant }, { input }, { services }) => {
+      services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
+      return services.subaccounts.transfer(tenant, input);
+    }),
   }),
 }));
 

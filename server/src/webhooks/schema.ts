@@ -1,10 +1,10 @@
 import { assertMayReadWebhooks, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { authorized, successType } from '../graphql/mutations.ts';
 import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
 import {
   NotFoundError,
-  PermissionError,
   RateLimitError,
   UnavailableError,
   UpstreamError,
@@ -125,54 +125,41 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
   }),
 });
 
-const ConfigureWebhookSuccess = builder
-  .objectRef<{ url: string; secret: string | null }>('ConfigureWebhookSuccess')
-  .implement({
-    description: 'Where events go from now on.',
-    fields: (t) => ({
-      url: t.expose('url', { type: 'Url' }),
-      secret: t.exposeString('secret', {
-        nullable: true,
-        description:
-          'Shown once: with the first URL and with each rotateSecret. Null otherwise; it stays as it was.',
-      }),
+const ConfigureWebhookSuccess = successType<{ url: string; secret: string | null }>(
+  'ConfigureWebhookSuccess',
+  (t) => ({
+    url: t.expose('url', { type: 'Url' }),
+    secret: t.exposeString('secret', {
+      nullable: true,
+      description:
+        'Shown once: with the first URL and with each rotateSecret. Null otherwise; it stays as it was.',
     }),
-  });
+  }),
+  'Where events go from now on.',
+);
 
-const WebhookDeliverySuccess = builder
-  .objectRef<{ delivery: WebhookDelivery }>('WebhookDeliverySuccess')
-  .implement({
-    fields: (t) => ({ delivery: t.field({ type: WebhookDeliveryRef, resolve: ({ delivery }) => delivery }) }),
-  });
+const WebhookDeliverySuccess = successType<{ delivery: WebhookDelivery }>('WebhookDeliverySuccess', (t) => ({
+  delivery: t.expose('delivery', { type: WebhookDeliveryRef }),
+}));
 
 builder.mutationFields((t) => ({
   configureWebhook: t.field({
     type: ConfigureWebhookSuccess,
     description: 'One URL and secret for each environment: the key’s.',
     args: { input: t.arg({ type: ConfigureWebhookInput, required: true }) },
-    errors: {
-      union: { name: 'ConfigureWebhookResult' },
-      types: [ValidationError, PermissionError, UnavailableError, UpstreamError],
-    },
-    resolve: (_, { input }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      return context.services.webhooks.configure(caller.tenant, input);
-    },
+    errors: { types: [ValidationError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
+      services.webhooks.configure(tenant, input),
+    ),
   }),
   redeliverWebhook: t.field({
     type: WebhookDeliverySuccess,
     description:
       'Sends it again, to the same URL and under the same webhookId, with up to seven attempts; one that waits is due now.',
     args: { webhookId: t.arg.string({ required: true }) },
-    errors: {
-      union: { name: 'RedeliverWebhookResult' },
-      types: [NotFoundError, PermissionError, RateLimitError, UnavailableError, UpstreamError],
-    },
-    resolve: async (_, { webhookId }, context) => {
-      const caller = callerOf(context);
-      assertUnrestrictedKey(caller);
-      return { delivery: await context.services.webhooks.redeliver(caller.tenant, webhookId) };
-    },
+    errors: { types: [NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { webhookId }, { services }) => ({
+      delivery: await services.webhooks.redeliver(tenant, webhookId),
+    })),
   }),
 }));

@@ -1,0 +1,51 @@
+import type { Caller } from '../access/model.ts';
+import { builder } from './builder.ts';
+import { type Context, callerOf } from './context.ts';
+
+type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Extended> ? Extended : never;
+type Fields<Shape> = PothosSchemaTypes.ObjectTypeOptions<Types, Shape>['fields'] & {};
+
+/**
+ * The success object of a mutation. With the errors that the mutation names, and PermissionError, it is the union
+ * `<Mutation>Result`, which the builder's options make.
+ */
+export function successType<Shape extends object>(
+  name: `${string}Success`,
+  fields: Fields<Shape>,
+  description?: string,
+) {
+  return builder.objectRef<Shape>(name).implement({ fields, ...(description ? { description } : {}) });
+}
+
+/** The success object of a mutation with an idempotency key: its fields and `replayed`. */
+export function replayableSuccessType<Shape extends object>(
+  name: `${string}Success`,
+  fields: Fields<Shape & Replayable>,
+) {
+  return successType<Shape & Replayable>(name, (t) => ({
+    ...fields(t),
+    replayed: t.boolean({
+      description: 'True when an earlier request with the same key already did it.',
+      resolve: ({ replayed }) => replayed,
+    }),
+  }));
+}
+
+interface Replayable {
+  replayed: boolean;
+}
+
+/**
+ * The resolver of a mutation: asserts that the caller may do it, then does it. `granted` is what the assertion returns.
+ *
+ * @throws UnauthenticatedError where no credential was presented, and what `assertMay` throws
+ */
+export function authorized<Args, Granted, Result>(
+  assertMay: (caller: Caller) => Granted,
+  run: (caller: Caller, args: Args, context: Context, granted: Granted) => Result,
+): (parent: unknown, args: Args, context: Context) => Result {
+  return (_, args, context) => {
+    const caller = callerOf(context);
+    return run(caller, args, context, assertMay(caller));
+  };
+}
