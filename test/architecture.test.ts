@@ -45,7 +45,10 @@ const REMOTE_COMMANDS = [
 const WEBHOOKS_OWN = ['webhooks/outbox.ts', 'webhooks/delivery.ts'];
 const GRAPHQL = [
   'kernel/',
-  'graphql/',
+  'graphql/builder.ts',
+  'graphql/context.ts',
+  'graphql/schema.ts',
+  'graphql/yoga.ts',
   'http/',
   'any model.ts',
   'events/event.ts',
@@ -186,7 +189,8 @@ const TABLE: Record<string, string[]> = {
   'graphql/builder.ts': GRAPHQL,
   'graphql/context.ts': GRAPHQL,
   'graphql/schema.ts': ['any schema.ts', ...GRAPHQL],
-  'graphql/transport/yoga.ts': GRAPHQL,
+  'graphql/yoga.ts': ['graphql/fast/', ...GRAPHQL],
+  'graphql/fast/fast-path.ts': ['graphql/fast/', ...GRAPHQL],
   'ops/metrics.ts': [
     'kernel/',
     'db/',

@@ -19,6 +19,7 @@ describe('the environment', () => {
       traces: null,
       drainMs: 3_000,
       logSlowMs: 1_000,
+      fastPath: true,
     });
   });
 
@@ -40,6 +41,7 @@ describe('the environment', () => {
         PSA_DEMO: 'on',
         PSA_DRAIN_SECONDS: '20',
         PSA_LOG_SLOW_MS: '0',
+        PSA_FAST_PATH: 'off',
         OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp/',
         OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=a%20b%2Cc, x-tenant = 7',
         OTEL_SERVICE_NAME: 'pay',
@@ -60,6 +62,7 @@ describe('the environment', () => {
       webhookPrivateAddresses: false,
       drainMs: 20_000,
       logSlowMs: 0,
+      fastPath: false,
       traces: {
         endpoint: 'https://collector.example/otlp',
         headers: { 'x-key': 'a b,c', 'x-tenant': '7' },
@@ -82,6 +85,7 @@ describe('the environment', () => {
     ['OTEL_TRACES_SAMPLER_ARG', '2'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
     ['PSA_LOG_SLOW_MS', '-1'],
+    ['PSA_FAST_PATH', 'slow'],
     ['PSA_DRAIN_SECONDS', '301'],
   ])('stops at %s, which is %s, and names it without its value', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must [^\\n]*$`));

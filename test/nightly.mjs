@@ -18,6 +18,11 @@ export const PARTS = {
     run: ['test/run.mjs', '--project=server'],
     env: { PSA_TEST_ENGINE: 'pglite' },
   },
+  'no-fast-path': {
+    about: 'the tests of servers, without compiled answers',
+    run: ['test/run.mjs', '--project=server,programs'],
+    env: { PSA_FAST_PATH: 'off' },
+  },
   attack: {
     about: 'attacks and faults in a larger size than npm run test:all, in a smaller one than npm run attack',
     run: ['test/attack.mjs'],
@@ -53,7 +58,7 @@ function seedOfToday() {
 const USAGE = `Usage: npm run nightly -- PART…
 
 ${Object.entries(PARTS)
-  .map(([name, { about }]) => `  ${name.padEnd(9)} ${about}`)
+  .map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`)
   .join('\n')}
 `;
 

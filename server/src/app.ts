@@ -13,7 +13,6 @@ import { announcedTenant, announcement, createLogTailer, STREAM_CHANNEL } from '
 import { createUpdates, SlowConsumerError } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
-import type { FastPath } from './graphql/fast-path.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
@@ -55,7 +54,7 @@ export interface App {
   /** The port that the GraphQL layer speaks to. */
   readonly servicesFor: ServicesFor;
   /** How many queries were answered in front of Yoga. */
-  fastAnswers(): ReturnType<FastPath['answers']>;
+  fastAnswers(): number;
   /** Operations that no client has; null in front of another service. */
   readonly embedded: EmbeddedServices | null;
   /**
@@ -247,10 +246,11 @@ export async function createApp({
     const graphql = createGraphQLServer({
       ...{ schema, contexts, addressOf, onFault, compileAfter: testing.compileAfter },
       graphiql: config.demo,
+      fastPath: config.fastPath,
     });
     const sockets = createGraphQLSockets({
       server: http.server,
-      yoga: graphql.yoga,
+      graphql,
       contexts,
       addressOf,
       onFault,
@@ -307,7 +307,7 @@ export async function createApp({
       work,
       database,
       servicesFor: runtime.servicesFor,
-      fastAnswers: graphql.fastPath.answers,
+      fastAnswers: () => graphql.fastPath?.answers() ?? 0,
       embedded: runtime.embedded,
       async drain() {
         if (config.drainMs === 0) return;

@@ -50,6 +50,11 @@ export interface Config {
   drainMs: number;
   /** An answer that took this many milliseconds gets a line in the log; 0: each one does. */
   logSlowMs: number;
+  /**
+   * Whether queries that were answered before, and the updates of subscriptions, run compiled. The responses are the same
+   * without: it shows whether a fault lies in the compiled ones.
+   */
+  fastPath: boolean;
 }
 
 export class ConfigError extends Error {
@@ -279,6 +284,12 @@ const environment = z.object({
     group: 'Logs and traces',
     meaning: 'milliseconds after which a request is logged; 0 logs each one',
   }),
+  PSA_FAST_PATH: onOrOff.default(true).register(documentation, {
+    group: 'Logs and traces',
+    meaning:
+      'compiled answers to repeated queries; off gives the same responses without them, to find the place of a fault',
+    unset: 'on',
+  }),
   // OpenTelemetry's own names, so that what is set for other programs of a machine holds for this one.
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional().register(documentation, {
     group: 'Logs and traces',
@@ -383,6 +394,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       : null,
     drainMs: data.PSA_DRAIN_SECONDS * 1_000,
     logSlowMs: data.PSA_LOG_SLOW_MS,
+    fastPath: data.PSA_FAST_PATH,
   };
 }
 

@@ -11,9 +11,9 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { compileOperation } from '../../server/src/graphql/compiled.ts';
 import type { Context } from '../../server/src/graphql/context.ts';
 import { execute } from '../../server/src/graphql/execution.ts';
+import { compileOperation } from '../../server/src/graphql/fast/compile.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
 import { createRandom, type Random, shuffled } from '../faults/random.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
@@ -37,7 +37,11 @@ beforeAll(async () => {
   const clock = createManualClock();
   app = await startApp({
     ...{ clock, compileAfter: 1 },
-    environment: { PSA_GRAPHQL_LIMIT: '1000000', PSA_TRUSTED_PROXIES: '127.0.0.1,::1' },
+    environment: {
+      PSA_FAST_PATH: 'on',
+      PSA_GRAPHQL_LIMIT: '1000000',
+      PSA_TRUSTED_PROXIES: '127.0.0.1,::1',
+    },
   });
   world = await populate(app);
 });

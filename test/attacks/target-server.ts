@@ -1,6 +1,7 @@
 import type { Testing } from '../../server/src/app.ts';
 import { startChild } from '../bench/processes/child.ts';
 import { createPostgresDatabase } from '../support/database.ts';
+import { FAST_PATH } from '../support/fast-path.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 
 export const LIVE_KEY = 'ps_live_attacked0123456789';
@@ -48,6 +49,7 @@ export async function startVictim({
     environment: {
       DATABASE_URL: await createPostgresDatabase(),
       PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+      ...FAST_PATH,
       ...environment,
     },
     options: { graphqlLimit: 100_000_000 },

@@ -11,8 +11,8 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { bytesOfCompiled, compileOperation } from '../../server/src/graphql/compiled.ts';
 import { execute } from '../../server/src/graphql/execution.ts';
+import { bytesOfCompiled, compileOperation } from '../../server/src/graphql/fast/compile.ts';
 import { anyText } from '../support/any-text.ts';
 import { generated } from '../support/scale.ts';
 

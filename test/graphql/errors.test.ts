@@ -103,7 +103,7 @@ describe('an internal fault', () => {
 describe('errors of several fields', () => {
   test('are those of the document’s order, with one status, whichever field is the first to fail', async () => {
     const { lines, log } = captureLog();
-    const app = await start({ log, compileAfter: 1 });
+    const app = await start({ log, compileAfter: 1, environment: { PSA_FAST_PATH: 'on' } });
     const query = `query ($after: String) {
       cardPayments { totalCount }
       payouts(after: $after) { totalCount }
@@ -134,7 +134,7 @@ describe('errors of several fields', () => {
   });
 
   test('where each may be null are all shown, in the document’s order', async () => {
-    const app = await start({ compileAfter: 1 });
+    const app = await start({ compileAfter: 1, environment: { PSA_FAST_PATH: 'on' } });
     const query = `query ($reference: String!) {
       subaccountPayout(subaccountId: "0123456789abcdef01234567", reference: $reference) { payoutId }
       cardPayment(orderCode: $reference) { orderCode }

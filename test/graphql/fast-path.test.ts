@@ -15,7 +15,10 @@ let dashboardToken: string;
 
 beforeAll(async () => {
   // So many that what is left of them keeps its length.
-  app = await startApp({ compileAfter: 1, environment: { PSA_GRAPHQL_LIMIT: '900000' } });
+  app = await startApp({
+    compileAfter: 1,
+    environment: { PSA_FAST_PATH: 'on', PSA_GRAPHQL_LIMIT: '900000' },
+  });
   const { createProduct } = await app.live.request(
     'mutation { createProduct(input: { name: "Caneca \\"azul\\" 🫖", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } } }',
   );
@@ -364,7 +367,10 @@ describe('what is refused is refused as by Yoga', () => {
   });
 
   test('too many root fields, and who has taken them', async () => {
-    const small = await startApp({ compileAfter: 1, environment: { PSA_GRAPHQL_LIMIT: '6' } });
+    const small = await startApp({
+      compileAfter: 1,
+      environment: { PSA_FAST_PATH: 'on', PSA_GRAPHQL_LIMIT: '6' },
+    });
     try {
       const query = '{ wallet { currency } }';
       const answers = [];
@@ -383,7 +389,7 @@ describe('what is refused is refused as by Yoga', () => {
   });
 
   test('a fault of ours, in part and in whole', async () => {
-    const broken = await startApp({ compileAfter: 1 });
+    const broken = await startApp({ compileAfter: 1, environment: { PSA_FAST_PATH: 'on' } });
     try {
       const services = broken.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
       services.wallet.read = async () => ({}) as never;
@@ -415,4 +421,18 @@ test('a credential that is revoked ends at once, however known it is', async () 
     token,
   });
   expect((await post({ query }, { authorization: `Bearer ${token}` })).status).toBe(401);
+});
+
+test('PSA_FAST_PATH=off leaves repeated queries to Yoga, with the same responses', async () => {
+  const slow = await startApp({ compileAfter: 1, environment: { PSA_FAST_PATH: 'off' } });
+  try {
+    const query = '{ viewer { credential environment } __typename }';
+    const answers = [];
+    for (let index = 0; index < 4; index += 1) answers.push(await post({ query }, {}, slow));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toEqual(await post({ query }, {}));
+    expect(slow.fastAnswers()).toBe(0);
+  } finally {
+    await slow.close();
+  }
 });

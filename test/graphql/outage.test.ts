@@ -16,7 +16,7 @@ beforeEach(async () => {
   network = await startFaultyNetwork(url);
   const clock = createManualClock();
   const database = await openPostgres({ databaseUrl: network.url, clock, log: silent, waitMs: 1_000 });
-  app = await startApp({ clock, database });
+  app = await startApp({ clock, database, environment: { PSA_FAST_PATH: 'on' } });
   await app.controls.credit({ accountId: await account(), environment: 'live' }, 100_000);
 });
 

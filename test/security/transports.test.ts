@@ -163,7 +163,7 @@ async function startBare({
   });
   const graphql = createGraphQLSockets({
     server: http.server,
-    yoga: null as never,
+    graphql: {} as never,
     contexts: {
       admit: () => undefined,
       identify: () => ({}),

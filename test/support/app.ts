@@ -6,6 +6,7 @@ import type { EmbeddedServices } from '../../server/src/modes/runtime.ts';
 import { createLog } from '../../server/src/ops/log.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshDatabase } from './database.ts';
+import { FAST_PATH } from './fast-path.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
 import { said } from './log-capture.ts';
 import { createRestClient, type RestClient } from './rest.ts';
@@ -68,6 +69,7 @@ export async function startServer({
     PSA_DATA_DIR: 'memory',
     PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
     PSA_BOOTSTRAP_TEST_KEY: TEST_KEY,
+    ...FAST_PATH,
     ...environment,
   });
   const keys = read.upstream?.keys ?? read.bootstrapKeys;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { FAST_PATH } from './fast-path.ts';
 import { said as saidByServer } from './log-capture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,7 +23,7 @@ export function runProgram(environment: Record<string, string>, from: 'sources' 
   const child = spawn(process.execPath, program, {
     cwd: root,
     // No proxy is waited for.
-    env: { PATH: process.env.PATH ?? '', PORT: '0', PSA_DRAIN_SECONDS: '0', ...environment },
+    env: { PATH: process.env.PATH ?? '', PORT: '0', PSA_DRAIN_SECONDS: '0', ...FAST_PATH, ...environment },
   });
   const said = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (chunk) => {

@@ -2,7 +2,11 @@ import { GraphQLError, Kind } from 'graphql';
 import { isoText } from '../kernel/instant.ts';
 import { isCents } from '../kernel/money.ts';
 import { builder } from './builder.ts';
-import type { ScalarExtensions } from './compiled.ts';
+
+export interface ScalarExtensions {
+  /** The JSON that a value has after `serialize`; null for a value that `serialize` must check. */
+  toJson?: (value: unknown) => string | null;
+}
 
 builder.scalarType('Cents', {
   description:

@@ -3,17 +3,15 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  type GraphQLError,
   getOperationAST,
-  getVariableValues,
   Kind,
   type OperationDefinitionNode,
   print,
   visit,
 } from 'graphql';
 import type { LiveUpdates } from '../events/subscribe.ts';
-import { createLRUCache } from '../kernel/lru-cache.ts';
 import { inSlices } from '../kernel/slices.ts';
-import { type CompiledAnswer, type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
 import type { Context } from './context.ts';
 import { messageOf } from './errors.ts';
 import { type EventChunk, nextEvent } from './event-chunk.ts';
@@ -57,7 +55,7 @@ export function cachedResult(item: object): SerializedResult | null {
  */
 export async function openShared(
   { schema, document, variableValues, operationName, contextValue }: ExecutionArgs,
-  onFault: OnFault,
+  { onFault, executeUpdates }: { onFault: OnFault; executeUpdates: ExecuteUpdates },
 ): Promise<ExecutionResult | SharedSubscription> {
   const operation = { schema, document, variableValues, operationName };
   const refused = tooManyListItems(operation);
@@ -73,15 +71,14 @@ export async function openShared(
   if (!(Symbol.asyncIterator in source)) return source;
   return {
     updates: source as LiveUpdates<object>,
-    resultFor: answering(operation, { sharedAs, renewed, onFault }),
+    resultFor: answering(executeUpdates(operation), { sharedAs, renewed, onFault }),
   };
 }
 
 function answering(
-  operation: Operation,
+  run: ReturnType<ExecuteUpdates>,
   { sharedAs, renewed, onFault }: Pick<Kept, 'sharedAs'> & Pick<Context, 'renewed'> & { onFault: OnFault },
 ): SharedSubscription['resultFor'] {
-  const run = runner(operation);
   return function answerTo(item) {
     const known = answers.get(item);
     if (known?.sharedAs === sharedAs) return known.answer;
@@ -125,41 +122,19 @@ export function onAnswer(answer: Promise<SerializedResult>, who: Waiting): void 
   );
 }
 
-type Executed = ExecutionResult | CompiledAnswer;
-
-/** How one operation is answered: once it has been answered often, by what it was compiled into. */
-function runner(operation: Operation): (item: object, context: Context) => Executed | Promise<Executed> {
-  const { schema, document, variableValues, operationName } = operation;
-  const ast = getOperationAST(document, operationName);
-  const name = `${operationName ?? ''} ${textOf(document)}`;
-  let variables: Record<string, unknown> | undefined;
-
-  function compiledNow(): CompiledOperation | false {
-    if (!ast) return false;
-    const known = compiled.get(name);
-    if (known !== undefined) return known;
-    const times = (answered.get(name) ?? 0) + 1;
-    answered.set(name, times);
-    if (times <= COMPILE_AFTER) return false;
-    const run = compileOperation(schema, document, ast) ?? false;
-    compiled.set(name, run);
-    return run;
-  }
-
-  return function answer(item, context) {
-    const run = compiledNow();
-    if (!run) return execute({ ...operation, rootValue: item, contextValue: context });
-    variables ??= getVariableValues(schema, ast?.variableDefinitions ?? [], variableValues ?? {}).coerced;
-    return run(context, variables ?? {}, item);
-  };
+/** The result of an operation, with its data as an object or as JSON. */
+export interface Executed {
+  readonly data?: object | string | null | undefined;
+  readonly errors?: readonly GraphQLError[] | undefined;
 }
 
-/** How often an operation is answered before it is compiled. */
-const COMPILE_AFTER = 2;
-/** A process has one schema. */
-const compiled = createCompiled();
-/** By the operation's name and the document's text. */
-const answered = createLRUCache<number>(1_000_000);
+/** Prepares an operation whose updates the returned function executes, one by one. */
+export type ExecuteUpdates = (
+  operation: Operation,
+) => (item: object, context: Context) => Executed | Promise<Executed>;
+
+export const executeUpdates: ExecuteUpdates = (operation) => (item, context) =>
+  execute({ ...operation, rootValue: item, contextValue: context });
 
 /** Each form is made when somebody is sent it, and then for all. */
 function written({ data, errors }: Executed, onFault: OnFault): SerializedResult {
@@ -183,7 +158,7 @@ function written({ data, errors }: Executed, onFault: OnFault): SerializedResult
   };
 }
 
-type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'variableValues' | 'operationName'>;
+export type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'variableValues' | 'operationName'>;
 type OnFault = (fault: unknown) => void;
 
 /**
@@ -203,7 +178,8 @@ function nameOf({ document, variableValues, operationName }: Operation): string 
   return JSON.stringify([textOf(document), operation?.name?.value, values]);
 }
 
-function textOf(document: DocumentNode): string {
+/** The text that the document was parsed from. */
+export function textOf(document: DocumentNode): string {
   return document.loc?.source.body ?? print(document);
 }
 

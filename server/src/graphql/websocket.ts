@@ -25,9 +25,8 @@ import { OutageError, PaymentError, RateLimitError, UnavailableError } from '../
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
-import { openShared } from './shared-execution.ts';
 import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
-import { presentedCredential, type Yoga } from './yoga.ts';
+import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
 
 /** What one connection keeps: ten thousand that only wait must cost little, so what few need is made when it is needed. */
 interface Connection extends Opened {
@@ -78,7 +77,7 @@ const MESSAGE_TOO_BIG = 1009;
  */
 export function createGraphQLSockets({
   server,
-  yoga,
+  graphql: { yoga, openSubscription },
   contexts,
   addressOf,
   onFault,
@@ -86,7 +85,7 @@ export function createGraphQLSockets({
   closeTimeoutMs = CLOSE_TIMEOUT_MS,
 }: {
   server: Server;
-  yoga: Yoga;
+  graphql: Pick<GraphQLServer, 'yoga' | 'openSubscription'>;
   contexts: ContextFactory;
   addressOf: ClientAddress;
   onFault: (fault: unknown) => void;
@@ -134,7 +133,7 @@ export function createGraphQLSockets({
   /** What happens is written past the library, which would put each update into JSON for each subscriber. */
   async function follow(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<never>> {
     const { outlet, id } = preparedOf(args);
-    const opened = await openShared(args, onFault);
+    const opened = await openSubscription(args);
     // The library keeps the arguments for as long as the subscription lasts, which needs none of this any more.
     Object.assign(args, { contextValue: null, rootValue: null });
     return 'updates' in opened ? sendResults(outlet, id, opened) : opened;

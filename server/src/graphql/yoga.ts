@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
 import {
@@ -20,12 +20,12 @@ import { messageOf, toGraphQLError } from './errors.ts';
 import { sendEvents } from './event-stream.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { execute } from './execution.ts';
-import { createFastPath, type FastPath } from './fast-path.ts';
+import { createFastPath, type FastPath } from './fast/fast-path.ts';
 import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
 import { behindChanges } from './root-fields.ts';
-import { openShared, type SharedSubscription } from './shared-execution.ts';
+import { executeUpdates, openShared, type SharedSubscription } from './shared-execution.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -33,9 +33,13 @@ export interface GraphQLServer {
   /** Counts a request whose credential is not known. @throws GraphQLError, at once or later */
   admit(request: IncomingMessage): void | Promise<void>;
   yoga: Yoga;
-  fastPath: FastPath;
+  /** Null where the configuration switches it off. */
+  fastPath: FastPath | null;
+  openSubscription: OpenSubscription;
   onFault: (fault: unknown) => void;
 }
+
+type OpenSubscription = (args: ExecutionArgs) => Promise<ExecutionResult | SharedSubscription>;
 
 /** GraphiQL's tabs keep a stale transform of their sliding in, and jump away from under the first click. */
 const STILL_TABS = '<style>.graphiql-tab{transform:none!important}</style>';
@@ -48,6 +52,7 @@ export function createGraphQLServer({
   addressOf,
   graphiql,
   onFault,
+  fastPath: isFast,
   compileAfter,
 }: {
   schema: GraphQLSchema;
@@ -55,17 +60,23 @@ export function createGraphQLServer({
   addressOf: ClientAddress;
   graphiql: boolean;
   onFault: (fault: unknown) => void;
+  /** Whether repeated queries and the updates of subscriptions run compiled. */
+  fastPath: boolean;
   /** How often a query is answered before it is compiled. */
   compileAfter?: number | undefined;
 }): GraphQLServer {
   const presented = (request: IncomingMessage) =>
     presentedCredential(request, addressOf, request.headers.authorization ?? null);
   let graphiqlPolicy = "default-src 'none'";
-  const fastPath = createFastPath({
-    ...{ schema, contexts, goneOf, compileAfter },
-    presentedBy: presented,
-    headers: HEADERS,
-  });
+  const fastPath = isFast
+    ? createFastPath({
+        ...{ schema, contexts, goneOf, compileAfter },
+        presentedBy: presented,
+        headers: HEADERS,
+      })
+    : null;
+  const subscriptions = { onFault, executeUpdates: fastPath?.executeUpdates ?? executeUpdates };
+  const openSubscription: OpenSubscription = (args) => openShared(args, subscriptions);
   const yoga = createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,
     async context({ req, res }) {
@@ -93,11 +104,11 @@ export function createGraphQLServer({
     plugins: [
       documentsPlugin(),
       orderedExecution,
-      eventStreams(onFault),
+      eventStreams(openSubscription, onFault),
       idempotencyHeaderPlugin(),
       introspectionGuard({ open: graphiql, onFault }),
       answersPlugin(onFault),
-      fastPath.plugin,
+      ...(fastPath ? [fastPath.plugin] : []),
       {
         onResponse({ response }) {
           // The page is the only answer in HTML, and the same each time.
@@ -113,6 +124,7 @@ export function createGraphQLServer({
   return {
     yoga,
     fastPath,
+    openSubscription,
     onFault,
     admit(request) {
       try {
@@ -167,7 +179,7 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
           if (request.headers['content-encoding'] !== undefined) checkEncoding(request);
           const body = await readBody(request, BODY_LIMIT_BYTES);
           if (!/\S/.test(body)) throw new HttpError(400, 'The body is empty');
-          if (url.search === '' && (await fastPath.answer(request, response, body))) return;
+          if (url.search === '' && (await fastPath?.tryAnswer(request, response, body))) return;
           // Yoga takes this one spelling alone, and looks here for a body that was read before it.
           request.headers['content-type'] = 'application/json';
           Object.assign(request, { body: parsedFor(body) });
@@ -196,7 +208,6 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
         return sendJson(response, error.status, { errors }, error.headers);
       }
       await yoga(request, response);
-      fastPath.observeResponse(request, response);
     },
   };
 }
@@ -314,12 +325,15 @@ const orderedExecution: Plugin = {
  * Subscriptions over HTTP. Yoga decides whether the client takes an event stream, and answers a refusal. It does not write the
  * events: it would pull, copy and frame each of them for each client.
  */
-function eventStreams(onFault: (fault: unknown) => void): Plugin<object, OverHttp> {
+function eventStreams(
+  openSubscription: OpenSubscription,
+  onFault: (fault: unknown) => void,
+): Plugin<object, OverHttp> {
   const openedFor = new WeakMap<ServerResponse, SharedSubscription>();
   return {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args) => {
-        const opened = await openShared(args, onFault);
+        const opened = await openSubscription(args);
         if (!('updates' in opened)) return opened;
         openedFor.set((args.contextValue as OverHttp).res, opened);
         return NEVER_PULLED;

@@ -8,51 +8,60 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Caller } from '../access/model.ts';
-import { endBatched } from '../http/routes.ts';
-import { OutageError } from '../kernel/errors.ts';
-import { createLRUCache } from '../kernel/lru-cache.ts';
-import type { ContextFactory, PresentedCredential } from './caller-context.ts';
-import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiled } from './compiled.ts';
-import type { Context } from './context.ts';
-import { bytesOf } from './documents.ts';
-import { asksForSchema } from './introspection.ts';
-import { tooManyListItems } from './list-items.ts';
+import type { Caller } from '../../access/model.ts';
+import { endBatched } from '../../http/routes.ts';
+import { OutageError } from '../../kernel/errors.ts';
+import { createLRUCache } from '../../kernel/lru-cache.ts';
+import type { ContextFactory, PresentedCredential } from '../caller-context.ts';
+import type { Context } from '../context.ts';
+import { bytesOf } from '../documents.ts';
+import { asksForSchema } from '../introspection.ts';
+import { tooManyListItems } from '../list-items.ts';
+import type { ExecuteUpdates } from '../shared-execution.ts';
+import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiledCache } from './compile.ts';
+import { createCompiledUpdates } from './updates.ts';
 
-/** Bytes of the documents that are kept, and of whole requests of which nothing has to be looked at again. */
+/** The limit on the cached documents. */
 const DOCUMENTS_BYTES = 16_000_000;
+/** The limit on the cached bodies: whole requests that need no further check. */
 const BODIES_BYTES = 16_000_000;
-/** Characters of such a request. */
-const LONGEST_BODY = 4_000;
-/** Its variables: an object takes some 20 bytes for each character that it was read from. */
+/** The longest body that is cached, in characters. */
+const MAX_BODY_LENGTH = 4_000;
+/** An object takes some 20 bytes for each character that it was parsed from. */
 const VARIABLES_BYTES = 20;
 const ACCEPTS_BYTES = 200_000;
-/** The headers of an answer. */
+/** The headers of a response. */
 const HEADERS_BYTES = 1_000;
 
+/**
+ * Everything that is faster than Yoga and graphql's execution, and nothing that they do not do too: without it the server
+ * sends the same responses. Yoga loads `plugin`, by which the fast path sees what Yoga has answered.
+ */
 export interface FastPath {
-  /** Whether the request is answered; if not, it is Yoga's. @throws OutageError */
-  answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
-  /** How many it has answered. */
+  /** Sends the response to a request that it knows. False: nothing was sent, and Yoga answers. @throws OutageError */
+  tryAnswer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
+  /** The number of requests answered. */
   answers(): number;
-  /** Looks at what Yoga has answered. */
-  observeResponse(request: IncomingMessage, response: ServerResponse): void;
-  /** Yoga's side of it. */
-  plugin: Plugin;
+  executeUpdates: ExecuteUpdates;
+  plugin: Plugin<object, ServerContext>;
+}
+
+interface ServerContext {
+  req: IncomingMessage;
 }
 
 /**
- * Answers, in front of Yoga, a query that Yoga has answered before, with the same bytes: Yoga takes ten times as long to bring
- * a request to the schema and an answer from it. It keeps to what is certain: the document is one that Yoga has
- * parsed, validated and run; the media type is the one that Yoga chose for the same `Accept`; the same limits and
- * the same context apply. Whatever is refused, and every answer with errors, Yoga writes.
+ * Answers a query that Yoga has answered before, with the same bytes: Yoga takes ten times as long to bring a request to the
+ * schema and a result to the client. Only certain requests qualify: Yoga has parsed, validated and executed the same
+ * document; Yoga has chosen the media type for the same `Accept`; the limits and the context are the same. Refusals and
+ * results with errors are left to Yoga.
  */
 export function createFastPath({
   schema,
   contexts,
   presentedBy,
   goneOf,
-  headers: always,
+  headers: commonHeaders,
   compileAfter = 2,
 }: {
   schema: GraphQLSchema;
@@ -60,40 +69,41 @@ export function createFastPath({
   presentedBy: (request: IncomingMessage) => PresentedCredential;
   /** Aborts when the client has left. */
   goneOf: (response: ServerResponse) => AbortSignal;
-  /** Of every answer. */
+  /** The headers of every response. */
   headers: Readonly<Record<string, string>>;
   /** How often Yoga answers a query before it is compiled. */
   compileAfter?: number | undefined;
 }): FastPath {
   const documents = createLRUCache<KnownDocument>(DOCUMENTS_BYTES, ({ document }) => bytesOf(document));
-  const compiled = createCompiled();
-  const bodies = createLRUCache<Operation>(
+  const compiled = createCompiledCache();
+  const bodies = createLRUCache<PreparedOperation>(
     BODIES_BYTES,
     ({ run }, body) => bytesOfCompiled(run) + VARIABLES_BYTES * body.length,
   );
   const headersByAccept = createLRUCache<string[]>(ACCEPTS_BYTES, () => HEADERS_BYTES);
   let answers = 0;
+  /** Results with errors, on their way to Yoga. */
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
-  /** What is known of it; the rest is done for a caller. Null for what is Yoga's. */
-  function askedIn(body: string): Operation | Asked | null {
-    const before = bodies.get(body);
-    if (before) return before;
+  /** What is known before the caller is identified. Null: Yoga answers. */
+  function matchRequest(body: string): PreparedOperation | KnownRequest | null {
+    const prepared = bodies.get(body);
+    if (prepared) return prepared;
     const params = parseParams(body);
     const known = params && documents.get(params.query);
     return known && known.hits >= compileAfter ? { params, document: known.document, body } : null;
   }
 
-  function prepare({ params, document, body }: Asked): Operation | null {
+  function prepare({ params, document, body }: KnownRequest): PreparedOperation | null {
     const { operationName = null, variables = null } = params;
     const ast = getOperationAST(document, operationName);
-    // Whoever may not ask for the schema is told so for the whole document.
+    // A caller who may not read the schema is refused the whole document.
     if (ast?.operation !== OperationTypeNode.QUERY || asksForSchema(document)) return null;
-    const name = `${ast.name?.value ?? ''} ${params.query}`;
-    let run = compiled.get(name);
+    const key = `${ast.name?.value ?? ''} ${params.query}`;
+    let run = compiled.get(key);
     if (run === undefined) {
       run = compileOperation(schema, document, ast) ?? false;
-      compiled.set(name, run);
+      compiled.set(key, run);
     }
     if (!run) return null;
     const { coerced } = getVariableValues(schema, ast.variableDefinitions ?? [], variables ?? {}, {
@@ -101,28 +111,28 @@ export function createFastPath({
     });
     if (!coerced || tooManyListItems({ schema, document, operationName, variableValues: variables }))
       return null;
-    const operation: Operation = { run, variables: frozen(coerced) };
-    if (body.length <= LONGEST_BODY) bodies.set(body, operation);
+    const operation: PreparedOperation = { run, variables: deepFreeze(coerced) };
+    if (body.length <= MAX_BODY_LENGTH) bodies.set(body, operation);
     return operation;
   }
 
   return {
-    async answer(request, response, body) {
+    async tryAnswer(request, response, body) {
       const headers = headersByAccept.get(acceptOf(request));
-      const asked = headers && askedIn(body);
-      if (!asked) return false;
+      const matched = headers && matchRequest(body);
+      if (!matched) return false;
       const presented = presentedBy(request);
       let caller: Caller | null;
       try {
         const identified = contexts.identify(presented);
         caller = identified instanceof Promise ? await identified : identified;
       } catch (error) {
-        // Yoga would wait for the database once more.
+        // Yoga would wait for the database a second time.
         if (error instanceof OutageError) throw error;
         return false;
       }
       // Nothing is compiled for a caller without a credential.
-      const operation = caller && ('run' in asked ? asked : prepare(asked));
+      const operation = caller && ('run' in matched ? matched : prepare(matched));
       if (!caller || !operation) return false;
       const context = contexts.create(presented, caller, { gone: () => goneOf(response) });
       const running = operation.run(context, operation.variables);
@@ -136,7 +146,7 @@ export function createFastPath({
         ? `{"data":${data},"extensions":${JSON.stringify(extensions)}}`
         : `{"data":${data}}`;
       const bytes = Buffer.byteLength(text);
-      // Node reads them at once.
+      // `writeHead` reads the list before it returns, so all responses share it.
       headers[headers.length - 1] = String(bytes);
       response.writeHead(200, headers);
       endBatched(response, { content: text, bytes });
@@ -146,27 +156,20 @@ export function createFastPath({
 
     answers: () => answers,
 
-    observeResponse(request, response) {
-      const type = response.getHeader('content-type');
-      if (response.statusCode === 200 && typeof type === 'string' && JSON_ANSWER.test(type))
-        headersByAccept.set(acceptOf(request), [
-          ...Object.entries(always).flat(),
-          ...['content-type', type, 'content-length', ''],
-        ]);
-    },
+    executeUpdates: createCompiledUpdates(),
 
     plugin: {
       onParams({ context, setResult }) {
-        const { req } = context as { req?: IncomingMessage };
+        const { req } = context as Partial<ServerContext>;
         const ready = req && finished.get(req);
         if (!ready) return;
-        // What is said beside the data.
+        // The members of the response beside the data.
         Object.assign(context, { extensions: ready.context.extensions });
         setResult(ready.result);
       },
       onExecute({ args: { document, contextValue } }) {
         const text = document.loc?.source.body;
-        // One that came by a WebSocket has no request.
+        // An operation of a WebSocket has no request.
         if (text === undefined || !('req' in contextValue) || !(contextValue as unknown as Context).caller)
           return;
         return {
@@ -178,28 +181,37 @@ export function createFastPath({
           },
         };
       },
+      onResponse({ response, serverContext: { req } }) {
+        const type = response.headers.get('content-type');
+        if (response.status === 200 && type !== null && JSON_TYPE.test(type))
+          headersByAccept.set(acceptOf(req), [
+            ...Object.entries(commonHeaders).flat(),
+            ...['content-type', type, 'content-length', ''],
+          ]);
+      },
     },
   };
 }
 
 interface KnownDocument {
   document: DocumentNode;
+  /** How often Yoga has answered it without an error. */
   hits: number;
 }
 
 /** A request for an operation of a known document. */
-interface Asked {
+interface KnownRequest {
   params: Params;
   document: DocumentNode;
   body: string;
 }
 
-interface Operation {
+interface PreparedOperation {
   run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
 }
 
-const JSON_ANSWER = /^application\/(graphql-response\+)?json; charset=utf-8$/;
+const JSON_TYPE = /^application\/(graphql-response\+)?json; charset=utf-8$/;
 
 function acceptOf({ headers }: IncomingMessage): string {
   return headers.accept ?? '';
@@ -211,7 +223,7 @@ interface Params {
   operationName?: string | null;
 }
 
-/** Null for what Yoga may have something to say about. */
+/** The parameters of a request; null for a body that Yoga may refuse. */
 function parseParams(body: string): Params | null {
   let params: unknown;
   try {
@@ -233,14 +245,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** For all requests that bring the same: a resolver that changes what it is given would change it for each. */
-function frozen<Value>(value: Value): Value {
-  if (!Array.isArray(value) && !isPlain(value)) return value;
-  for (const member of Object.values(value)) frozen(member);
+/** All requests with the same body share the variables: a resolver that changed them would change them for each. */
+function deepFreeze<Value>(value: Value): Value {
+  if (!Array.isArray(value) && !isPlainObject(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
   return Object.freeze(value);
 }
 
-function isPlain(value: unknown): value is object {
+function isPlainObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
